@@ -73,10 +73,7 @@ def call_all(actions: Iterable[Callable[[], object]]) -> None:
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return `` (did you mean X?)`` for the most similar known name, or an empty string if none is similar.
 
-    Args:
-        name: the unknown name.
-        known: all valid names.
-        cutoff: the minimum similarity, from 0 to 1, as in ``difflib.get_close_matches``.
+    The least similarity that counts, ``cutoff``, is from 0 to 1.
     """
     closest = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f" (did you mean {closest[0]}?)" if closest else ""

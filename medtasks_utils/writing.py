@@ -23,12 +23,8 @@ _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?%?")
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file atomically: write a temporary file in the same folder, and rename it.
 
-    The temporary file is removed if that fails. A missing folder is created. Symbolic links are followed, the
-    permissions of an existing file are kept, and devices and pipes are written to directly.
-
-    Args:
-        path: the file.
-        content: a text, which is encoded as UTF-8, or bytes.
+    The temporary file is removed if that fails. A missing folder is created. A text is encoded as UTF-8. Symbolic links
+    are followed, the permissions of an existing file are kept, and devices and pipes are written to directly.
 
     Raises:
         MedtasksError: if the file cannot be written, with the reason.
@@ -91,10 +87,7 @@ def shortened(text: str, length: int) -> str:
 def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int = 1) -> str:
     """Format a table as plain text.
 
-    Args:
-        rows: the cells, which are converted by ``str``.
-        head: the titles of the columns; empty for none.
-        left: the number of columns that are aligned to the left; the others are aligned to the right.
+    The first ``left`` columns are aligned to the left, and the others to the right.
 
     >>> table([(chr(27), 1), ("bb", 10)]).splitlines()
     ['�    1', 'bb  10']

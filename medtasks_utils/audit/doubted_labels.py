@@ -75,10 +75,6 @@ _Item = Sequence[_Vote]
 def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], int]:
     """Return the doubted examples, most doubtful first, and the number of examples with three answers or more.
 
-    Args:
-        runs: three or more runs, preferably of unrelated models.
-        filter_name: the filter whose answers count.
-
     Raises:
         UsageError: for fewer than three runs.
         MedtasksError: if no example has answers in at least three runs.

@@ -43,9 +43,7 @@ class Aggregation:
     def ratio(self, scores: "MetricScores", *, over_strata: bool = False) -> "Ratio":
         """Return the number with its standard error, as a statistic over the examples to which the metric applies.
 
-        Args:
-            scores: the scores of n examples.
-            over_strata: True for the unweighted mean of the strata's numbers, as for a group of tasks.
+        With ``over_strata``, it is the unweighted mean of the strata's numbers, as for a group of tasks.
         """
         from .ratio import Ratio
 
@@ -65,12 +63,7 @@ class Aggregation:
     # ---- its interval
 
     def to_share(self, value: float, stderr: float) -> tuple[float, float]:
-        """Convert a value to the share whose interval is computed, and return this share with its standard error.
-
-        Args:
-            value: the value, from 0 to 1.
-            stderr: the standard error of the value.
-        """
+        """Convert a value, from 0 to 1, to the share whose interval is computed, and return it with its error."""
         return value, stderr
 
     def from_share(self, share: float) -> float:

@@ -82,10 +82,7 @@ class Estimate(ResultWithInterval):
         n: the number of examples to which the metric applies.
         value: the value, in the metric's own unit; None if the metric applies to no example.
         stderr: the standard error; None for fewer than two clusters.
-        interval: the 95 % confidence interval; None if there is none.
         clusters: the number of clusters that count, where an independent example is a cluster by itself; 0 if unknown.
-        unreliable: the reason why the interval is unreliable, such as ``too few wrong answers``; empty if it is
-            reliable.
     """
 
     n: int
@@ -110,13 +107,7 @@ class Estimate(ResultWithInterval):
 
 
 def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False) -> Estimate:
-    """Estimate a metric over examples, with its confidence interval.
-
-    Args:
-        scores: the scores of n examples.
-        metric: the metric of the scores.
-        over_strata: True for the unweighted mean over strata, as for a group of tasks.
-    """
+    """Estimate a metric over examples or, with ``over_strata``, its unweighted mean over strata, as for a group."""
     n = int(scores.applies.sum())
     if not metric.aggregation.has_stderr:
         return Estimate(n, metric.aggregation.value(scores) if n else None)
@@ -135,11 +126,7 @@ def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False)
 def estimate_from_results(metric: Metric, value: float, stderr: float | None, n: int) -> Estimate:
     """Estimate a metric from the values that a run reports, without its samples.
 
-    Args:
-        metric: the reported metric.
-        value: the reported value, in the metric's own unit.
-        stderr: its standard error; None if unknown.
-        n: the number of examples, which are assumed to be independent; 0 if unknown.
+    The n examples are assumed to be independent; n is 0 if unknown.
     """
     interval = confidence_interval(metric, value, stderr, n, n) if n >= MIN_CLUSTERS else None
     informative = float(n)
@@ -210,10 +197,10 @@ def confidence_interval(
     Args:
         metric: the metric.
         value: the value, in the metric's own unit.
-        stderr: the standard error of the value; None if unknown.
+        stderr: its standard error; None if unknown.
         clusters: the number of clusters that count.
         examples: the number of examples that count; an example of k generations counts k times.
-        degrees_of_freedom: the degrees of freedom of the standard error; None for the number of clusters less one.
+        degrees_of_freedom: those of the standard error; None for the number of clusters less one.
     """
     aggregation = metric.aggregation
     lowest, highest = metric.range
@@ -235,15 +222,9 @@ def effective_sample_size(
 ) -> float:
     """Return the number of independent examples that would have this standard error; ``clusters`` if the error is 0.
 
-    Args:
-        share: the share, from 0 to 1.
-        stderr: the standard error of the share.
-        clusters: the number of clusters that count.
-        examples: the number of examples that count.
-        degrees_of_freedom: the degrees of freedom of the standard error.
-        is_of_counts: True to guard against a standard error below that of as many independent clusters. Such an error
-            may be real (a model that flags everything is right once in each pair) or due to too few examples.
-            Therefore one right and one wrong example are added, up to the variance of independent clusters.
+    With ``is_of_counts``, the error may be below that of as many independent clusters. This may be real (a model that
+    flags everything is right once in each pair) or due to too few examples. Therefore one right and one wrong example
+    are added, up to the variance of independent clusters.
     """
     product, variance = share * (1 - share), stderr**2
     if clusters == examples and math.isclose(variance * (clusters - 1), product, rel_tol=1e-9):
@@ -259,11 +240,8 @@ def share_interval(share: float, size: float) -> Interval:
     """Return Wilson's 95 % interval of a share, adjusted near 0 and 1.
 
     For a count of up to three, the end of the Poisson interval replaces Wilson's if it is further out. An end that
-    differs from 0 or 1 only by rounding becomes 0 or 1.
-
-    Args:
-        share: the share, from 0 to 1.
-        size: the number of independent examples, which may be fractional.
+    differs from 0 or 1 only by rounding becomes 0 or 1. ``size``, the number of independent examples, may be
+    fractional.
     """
     rare = min(share, 1 - share)
     weight = size / (size + Z**2)

@@ -62,9 +62,7 @@ class Metric:
     def shown(self, value: float | None, decimals: int = 1) -> str:
         """Format a value for readers: shares in per cent, and None as a dash.
 
-        Args:
-            value: the value, in the metric's own unit.
-            decimals: the number of decimals of shares and points; counts and numbers have at least two.
+        ``decimals`` holds for shares and points; counts and numbers have at least two.
         """
         if value is None:
             return "–"

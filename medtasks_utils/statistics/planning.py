@@ -81,15 +81,13 @@ def repeats_needed(a: MetricScores, b: MetricScores, stderr: float) -> int | Non
     """Return the number of repeats in both runs with which the accuracies' difference has at most the wanted error.
 
     The variance of the difference is split, by one-way analysis of variance, into the variance between clusters, which
-    repeats do not reduce, and the variance within them.
+    repeats do not reduce, and the variance within them. None if no number is enough, or if a run has one generation per
+    example or unequal numbers of them.
 
     Args:
         a: the accuracy scores of the first run.
-        b: the accuracy scores of the second run on the same examples, two or more.
-        stderr: the wanted standard error of the difference.
-
-    Returns:
-        The number; None if none is enough, or if a run has one generation per example or unequal numbers of them.
+        b: those of the second run on the same examples, two or more.
+        stderr: the wanted standard error.
     """
     in_both = a.applies & b.applies
     runs = a[in_both], b[in_both]

@@ -169,9 +169,8 @@ class Ratio:
     def variance_of_one_more(self, largest: float) -> float:
         """Return the variance that one more generation would add to the value, on average over strata and classes.
 
-        Args:
-            largest: the distance of this generation's score from the mean, such as 1 for a right answer of a model that
-                is otherwise always wrong.
+        ``largest`` is the distance of its score from the mean, such as 1 for a right answer of a model that is
+        otherwise always wrong.
         """
         variances = []
         for totals in self._totals[1].sum(axis=1):  # shape (C,), of a stratum
@@ -187,10 +186,8 @@ def informative_clusters(influence: Array) -> float:
     It is twice the squared variance divided by the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``,
     which is Satterthwaite's number of degrees of freedom (*Biometrics Bulletin* 1946). It is about G for normally
     distributed influences, and small if a few clusters differ from all others. For n examples of which a share p is
-    right, it is ``2np(1 − p) / (1 − 4p(1 − p))``, about ten for five right or five wrong answers.
-
-    Args:
-        influence: the influence of each cluster that counts, shape ``(G,)``.
+    right, it is ``2np(1 − p) / (1 − 4p(1 − p))``, about ten for five right or five wrong answers. ``influence`` is that
+    of each cluster that counts, shape ``(G,)``.
     """
     squares = np.square(influence)
     variance = float(squares.sum())

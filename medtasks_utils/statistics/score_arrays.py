@@ -11,13 +11,13 @@ score that the judge would have given.
 import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .scores import ClassTerms, JudgedScore, Score, terms_of
+from .scores import JudgedScore, Score, terms_of
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -50,19 +50,17 @@ class MetricScores:
     def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> "MetricScores":
         """Convert scores to arrays.
 
-        Args:
-            rows: for each example, the scores of its generations; empty if the run does not have them. NaN means that
-                there is no score.
-            clusters: shape ``(n,)``.
-            strata: shape ``(n,)``.
+        ``rows`` has the scores of each example's generations, or nothing if the run does not have them. NaN means that
+        there is no score.
         """
         lengths = np.fromiter(map(len, rows), dtype=np.intp)
         exists = np.arange(lengths.max(initial=1)) < lengths[:, None]
-        scores: list[Any] = list(chain.from_iterable(rows))
-        classes = max((len(score) for score in scores if isinstance(score, ClassTerms)), default=1)
+        scores = list(chain.from_iterable(rows))
+        terms_of_scores = list(map(terms_of, scores))
+        classes = max([1, *map(len, terms_of_scores)])
         terms, is_right, applies = (np.zeros((*exists.shape, *more)) for more in ((classes, 2), (), ()))
         nothing = ((0.0, 0.0),) * classes
-        terms[exists] = np.reshape([terms_of(score) or nothing for score in scores], (-1, classes, 2))
+        terms[exists] = np.reshape([terms or nothing for terms in terms_of_scores], (-1, classes, 2))
         is_right[exists] = [isinstance(score, JudgedScore) and score.right for score in scores]
         applies[exists] = [score is not None and score == score for score in scores]
         numerators, denominators = np.moveaxis(terms, -1, 0)
@@ -71,7 +69,7 @@ class MetricScores:
     def __len__(self) -> int:
         return len(self.applies)
 
-    def __getitem__(self, index: Any) -> "MetricScores":
+    def __getitem__(self, index: Mask | Codes | slice | list[int]) -> "MetricScores":
         """Return the scores of a subset of the examples."""
         return MetricScores(*(values[index] for values in vars(self).values()))
 
@@ -94,12 +92,8 @@ class MetricScores:
     def applicable(self, by_stratum: bool = False) -> "MetricScores":
         """Return the scores of the examples to which the metric applies, with failures of judges filled in.
 
-        Args:
-            by_stratum: True to fill in failures only from answers of the same stratum.
-
-        Returns:
-            The scores. No score counts if a judge scored no right answer at all or, with ``by_stratum``, none in some
-            stratum.
+        With ``by_stratum``, failures are filled in from answers of the same stratum only. No score counts if a judge
+        scored no right answer at all or, with ``by_stratum``, none in some stratum.
         """
         scores = self[self.applies]
         failed = scores.failed
@@ -116,15 +110,12 @@ def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
     """Fill in failed values from the other values of the same class, so that mean and variance are right.
 
     A failed value becomes the mean of the other values of its class. The distance of each other value from this mean is
-    multiplied by the number of values that it represents.
+    multiplied by the number of values that it represents. All values of a class in which all failed become NaN.
 
     Args:
         values: the values, an array of any shape.
         failed: True for each failed value; the same shape.
         classes: equal for values that can represent each other; the same shape.
-
-    Returns:
-        An array of the same shape; NaN for all values of a class in which all failed.
     """
     result = values.copy()
     for code in np.unique(classes[failed]):
@@ -146,20 +137,17 @@ def integer_codes(names: Iterable[Hashable | None]) -> Codes:
 def concatenate(tasks: Sequence[MetricScores], *, tasks_are_strata: bool = False) -> MetricScores:
     """Concatenate the scores of several tasks. Examples of different tasks are in different clusters and strata.
 
-    Args:
-        tasks: the scores of one or more tasks.
-        tasks_are_strata: True to make each task one stratum, regardless of its own strata.
+    With ``tasks_are_strata``, each task is one stratum, regardless of its own strata. Generations and classes that only
+    other tasks have are filled with zeros.
     """
-
-    def concatenated(attribute: str) -> Any:
-        """Return one array of all tasks, with zeros for the generations and classes that other tasks have."""
-        arrays = [getattr(task, attribute) for task in tasks]
-        most = np.max([array.shape[1:] for array in arrays], axis=0)
-        return np.concatenate(
-            [np.pad(array, [(0, 0), *((0, more) for more in most - array.shape[1:])]) for array in arrays]
-        )
-
-    whole = MetricScores(*map(concatenated, vars(tasks[0])))
+    whole = MetricScores(*map(_concatenated, zip(*(vars(task).values() for task in tasks), strict=True)))
     task = np.repeat(np.arange(len(tasks)), list(map(len, tasks)))
     clusters, strata = (task + len(tasks) * codes for codes in (whole.clusters, whole.strata))
     return replace(whole, clusters=clusters, strata=task if tasks_are_strata else strata)
+
+
+def _concatenated(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    """Concatenate arrays along the first axis; along the others, the shorter ones are filled with zeros."""
+    most = np.max([array.shape[1:] for array in arrays], axis=0)
+    padded = [np.pad(array, [(0, 0), *zip(repeat(0), most - array.shape[1:])]) for array in arrays]
+    return np.concatenate(padded)

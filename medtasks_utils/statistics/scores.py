@@ -25,12 +25,9 @@ class ClassTerms(tuple[tuple[float, float], ...]):
 
     @classmethod
     def of(cls, truth: Hashable, answer: Hashable | None, classes: Iterable[Hashable]) -> "ClassTerms":
-        """Compute the terms of a response.
+        """Compute the terms of a response; one that is unanswered (None) predicts no class.
 
-        Args:
-            truth: the right class.
-            answer: the predicted class; None for an unanswered response, which predicts no class.
-            classes: all classes, in the same order for all examples of a benchmark.
+        The order of the classes must be the same for all examples of a benchmark.
         """
         return cls((2.0 * (truth == answer == name), float((truth == name) + (answer == name))) for name in classes)
 
@@ -57,15 +54,12 @@ def as_number(score: Score) -> float | None:
 
 
 def scores_to_log(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
-    """Return the scores of those metrics that cannot be aggregated later from one number per example.
+    """Return an example's scores on those metrics that cannot be aggregated later from one number per example.
 
     These are metrics with several generations, scores of judges, or numerators and denominators.
-
-    Args:
-        scores: by metric, the scores of one example's generations.
     """
-    return {
-        name: generations
-        for name, generations in scores.items()
-        if len(generations) > 1 or any(isinstance(score, tuple) for score in generations)
-    }
+
+    def is_needed(generations: list[Score]) -> bool:
+        return len(generations) > 1 or isinstance(generations[0], tuple)
+
+    return {name: generations for name, generations in scores.items() if is_needed(generations)}

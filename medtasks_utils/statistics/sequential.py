@@ -34,9 +34,7 @@ _DRAWS = 100_000
 def look_sizes(clusters: int, strata: int = 1) -> tuple[int, ...]:
     """Return the number of clusters that are evaluated before each look, in ascending order; all before the last.
 
-    Args:
-        clusters: the number of clusters in the whole benchmark.
-        strata: the number of strata that the metric averages.
+    ``clusters`` is the number in the whole benchmark; ``strata`` is the number of those that the metric averages.
     """
     smallest = max(_SMALLEST_LOOK, _SMALLEST_STRATUM * strata)
     sizes = [math.ceil(clusters * (look / _LOOKS) ** _GROWTH) for look in range(1, _LOOKS)]
@@ -62,10 +60,7 @@ def levels(sizes: tuple[int, ...]) -> list[float]:
 
     Boundaries are determined from simulated Brownian paths: at each look, the share of paths that cross a boundary for
     the first time is proportional to the number of examples evaluated since the previous look. The last level is 1,
-    since the difference is known when all examples are evaluated.
-
-    Args:
-        sizes: the number of clusters evaluated before each look, from :func:`look_sizes`.
+    since the difference is known when all examples are evaluated. ``sizes`` is from :func:`look_sizes`.
     """
     distances = np.abs(_paths(sizes))
     is_inside = np.ones(_DRAWS, dtype=bool)
@@ -108,11 +103,7 @@ def decision(interval: Interval, within: float) -> str:
 def random_order(clusters: Codes, strata: Codes) -> list[list[int]]:
     """Return the examples of each cluster, in a random order whose first k clusters, for any k, represent all strata.
 
-    The order is always the same for the same clusters and strata.
-
-    Args:
-        clusters: the cluster of each example, shape ``(n,)``.
-        strata: the stratum of each example, shape ``(n,)``.
+    The order is always the same for the same clusters and strata of the n examples, shape ``(n,)``.
     """
     _, first, sizes = np.unique(clusters, return_index=True, return_counts=True)
     members = np.split(np.argsort(clusters, kind="stable"), sizes.cumsum()[:-1])

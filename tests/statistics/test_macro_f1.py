@@ -18,6 +18,7 @@ from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 from medtasks_utils.statistics.scores import ClassTerms, as_number
 
 METRIC = Metric("macro_f1", MACRO_F1)
+approx = pytest.approx
 NOT_ANSWERED = -1
 
 
@@ -51,11 +52,11 @@ def test_the_value_is_that_of_scikit_learn(seed):
         truth, answers = rng.integers(0, classes, n), rng.integers(-1, classes, (n, k))
         expected.append(np.mean([of_sklearn(truth, answers[:, generation]) for generation in range(k)]))
         own = terms(truth, answers, classes)
-        assert HarnessAggregation(MACRO_F1)(map(ExampleScore, own)) == pytest.approx(expected[-1])
+        assert HarnessAggregation(MACRO_F1)(map(ExampleScore, own)) == approx(expected[-1])
         tasks.append(scores(truth, answers, classes=classes))
-        assert tasks[-1].values.tolist() == pytest.approx((answers == truth[:, None]).mean(axis=1))
+        assert tasks[-1].values.tolist() == approx((answers == truth[:, None]).mean(axis=1))
     group = concatenate(tasks, tasks_are_strata=True)
-    assert OverStrata(MACRO_F1).value(group) == pytest.approx(np.mean(expected))
+    assert OverStrata(MACRO_F1).value(group) == approx(np.mean(expected))
 
 
 def test_the_standard_error_is_the_linearised_one_of_clusters():
@@ -68,8 +69,8 @@ def test_the_standard_error_is_the_linearised_one_of_clusters():
     for cluster in range(20):
         up, down = (of_sklearn(truth, answers[:, 0], 1 + sign * step * (clusters == cluster)) for sign in (1, -1))
         slopes.append((up - down) / (2 * step))
-    assert ratio.influence == pytest.approx(slopes, abs=1e-8)
-    assert ratio.stderr == pytest.approx(np.sqrt(20 / 19 * np.square(slopes).sum()))
+    assert ratio.influence == approx(slopes, abs=1e-8)
+    assert ratio.stderr == approx(np.sqrt(20 / 19 * np.square(slopes).sum()))
 
 
 def test_a_rare_class_costs_degrees_of_freedom():

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from given import each_row, table
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import f1_score
@@ -35,6 +35,8 @@ from medtasks_utils.statistics.scores import JudgedScore, Score
 RIGHT, WRONG, FAILED = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
 POINTS = Metric("m", unit="points")
 EXPLANATION = Metric("explanation", unit="points", is_of_explanations=True)
+MEAN_OF, F1_OF, MACRO_OF = (Metric("m", each) for each in (MEAN, F1, MACRO))
+approx = pytest.approx
 
 
 def scores(rows: Any, clusters: Any = None, strata: Any = None) -> MetricScores:
@@ -76,18 +78,17 @@ def test_values_and_errors_are_the_libraries(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 60))
     clusters = rng.integers(0, max(2, n // 2), n)
-    if len(set(clusters.tolist())) < 2:
-        return
+    groups = len(np.unique(clusters))
+    assume(groups > 1)
     values = rng.random(n).round(2)
     found = mean(values, clusters.tolist())
-    groups = len(set(clusters.tolist()))
     fit = sm.OLS(values, np.ones(n)).fit(cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False})
-    assert found.value == pytest.approx(values.mean(), rel=1e-12)
-    assert found.stderr == pytest.approx(float(fit.bse[0]) * math.sqrt(groups / (groups - 1)), rel=1e-9, abs=1e-12)
-    assert found.influence.sum() == pytest.approx(0, abs=1e-12)
+    assert found.value == approx(values.mean(), rel=1e-12)
+    assert found.stderr == approx(float(fit.bse[0]) * math.sqrt(groups / (groups - 1)), rel=1e-9, abs=1e-12)
+    assert found.influence.sum() == approx(0, abs=1e-12)
     target, given_ = rng.integers(0, 2, n), rng.integers(0, 2, n)
     ratio = F1.ratio(scores(pairs(target, given_)))
-    assert ratio.value == pytest.approx(f1_score(target, given_, zero_division=0), abs=1e-12)
+    assert ratio.value == approx(f1_score(target, given_, zero_division=0), abs=1e-12)
 
 
 def test_macro_averages_are_means_of_means():
@@ -95,16 +96,16 @@ def test_macro_averages_are_means_of_means():
     found = MACRO.ratio(own)
     parts = [MEAN.ratio(own[:4]), MEAN.ratio(own[4:])]
     assert found.value == (0.75 + 0.5) / 2
-    assert found.stderr == pytest.approx(math.hypot(*(part.stderr or 0 for part in parts)) / 2)
+    assert found.stderr == approx(math.hypot(*(part.stderr or 0 for part in parts)) / 2)
     tasks = MACRO.ratio(concatenate([own[:4], own[4:]], tasks_are_strata=True))
-    assert tasks.value == found.value and tasks.stderr == pytest.approx(found.stderr)
+    assert tasks.value == found.value and tasks.stderr == approx(found.stderr)
     assert MACRO.value(scores("- 1", strata="ab")) == 1.0
     assert MEAN.ratio(concatenate([own, own])).clusters == 12, "tasks share no cluster"
 
 
 def test_generations_of_one_example_are_one_cluster():
     found, of_means = mean("10 11 00 10"), mean([0.5, 1.0, 0.0, 0.5])
-    assert found.value == of_means.value and found.stderr == pytest.approx(of_means.stderr)
+    assert found.value == of_means.value and found.stderr == approx(of_means.stderr)
     assert (found.clusters, found.examples, mean("1- 01").examples) == (4, 8, 3)
 
 
@@ -134,16 +135,13 @@ def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers():
     right = rng.random(400) < 0.7
     value = np.where(right, rng.uniform(20, 100, 400), 0)
     failed = right & (rng.random(400) < 0.3)
-    found = scores(
-        [JudgedScore(bool(r), None if f else float(v)) for r, f, v in zip(right, failed, value, strict=True)]
-    )
     judged = value[right & ~failed]
+    found = scores(list(map(JudgedScore, right.tolist(), np.where(failed, np.nan, value).tolist())))
     ratio = MEAN.ratio(found)
-    assert ratio.value == pytest.approx(right.mean() * judged.mean())
+    assert ratio.value == approx(right.mean() * judged.mean())
     p, m = right.mean(), judged.mean()
-    assert ratio.stderr == pytest.approx(
-        math.sqrt(m**2 * p * (1 - p) / 400 + p**2 * judged.var(ddof=1) / len(judged)), rel=0.02
-    )
+    variance = m**2 * p * (1 - p) / 400 + p**2 * judged.var(ddof=1) / len(judged)
+    assert ratio.stderr == approx(math.sqrt(variance), rel=0.02)
     assert found.failed.sum() == failed.sum()
 
 
@@ -153,8 +151,8 @@ def test_informative_clusters_are_those_that_differ():
 
     assert of([1.0] * 20) == 0
     assert of([1.0, 0.0] * 50) == 100
-    assert of([1.0] * 95 + [0.0] * 5) == pytest.approx(2 * 100 * 0.95 * 0.05 / (1 - 4 * 0.95 * 0.05))
-    assert informative_clusters(np.random.default_rng(1).standard_normal(10_000)) == pytest.approx(10_000, rel=0.1)
+    assert of([1.0] * 95 + [0.0] * 5) == approx(2 * 100 * 0.95 * 0.05 / (1 - 4 * 0.95 * 0.05))
+    assert informative_clusters(np.random.default_rng(1).standard_normal(10_000)) == approx(10_000, rel=0.1)
 
 
 # ---- intervals
@@ -162,48 +160,45 @@ def test_informative_clusters_are_those_that_differ():
 
 def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth():
     number = effective_sample_size(0.5, 0.05, 100, 200, 99, False)
-    assert number == pytest.approx(100 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 99)) ** 2)
+    assert number == approx(100 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 99)) ** 2)
     assert effective_sample_size(0.5, 0.05, 101, 101, 100, True) == 101, "each alone"
     doubted = effective_sample_size(0.5, 0.01, 100, 200, 99, True)
-    assert doubted == pytest.approx(number * 0.0025 / (0.0001 + 0.5 / 200**2)), "one more right, and one more wrong"
+    assert doubted == approx(number * 0.0025 / (0.0001 + 0.5 / 200**2)), "one more right, and one more wrong"
 
 
 def test_a_standard_error_below_that_of_independent_examples_is_doubted_of_counts_alone():
     """With twenty examples of which half are right, one more right and one more wrong have a variance of 0.5 / 20²."""
     t, z = stats.t.ppf(0.975, 19), stats.norm.ppf(0.975)
     doubted = 0.0001 + 0.5 / 400
-    for metric, variance in ((Metric("m"), doubted), (EXPLANATION, doubted),
-                             (Metric("m", MACRO), 0.0001), (POINTS, 0.0001)):  # fmt: skip
+    for metric, variance in ((MEAN_OF, doubted), (EXPLANATION, doubted),
+                             (MACRO_OF, 0.0001), (POINTS, 0.0001)):  # fmt: skip
         top = metric.range[1] or 1.0
         found = confidence_interval(metric, 0.5 * top, 0.01 * top, 20, 20)
-        assert found == pytest.approx([top * end for end in share_interval(0.5, 0.25 / variance * (z / t) ** 2)])
+        assert found == approx([top * end for end in share_interval(0.5, 0.25 / variance * (z / t) ** 2)])
 
 
 def test_intervals_are_wilson_s_but_for_the_outer_end_of_three_or_fewer():
     """Scipy's; of a Poisson count of up to three, the 5 % quantile of the mean replaces an end that is less far out."""
     for hits, n in table("hits"):
         low, high = stats.binomtest(hits, n).proportion_ci(method="wilson")
-        assert share_interval(hits / n, n) == pytest.approx((low, high))
-        assert share_interval(1 - hits / n, n) == pytest.approx((1 - high, 1 - low))
+        assert share_interval(hits / n, n) == approx((low, high))
+        assert share_interval(1 - hits / n, n) == approx((1 - high, 1 - low))
     for hits in (1, 2, 3):
         low, high = share_interval(hits / 100, 100)
-        assert low == pytest.approx(stats.chi2.ppf(0.05, 2 * hits) / 2 / 100)
-        assert high == pytest.approx(stats.binomtest(hits, 100).proportion_ci(method="wilson").high)
+        assert low == approx(stats.chi2.ppf(0.05, 2 * hits) / 2 / 100)
+        assert high == approx(stats.binomtest(hits, 100).proportion_ci(method="wilson").high)
     assert share_interval(0.0, 20).low == 0.0 and share_interval(1.0, 20).high == 1.0
 
 
-KINDS = [Metric("m"), Metric("m", F1), POINTS, Metric("m", MACRO)]
-
-
-@given(st.integers(1, 500), st.integers(0, 10**6), st.sampled_from(KINDS))
+@given(st.integers(1, 500), st.integers(0, 10**6), st.sampled_from([MEAN_OF, F1_OF, POINTS, MACRO_OF]))
 def test_no_interval_leaves_its_range_or_is_without_width(n, millionths, metric):
     share = millionths / 10**6
     top = metric.range[1] or 1
     for error in (None, 0.0, 1e-9, 0.01 * top, 0.3 * top):
         found = confidence_interval(metric, share * top, error, n, n)
         assert found is not None
-        low, high = found
-        assert -1e-9 <= low <= share * top + 1e-9 and share * top - 1e-9 <= high <= top + 1e-9 and low < high
+        assert -1e-9 <= found.low <= share * top + 1e-9 and share * top - 1e-9 <= found.high <= top + 1e-9
+        assert found.low < found.high
 
 
 @each_row("few_clusters")
@@ -211,10 +206,10 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(name, values
     """Among explanations, zeros are few however the judge's own scores spread."""
     metric = {"acc": ACC, "explanation": EXPLANATION}[name]
     found = estimate(scores(values), metric)
-    assert (found.n, found.low is not None, found.high is not None, found.few) == (len(values), is_shown, is_shown, few)
-    assert found.value is not None and found.value == pytest.approx(np.mean(values))
+    assert (found.n, found.interval is not None, found.few) == (len(values), is_shown, few)
+    assert found.value is not None and found.value == approx(np.mean(values))
     reported = estimate_from_results(metric, found.value, found.stderr, len(values))
-    assert (reported.low is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
+    assert (reported.interval is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
 
 
 def test_the_same_explanations_twice_in_a_cluster_are_no_more_informative():
@@ -226,7 +221,7 @@ def test_the_same_explanations_twice_in_a_cluster_are_no_more_informative():
 def test_a_total_has_no_interval():
     total = Metric("t", TOTAL, unit="count")
     assert estimate(scores("1 - 2"), total) == Estimate(2, 3.0)
-    assert estimate(scores("-"), total) == estimate(scores("-"), Metric("m")) == Estimate(0, None)
+    assert estimate(scores("-"), total) == estimate(scores("-"), MEAN_OF) == Estimate(0, None)
 
 
 def test_points_near_their_highest_are_few_without_samples_too():
@@ -235,23 +230,22 @@ def test_points_near_their_highest_are_few_without_samples_too():
 
 def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares():
     def ends(values, unit):
-        found = estimate(scores(values), Metric("m", unit=unit))
-        return found.low, found.high
+        return estimate(scores(values), Metric("m", unit=unit)).interval
 
     values = [1.0, 2.0, 3.0, 4.0] * 5
     reach = stats.t.ppf(0.975, 19) * math.sqrt(1.25 / 19)
-    assert ends(values, "number") == ends(values, "count") == pytest.approx((2.5 - reach, 2.5 + reach))
+    assert ends(values, "number") == ends(values, "count") == approx((2.5 - reach, 2.5 + reach))
     rewards = [0.0, 1.0, 1.0, 0.5] * 5
     assert ends(rewards, "number") == ends(rewards, "share") != ends([-1.0, *rewards], "number")
 
 
 def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts():
     own = scores([1.0] * 20 + [1.0, 0.0] * 10, strata="a" * 20 + "b" * 20)
-    found = ratio_interval(MACRO.ratio(own), Metric("m", MACRO))
+    found = ratio_interval(MACRO.ratio(own), MACRO_OF)
     assert found is not None
     parts = [share_interval(1.0, 20), share_interval(0.5, 20)]
-    assert found.low <= 0.75 - math.hypot(1 - parts[0][0], 0.5 - parts[1][0]) / 2 + 1e-9
-    assert found.high >= 0.75 + (parts[1][1] - 0.5) / 2 - 1e-9
+    assert found.low <= 0.75 - math.hypot(1 - parts[0].low, 0.5 - parts[1].low) / 2 + 1e-9
+    assert found.high >= 0.75 + (parts[1].high - 0.5) / 2 - 1e-9
 
 
 def test_a_difference_beyond_the_range_is_no_detectable_one():
@@ -260,7 +254,7 @@ def test_a_difference_beyond_the_range_is_no_detectable_one():
     assert estimate(scores([0.0] * 24), ACC).detectable is None, "equal scores say nothing about others"
     of_few = [estimate_from_results(ACC, 0.5, 0.1, n).detectable for n in (0, 1, 2, 25)]
     assert [detectable is None for detectable in of_few] == [True, True, False, False]
-    assert of_few[-1] == pytest.approx(stats.t.ppf([0.975, 0.8], 24).sum() * math.sqrt(2) * 0.1), "of another run"
+    assert of_few[-1] == approx(stats.t.ppf([0.975, 0.8], 24).sum() * math.sqrt(2) * 0.1), "of another run"
 
 
 # ---- two runs
@@ -270,15 +264,16 @@ def test_a_difference_beyond_the_range_is_no_detectable_one():
 def test_interval_and_p_value_never_disagree(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(12, 80))
-    clusters = [int(c) for c in rng.integers(0, n, n)]
+    clusters = rng.integers(0, n, n).tolist()
     for metric, first, second in (
         (POINTS, rng.random(n) * 100, rng.random(n) * 100 + rng.normal() * 9),
-        (ACC, rng.integers(0, 2, n) * 1.0, rng.integers(0, 2, n) * 1.0),
-        (Metric("f1", F1), pairs(*rng.integers(0, 2, (2, n))), pairs(*rng.integers(0, 2, (2, n)))),
+        (ACC, *rng.integers(0, 2, (2, n)) * 1.0),
+        (F1_OF, pairs(*rng.integers(0, 2, (2, n))), pairs(*rng.integers(0, 2, (2, n)))),
     ):
         found = compared(scores(first, clusters), scores(second, clusters), metric)
-        if found.test == "t" and found.p is not None and found.low is not None and found.high is not None:
-            assert (found.p < 0.05) == (not found.low <= 0 <= found.high) or abs(found.p - 0.05) < 1e-9
+        if found.test == "t" and found.p is not None and found.interval:
+            low, high = found.interval
+            assert (found.p < 0.05) == (not low <= 0 <= high) or abs(found.p - 0.05) < 1e-9
 
 
 def test_the_t_test_is_the_paired_one_of_the_textbook():
@@ -286,8 +281,8 @@ def test_the_t_test_is_the_paired_one_of_the_textbook():
     a, b = rng.uniform(0, 100, (2, 40))
     found = compared(a, b, POINTS)
     expected = stats.ttest_rel(b, a)
-    assert found.p == pytest.approx(expected.pvalue)
-    assert (found.low, found.high) == pytest.approx(tuple(expected.confidence_interval()))
+    assert found.p == approx(expected.pvalue)
+    assert found.interval == approx(tuple(expected.confidence_interval()))
 
 
 @each_row("lost_and_gained")
@@ -298,11 +293,12 @@ def test_right_or_wrong_has_mcnemar_and_bonett_price(lost, gained):
     b = [0.0] * lost + [1.0] * gained + [1.0] * 20
     found = compared(a, b, ACC)
     assert found.test == "mcnemar"
-    assert found.p == pytest.approx(of_statsmodels([[20, lost], [gained, 0]], exact=True).pvalue)
-    up, down, n = (gained + 1) / (len(a) + 2), (lost + 1) / (len(a) + 2), len(a)
+    assert found.p == approx(of_statsmodels([[20, lost], [gained, 0]], exact=True).pvalue)
+    n = len(a)
+    up, down = ((changed + 1) / (n + 2) for changed in (gained, lost))
     reach = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / (n + 2))
-    assert (found.low, found.high) == pytest.approx((up - down - reach, up - down + reach))
-    assert (found.b - found.a, found.difference) == pytest.approx([(gained - lost) / n] * 2)
+    assert found.interval == approx((up - down - reach, up - down + reach))
+    assert (found.b - found.a, found.difference) == approx([(gained - lost) / n] * 2)
 
 
 def test_scores_are_compared_where_both_runs_were_judged():
@@ -316,9 +312,9 @@ def test_scores_are_compared_where_both_runs_were_judged():
     both: list[Any] = [(2.0, 2.0)] * 10
     lost, decided = [*both, []], [*both, (0.0, 1.0)]
     for first, second in ((lost, decided), (decided, lost)):
-        found = compared(first, second, Metric("f1", F1))
+        found = compared(first, second, F1_OF)
         assert (found.a, found.b, found.n, found.left_out) == (1.0, 1.0, 10, 1)
-    assert compared([*both, None], decided, Metric("f1", F1).over_strata()).n == 11, "decided in either run"
+    assert compared([*both, None], decided, F1_OF.over_strata()).n == 11, "decided in either run"
 
 
 def test_generations_without_a_judgement_are_filled_one_by_one():
@@ -326,32 +322,32 @@ def test_generations_without_a_judgement_are_filled_one_by_one():
     a = scores([[RIGHT, RIGHT, RIGHT, FAILED]] * 16 + [[WRONG, RIGHT, FAILED, WRONG]] * 8 + [[WRONG] * 4] * 6)
     b = scores([RIGHT] * 20 + [WRONG] * 10)
     found = compared(a, b, EXPLANATION)
-    assert found.difference == pytest.approx(0) and (found.n, found.left_out) == (24, 6)
+    assert found.difference == approx(0) and (found.n, found.left_out) == (24, 6)
     alone = [estimate(run, EXPLANATION).value for run in (a, b)]
-    assert [found.a, found.b] == pytest.approx(alone), "as each run has it by itself"
+    assert [found.a, found.b] == approx(alone), "as each run has it by itself"
 
 
 def test_zeros_of_explanations_are_in_points():
     found = compared([0.0] * 131, [0.0] * 131, EXPLANATION)
-    assert found.test == "t" and found.high == pytest.approx(200**0.5 * 10 / 131 * 1.978, rel=1e-3)
+    assert found.test == "t" and found.high == approx(200**0.5 * 10 / 131 * 1.978, rel=1e-3)
     assert compared([0.0] * 131, [0.0] * 131, Metric("m", unit="number")).test == "t"
 
 
 def test_one_example_more_is_added_once_however_many_strata_there_are():
     values = scores([1.0] * 38 + [0.0] * 2, strata="ab" * 20)
     in_strata, as_one = (how.ratio(values).variance_of_one_more(1.0) for how in (MACRO, MEAN))
-    assert in_strata == pytest.approx(as_one) and as_one == pytest.approx(1 / 40**2)
+    assert in_strata == approx(as_one) and as_one == approx(1 / 40**2)
 
 
 def test_too_few_are_not_tested():
-    none = compared([None] * 30, pairs([1] * 30, [1] * 30), Metric("f1", F1))
-    assert none.p is none.low is None and "0 independent" in none.note
-    few = compared([50.0, 60, 70], [51.0, 60, 71], POINTS)
-    assert few.p is few.low is None and "3" in few.note
+    none = compared([None] * 30, pairs([1] * 30, [1] * 30), F1_OF), "0 independent"
+    few = compared([50.0, 60, 70], [51.0, 60, 71], POINTS), "3"
+    for found, says in (none, few):
+        assert (found.p, found.interval) == (None, None) and says in found.note
     for n in (9, 10):
-        alternating = compared(scores("1 0 " * 5)[:n], scores("0 1 " * 5)[:n], ACC)
-        assert (alternating.interval is None) == (n == 9)
-        assert len(ranking("ab", [MEAN.ratio(scores("1 0 " * 5)[:n])] * 2)) == 2 * (n == 10)
+        run, other = scores("1 0 " * 5)[:n], scores("0 1 " * 5)[:n]
+        assert (compared(run, other, ACC).interval is None) == (n == 9)
+        assert len(ranking("ab", [MEAN.ratio(run)] * 2)) == 2 * (n == 10)
     assert contrast(scores("-"), scores("1"), ACC) is None
 
 
@@ -363,7 +359,7 @@ def test_too_few_are_not_tested():
 def test_holm_is_statsmodels(p_values):
     from statsmodels.stats.multitest import multipletests
 
-    assert holm(p_values) == pytest.approx(multipletests(p_values, method="holm")[1])
+    assert holm(p_values) == approx(multipletests(p_values, method="holm")[1])
 
 
 def test_ranks_and_groups():
@@ -386,10 +382,11 @@ def test_ranks_and_groups():
 @given(st.integers(2, 6), st.data())
 def test_groups_are_the_maximal_sets_without_a_sure_difference(n, data):
     differ = np.zeros((n, n), dtype=bool)
-    for i, j in itertools.combinations(range(n), 2):
+    both = [*itertools.combinations(range(n), 2)]
+    for i, j in both:
         differ[i, j] = differ[j, i] = data.draw(st.booleans())
     letters = groups_of(differ, range(n))
-    for i, j in itertools.combinations(range(n), 2):
+    for i, j in both:
         assert bool(set(letters[i]) & set(letters[j])) != differ[i, j]
 
 
@@ -398,10 +395,8 @@ def test_groups_are_the_maximal_sets_without_a_sure_difference(n, data):
 
 def needed_by_t(difference: float, deviation: float) -> int:
     """The fewest pairs whose paired t test detects a difference, counted up from 2 (Cohen's formula)."""
-    n = 2
-    while stats.t.ppf([0.975, 0.8], n - 1).sum() * deviation / math.sqrt(n) > difference:
-        n += 1
-    return n
+    detected = (stats.t.ppf([0.975, 0.8], n - 1).sum() * deviation / math.sqrt(n) for n in itertools.count(2))
+    return 2 + next(number for number, least in enumerate(detected) if least <= difference)
 
 
 def needed_by_mcnemar(difference: float, discordance: float) -> int:
@@ -430,7 +425,7 @@ def test_the_example_that_the_test_adds_counts_in_a_plan():
     """With n examples it adds 1 / n to the error, beside a deviation of 0.5; degrees of freedom grow with n."""
     found = Sensitivity(40, 0.5 / math.sqrt(40), math.hypot(0.5 / math.sqrt(40), 1 / 40), 36)
     t_test, power = stats.t.ppf([0.975, 0.8], 36)
-    assert found.detectable == pytest.approx(t_test * found.error + power * found.stderr, rel=1e-12)
+    assert found.detectable == approx(t_test * found.error + power * found.stderr, rel=1e-12)
     t_test, power = stats.t.ppf([0.975, 0.8], 36 * 90 / 40)
     at_90 = t_test * math.hypot(0.5 / math.sqrt(90), 1 / 90) + power * 0.5 / math.sqrt(90)
     assert (found.examples_needed(at_90), found.examples_needed(at_90 * 0.9999)) == (90, 91)
