@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commanding import exit_code
 from given import GENERATION_TASKS, each_row, json_lines
 from judge_server import faulty
 from judging_cases import no_keys_and_no_waits
@@ -17,7 +18,6 @@ from local_server import HANG_UP, Answer, Fault, LocalServer
 from saved_runs import right_in, sample_file, save_run
 from scripts import draw, whole
 
-from medtasks_utils.__main__ import main
 from medtasks_utils.audit.audit_summary import summary_lines
 from medtasks_utils.audit.auditor import Auditor, Item
 from medtasks_utils.audit.estimate import Strata, estimated
@@ -166,8 +166,8 @@ def audit(tmp_path, server):
     """The command on the test's run, with an LLM behind the server."""
 
     def run(*flags):
-        words = ["audit", str(tmp_path / "run"), "--model", "m", "--base", server.url]
-        return main([*words, "--cache", f"{tmp_path}/new/folder/c", *map(str, flags)])
+        words = ["audit", tmp_path / "run", "--model", "m", "--base", server.url]
+        return exit_code([*words, "--cache", f"{tmp_path}/new/folder/c", *flags])
 
     return run
 

@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from commanding import exit_code
 from given import Row, csv_rows, each_row
 from running import documents_of, right_answer
 from saved_runs import edit_lines, sample_file, save_run
 
-from medtasks_utils.__main__ import main
 from medtasks_utils.audit.doubted_labels import _votes, _weights
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.results import Sample
@@ -52,9 +52,9 @@ def folder(tmp_path_factory):
 
 
 def run(folder: Path, tmp_path: Path, *names: str, flags: Sequence[str] = ()) -> list[Row]:
-    paths = [str(folder / name) for name in names]
-    assert main(["doubt", *paths, "-o", str(tmp_path / "doubts.csv"), *flags]) == 0
-    return csv_rows(tmp_path / "doubts.csv")
+    path = tmp_path / "doubts.csv"
+    assert exit_code(["doubt", *(folder / name for name in names), "-o", path, *flags]) == 0
+    return csv_rows(path)
 
 
 def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
@@ -101,7 +101,7 @@ def test_three_of_three_and_two_of_three(folder, tmp_path, capsys):
 def test_runs_of_one_model_are_a_warning(folder, tmp_path, capsys):
     (log,) = shutil.copytree(folder / "one", tmp_path / "again").rglob("samples_*")
     edit_lines(log, lambda lines: lines[:1])
-    assert run(folder, tmp_path, "one", "two", str(tmp_path / "again")) == [], "two answers are too few"
+    assert run(folder, tmp_path, "one", "two", tmp_path / "again") == [], "two answers are too few"
     assert "warning: 2 runs are of org/one and share errors" in capsys.readouterr().err
     run(folder, tmp_path, "one", "two", "three")
     assert capsys.readouterr().err == ""
@@ -109,5 +109,5 @@ def test_runs_of_one_model_are_a_warning(folder, tmp_path, capsys):
 
 @each_row("doubt_mistakes")
 def test_mistakes(names, code, says, folder, tmp_path, capsys):
-    assert main(["doubt", *(str(folder / name) for name in names), "-o", str(tmp_path / "doubts.csv")]) == code
+    assert exit_code(["doubt", *(folder / name for name in names), "-o", tmp_path / "doubts.csv"]) == code
     assert says in capsys.readouterr().err and not (tmp_path / "doubts.csv").exists()

@@ -80,9 +80,9 @@ def test_the_arguments_of_a_command_reach_what_does_the_work(words, function, gi
 
 def test_bare_and_asked_for_help_it_lists_the_commands(capsys):
     for words in ([], ["--help"]):
-        assert cli.main(words) == 0
+        assert exit_code(words) == 0
         assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
-    assert cli.main(["--version"]) == 0
+    assert exit_code(["--version"]) == 0
 
 
 def test_help_needs_no_docstrings(tmp_path, capsys):
@@ -93,7 +93,7 @@ def test_help_needs_no_docstrings(tmp_path, capsys):
 
 
 def test_it_says_where_the_tasks_are(capsys):
-    assert cli.main(["path"]) == 0
+    assert exit_code(["path"]) == 0
     assert capsys.readouterr().out == f"{tasks_path()}\n"
 
 
@@ -102,5 +102,5 @@ def test_a_closed_pipe_is_no_error(monkeypatch, capsys):
     os.close(reader)
     with os.fdopen(writer, "w") as closed, monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", closed)
-        assert cli.main(["path"]) == 0
+        assert exit_code(["path"]) == 0
     assert capsys.readouterr().err == ""

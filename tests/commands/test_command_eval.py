@@ -17,7 +17,6 @@ from local_server import LocalServer
 from running import saved_results, saved_samples
 from scripts import prompt_of, refusal
 
-from medtasks_utils import __main__ as cli
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.harness import catalog
 from medtasks_utils.harness.command_line import add_flags_of_run, with_plain_flags
@@ -61,7 +60,9 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
 @each_row("stock_arguments")
 def test_results_are_those_of_the_stock_command(arguments, metadata, more, server, monkeypatch, tmp_path):
     stock(monkeypatch, *server, *arguments, "--metadata", metadata, "--output_path", "stock/results.json")
-    assert cli.main(["eval", *server, *arguments, *more, "--data", "sample", "--output_path", "ours/results.json"]) == 0
+    assert (
+        exit_code(["eval", *server, *arguments, *more, "--data", "sample", "--output_path", "ours/results.json"]) == 0
+    )
     expected, found = outcome(tmp_path / "stock"), outcome(tmp_path / "ours")
     assert found == expected
     assert expected[0]["results"]
@@ -75,9 +76,7 @@ def test_a_configuration_file_keeps_its_metadata_and_is_not_shown(server, tmp_pa
         'metadata: {"medtasks_data": "sample", "medhallu": {"difficulty": "hard"}}\n'
     )
     assert (
-        cli.main(
-            ["eval", "--config", str(settings), "--set", "medhallu.repeats=2", "--output_path", "set", "--limit", "1"]
-        )
+        exit_code(["eval", "--config", settings, "--set", "medhallu.repeats=2", "--output_path", "set", "--limit", "1"])
         == 0
     )
     assert "model_args" not in "".join(capsys.readouterr())
@@ -91,7 +90,7 @@ def test_a_configuration_file_keeps_its_metadata_and_is_not_shown(server, tmp_pa
 
 def evaluated(served: LocalServer, task: str, *more: str, **arguments: Any) -> int:
     words = ["eval", "--data", "sample", "--tasks", task, *served.flags(**arguments), "--output_path", "out"]
-    return cli.main([*words, "--log_samples", *more])
+    return exit_code([*words, "--log_samples", *more])
 
 
 def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(tmp_path):
@@ -124,11 +123,11 @@ def test_the_end_of_a_run_says_what_came_out(tmp_path, capsys):
             lines = capsys.readouterr().out.splitlines()
             assert lines[0].startswith("no scores") and lines[-1].startswith(last)
         words = ["eval", "--data", "sample", "--tasks", "medhallu", "--limit", "2", *served.flags()]
-        assert cli.main([*words, "--json"]) == 0
+        assert exit_code([*words, "--json"]) == 0
         told = json.loads(capsys.readouterr().out)
         assert {**told, "limit": 2, "model": "m", "answers_taken_over": 0, "results": None} == told
         assert {*told} >= {"scores", "seconds", "tokens", "against", "problem"}
-        assert cli.main(words) == 0
+        assert exit_code(words) == 0
         assert capsys.readouterr().out.splitlines()[-1].startswith("not saved; --output_path")
 
 

@@ -3,15 +3,14 @@
 import io
 
 import pytest
+from commanding import exit_code
 from given import each_row
 from saved_runs import edit_lines, sample_file, save_run
-
-from medtasks_utils import __main__ as cli
 
 
 def extract(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> int:
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
-    return cli.main(["extract", *arguments])
+    return exit_code(["extract", *arguments])
 
 
 @each_row("extracts")
@@ -35,10 +34,10 @@ def test_a_log_that_is_cut_short_is_read_as_far_as_it_goes_and_said(tmp_path, ca
     metadata = {"medhallu": {"repeats": 2}}
     log = sample_file(save_run(tmp_path, tasks="medhallu", limit=4, metadata=metadata), "medhallu")
     edit_lines(log, lambda lines: [*lines[:2], lines[2][:200]])
-    assert cli.main(["extract", "--task", "medhallu", "--explain", str(tmp_path)]) == 0
+    assert exit_code(["extract", "--task", "medhallu", "--explain", tmp_path]) == 0
     output, errors = capsys.readouterr()
     lines = output.splitlines()
     assert len(lines) == 24 and lines[0].endswith("medhallu 0, right: 0")
     assert f"warning: model: {log.name}" in errors
     assert "warning: model: medhallu: its log has only 2 of 4 samples" in errors
-    assert cli.main(["extract", "--task", "medmcqa_openmed", str(tmp_path)]) == 2
+    assert exit_code(["extract", "--task", "medmcqa_openmed", tmp_path]) == 2

@@ -8,13 +8,12 @@ from unittest.mock import Mock
 
 import pinned_sample
 import pytest
-from commanding import Said, medtasks
+from commanding import Said, exit_code, medtasks
 from fake_hub import Hub
 from given import NLTK, sample_rows, table, write_rows
 from local_server import LocalServer
 from running import saved_results
 
-from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
 from medtasks_utils.harness.downloads import items
 from medtasks_utils.harness.sources import SAMPLE
@@ -64,7 +63,7 @@ def test_what_is_missing_is_a_line(monkeypatch, capsys):
     made[0].name, made[1].name = "one", "two"
     monkeypatch.setattr("medtasks_utils.harness.downloads.items", lambda: iter(made))
     for words, code, lines in table("fetch_without_room"):
-        assert main(["fetch", *words]) == code
+        assert exit_code(["fetch", *words]) == code
         assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == lines
 
 

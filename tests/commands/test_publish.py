@@ -7,10 +7,9 @@ from typing import Any
 import huggingface_hub
 import pytest
 import yaml
+from commanding import exit_code
 from given import each_row, json_lines
 from saved_runs import right_in, save_run
-
-from medtasks_utils.__main__ import main
 
 
 def saved(tmp_path: Path, part: str = "", whole: str = "", **settings: Any) -> Path:
@@ -37,7 +36,7 @@ def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path, capsy
     tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench_calculator", "medhallu"]
     own = {"medcalc_bench": {"revision": "v2"}}
     path = saved(tmp_path, answer=right_in(0.7), tasks=tasks, metadata=own)
-    assert main(["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]) == 0
+    assert exit_code(["publish", path, "--model_repo", "org/name", "-o", tmp_path / "out"]) == 0
     upload = f"hf upload org/name {tmp_path}/out/.eval_results .eval_results --create-pr"
     assert capsys.readouterr().out.splitlines()[-1] == f"next: {upload}"
     results = json.loads(path.read_text())["results"]
@@ -62,13 +61,13 @@ def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path, capsy
 def test_parts_are_held_back_unless_allowed(reason, part, whole, tmp_path, capsys):
     """A run's results say ``part``, and would say ``whole`` of the whole benchmark."""
     path = saved(tmp_path, part, whole, tasks=["medhallu"])
-    arguments = ["publish", str(path), "--model_repo", "org/name", "-o", str(tmp_path / "out")]
-    assert main(arguments) == 1
+    arguments = ["publish", path, "--model_repo", "org/name", "-o", tmp_path / "out"]
+    assert exit_code(arguments) == 1
     errors = capsys.readouterr().err
     assert reason in errors and "--allow_partial" in errors and errors.count("\n") == 1
     assert not (tmp_path / "out").exists()
     is_sample, is_local = reason == "the rows are the bundled sample", reason == "local files"
-    assert main([*arguments, "--allow_partial"]) == is_sample
+    assert exit_code([*arguments, "--allow_partial"]) == is_sample
     if not is_sample:
         entry = published(tmp_path / "out")["medhallu"]
         assert entry["value"] > 0
@@ -83,8 +82,8 @@ def test_evaleval_accepts_what_is_published(tmp_path):
     tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu"]
     metadata = {"medcalc_bench": {"add_calculator_tool": True, "repeats": 2}}
     path, out = saved(tmp_path, answer=right_in(0.7), tasks=tasks, metadata=metadata), tmp_path / "out"
-    words = ["publish", str(path), "--model_repo", "org/name", "-o", str(out), "--format", "every_eval_ever"]
-    assert main(words) == 0
+    words = ["publish", path, "--model_repo", "org/name", "-o", out, "--format", "every_eval_ever"]
+    assert exit_code(words) == 0
     files = {file.relative_to(out).as_posix(): file for file in out.rglob("*.json*")}
     assert len(files) == 8
     roles = ["system", "user", "assistant"] * 2

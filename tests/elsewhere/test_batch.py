@@ -33,13 +33,13 @@ def response(request: Row) -> Row:
 
 def written(folder: Path, *words: str) -> list[Row]:
     """The lines of ``medtasks requests`` on the sample."""
-    command = ["requests", "--data", "sample", *words, "--model_name", "m", "-o", str(folder / "r.jsonl")]
+    command = ["requests", "--data", "sample", *words, "--model_name", "m", "-o", folder / "r.jsonl"]
     assert exit_code(command) == 0
     return json_lines(folder / "r.jsonl")
 
 
-def imported(folder: Path, *words: str, out: str = "out") -> int:
-    return exit_code(["import", *words, "--requests", str(folder / "r.jsonl"), "-o", str(folder / out)])
+def imported(folder: Path, *words: str | Path, out: str = "out") -> int:
+    return exit_code(["import", *words, "--requests", folder / "r.jsonl", "-o", folder / out])
 
 
 def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
@@ -53,7 +53,7 @@ def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
 @each_row("requests")
 def test_requests_and_responses_are_those_of_a_server(words, tmp_path):
     with LocalServer(answer) as server:
-        command = ["eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", str(tmp_path / "run")]
+        command = ["eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", tmp_path / "run"]
         assert exit_code(command) == 0
     requests = written(tmp_path, *words)
     assert {request["url"] for request in requests} == {"/v1/chat/completions"}
@@ -62,7 +62,7 @@ def test_requests_and_responses_are_those_of_a_server(words, tmp_path):
     responses = list(map(response, requests))
     random.Random(0).shuffle(responses)
     halves = [write_rows(responses[start::2], tmp_path / f"{start}.jsonl") for start in (0, 1)]
-    assert imported(tmp_path, *map(str, halves)) == 0
+    assert imported(tmp_path, *halves) == 0
     assert comparable(tmp_path / "out") == comparable(tmp_path / "run")
 
 
@@ -77,7 +77,7 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     out = write_rows([*good, *odd, failed, errored, good[0], changed, unknown, {}], tmp_path / "out.jsonl")
     out.write_text(out.read_text() + "no JSON\n")
     capsys.readouterr()
-    assert imported(tmp_path, str(out), "--missing", str(tmp_path / "again.jsonl")) == 1
+    assert imported(tmp_path, out, "--missing", tmp_path / "again.jsonl") == 1
     message = one_line(capsys.readouterr().err)
     for part in (
         f"{len(good)} of {len(requests)} requests have a reply",
@@ -97,7 +97,7 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     assert again == requests[:3]
     refused = {"status_code": 400, "body": {"error": "maximum context length"}}
     rest = write_rows([{**failed, "response": refused}, *map(response, again)], tmp_path / "rest.jsonl")
-    assert imported(tmp_path, str(out), str(rest)) == 0
+    assert imported(tmp_path, out, rest) == 0
     said = "".join(capsys.readouterr())
     assert "macro_acc" in said and f"warning: {len(requests)} of {len(requests)} requests have a reply" in said
     whole, samples = comparable(tmp_path / "out")
@@ -113,15 +113,15 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path, capsys):
     assert "s3cr3t" not in run.read_text()
     everything = write_rows(map(response, requests), tmp_path / "all.jsonl")
     some = write_rows(map(response, [*requests[1:4], *requests[6:8]]), tmp_path / "some.jsonl")
-    assert imported(tmp_path, str(everything), out="whole") == 0
+    assert imported(tmp_path, everything, out="whole") == 0
     run.write_text(run.read_text().replace('"sample"', '"/elsewhere"'))
-    assert imported(tmp_path, str(some), "--data", "sample", "--partial") == 0
+    assert imported(tmp_path, some, "--data", "sample", "--partial") == 0
     samples = comparable(tmp_path / "whole")[1]["samples_medexqa_all"]
     results, of_part = comparable(tmp_path / "out")
     assert of_part["samples_medexqa_all"] == [sample for sample in samples if sample["doc_id"] in (2, 6)]
     assert results["medtasks"]["tokens"]["replies"] == 4
     none = write_rows([{"custom_id": "medexqa_all-2-0-00000000"}], tmp_path / "none.jsonl")
-    assert imported(tmp_path, str(none), "--data", "sample", "--partial", out="nothing") == 1
+    assert imported(tmp_path, none, "--data", "sample", "--partial", out="nothing") == 1
     message = one_line(capsys.readouterr().err)
     assert message.endswith("; no example has all of its replies, so nothing can be scored")
     assert "--missing FILE writes the requests without a reply" in message and "--partial" not in message
@@ -130,14 +130,14 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path, capsys):
 def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch):
     words = ["--max_requests", "9", "--form", "completions", "--limit", "14"]
     monkeypatch.setenv("MEDTASKS_DATA", "sample")
-    assert exit_code(["requests", "--tasks", "medhallu", *words, "-o", str(tmp_path / "r.jsonl")]) == 0
+    assert exit_code(["requests", "--tasks", "medhallu", *words, "-o", tmp_path / "r.jsonl"]) == 0
     monkeypatch.delenv("MEDTASKS_DATA")
     parts = [json_lines(tmp_path / f"r_{number}.jsonl") for number in (1, 2)]
     assert list(map(len, parts)) == [9, 5] and not (tmp_path / "r.jsonl").exists()
     first = parts[0][0]
     assert first["url"] == "/v1/completions" and isinstance(first["body"]["prompt"], str)
     responses = write_rows(map(response, chain(*parts)), tmp_path / "out.jsonl")
-    assert imported(tmp_path, str(responses)) == 0
+    assert imported(tmp_path, responses) == 0
 
 
 @pytest.mark.torch
@@ -149,7 +149,7 @@ def test_a_chat_template_renders_prompts(tiny_model, tmp_path):
 
 @each_row("requests_refused")
 def test_what_no_file_can_ask_is_one_line(words, says, tmp_path, capsys):
-    assert exit_code(["requests", "--data", "sample", *words, "-o", str(tmp_path / "r.jsonl")]) == 2
+    assert exit_code(["requests", "--data", "sample", *words, "-o", tmp_path / "r.jsonl"]) == 2
     assert says in one_line(capsys.readouterr().err)
     assert imported(tmp_path, "x") == 1 and "there is no file x" in capsys.readouterr().err
     assert imported(tmp_path, __file__) == 1

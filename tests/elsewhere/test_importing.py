@@ -10,12 +10,12 @@ from typing import Any
 
 import pyarrow
 import pytest
+from commanding import exit_code
 from environment_runs import ENVIRONMENTS, lines, rows, write
 from given import TASK_OF, Row, each_row, write_rows
 from running import right_answer
 from saved_runs import save_run
 
-from medtasks_utils import __main__ as cli
 from medtasks_utils.elsewhere.matching import NOWHERE, by_id, by_prompt
 from medtasks_utils.elsewhere.other_runs import Response
 from medtasks_utils.elsewhere.saving import import_run
@@ -43,7 +43,7 @@ def run_of_four(tmp_path_factory):
     folder = tmp_path_factory.mktemp("four")
     for benchmark in ENVIRONMENTS:
         write(folder / "theirs", benchmark, lines(benchmark, mostly_right))
-    assert cli.main(["import", str(folder / "theirs"), "-o", str(folder / "out"), "--data", "sample"]) == 0
+    assert exit_code(["import", folder / "theirs", "-o", folder / "out", "--data", "sample"]) == 0
     with pytest.raises(MedtasksError, match="medtasks import"):
         read_runs(folder / "theirs")
     (run,) = read_runs(folder / "out")
@@ -182,10 +182,10 @@ def test_runs_of_other_harnesses_keep_their_scores_and_ends(
     assert scores == [{match: 0}, {match: 1, note: 0.5}, {match: 1, note: 0}]
     first, second, third = task.samples
     assert (first.tokens, len(second.messages), third.reasoning) == ([tokens], 1, reasoning)
-    assert cli.main(["compare", str(run.path)]) == 0
+    assert exit_code(["compare", run.path]) == 0
     text = capsys.readouterr().out
     assert "66.7 % of 3 verdicts agree" in text and "only ours right  tag" in text
-    assert cli.main(["import", str(path.parent), "--data", "sample", "-o", str(tmp_path)]) == 0
+    assert exit_code(["import", path.parent, "--data", "sample", "-o", tmp_path]) == 0
     assert capsys.readouterr().out.count("results_") == 2
     bad = tmp_path / f"bad{path.suffix}"
     bad.write_text("{}")
@@ -241,8 +241,8 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
     bad = json.dumps({**written[0], "text": 7})
     path.write_text(f"{text}{bad}\nno JSON\n" if form == "jsonl" else f"\ufeff{text}")
     task = TASK_OF[benchmark]
-    words = ["import", str(path), "--data", "sample", "-o", str(tmp_path), "--id", ",".join(names)]
-    assert cli.main([*words, "--response", "text", "--task", task]) == 0
+    words = ["import", path, "--data", "sample", "-o", tmp_path, "--id", ",".join(names)]
+    assert exit_code([*words, "--response", "text", "--task", task]) == 0
     errors = capsys.readouterr().err
     assert "responses, left out those whose id matches either no document" in errors
     assert "documents with several responses, used as generations: 1 (" in errors
@@ -254,7 +254,7 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
     assert metrics["acc", STRICT].value == 1
     assert [metrics[f"their_{name}", STRICT].value for name in SCORES] == [0] * 6
     assert len(run.tasks[task].samples) == len(rows(benchmark))
-    assert cli.main(words) == 2 and "--id, --response and --task must be given together" in capsys.readouterr().err
+    assert exit_code(words) == 2 and "--id, --response and --task must be given together" in capsys.readouterr().err
 
 
 def test_samples_of_a_run_without_other_scores_have_no_field_for_them(tmp_path):

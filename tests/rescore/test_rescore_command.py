@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from commanding import one_line
+from commanding import exit_code, one_line
 from given import Row, csv_rows, error_line, write_rows
 from given import table as rows_of
 from judge_server import JudgeServer, sound
@@ -16,7 +16,6 @@ from running import saved_samples
 from saved_runs import edit_lines, sample_file, save_run
 from scripts import whole
 
-from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.judging import make_judge
 from medtasks_utils.rescore import find_responses
@@ -51,10 +50,10 @@ def rescore(tmp_path, monkeypatch, server):
 
     def run(place, judge="geval", *more):
         words = [
-            *("--input_glob", str(place / "**" / "samples_*.jsonl"), "--out_csv_prefix", f"{tmp_path}/out/judged_"),
-            *("--model", "judge", "--base", server.url, "--cache", str(tmp_path / "cache.sqlite3")),
+            *("--input_glob", place / "**" / "samples_*.jsonl", "--out_csv_prefix", f"{tmp_path}/out/judged_"),
+            *("--model", "judge", "--base", server.url, "--cache", tmp_path / "cache.sqlite3"),
         ]
-        return main(["rescore", "--judge", judge, *words, *more])
+        return exit_code(["rescore", "--judge", judge, *words, *more])
 
     return run
 

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from commanding import exit_code
 from given import each_row
 from running import load
 
-from medtasks_utils.__main__ import main
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
@@ -70,7 +70,7 @@ def test_a_score_that_is_off_is_a_miss(
     monkeypatch.setattr(MedExQA, "tasks", replace(MedExQA.tasks, checked=("medexqa",)))
     checked(monkeypatch, "medmcqa", "medexqa", "medhallu")
     monkeypatch.setattr(owner, name, replacement)
-    assert main(["selfcheck", "--limit", "4"]) == 1
+    assert exit_code(["selfcheck", "--limit", "4"]) == 1
     output = capsys.readouterr().out
     filters = r"(?:strict-match|flexible-extract|none)"
     misses = re.findall(rf"^(\S+) +(\S+) +({filters}) +(\S+) +(\S+) +(\S+)$", output, re.MULTILINE)
@@ -90,7 +90,7 @@ def test_scores_and_declarations_are_compared(monkeypatch, capsys):
     monkeypatch.setattr(MedHallu, "scores", misnamed)
     checked(monkeypatch, "medhallu")
     (earlier := Path("medtasks_selfcheck/runs/right/results_1.json")).mkdir(parents=True)
-    assert main(["selfcheck", "--limit", "2", "--json"]) == 1
+    assert exit_code(["selfcheck", "--limit", "2", "--json"]) == 1
     found = json.loads(capsys.readouterr().out)
     assert (found["runs"], found["report"]) == ("medtasks_selfcheck/runs", "medtasks_selfcheck/report.html")
     assert len([*Path(found["runs"]).glob("*/samples_*")]) == 5 and not earlier.exists()
@@ -105,7 +105,7 @@ def test_scores_and_declarations_are_compared(monkeypatch, capsys):
 
 
 def test_the_data_directory_that_is_named_is_used(capsys):
-    assert main(["selfcheck", "--data", "/nowhere"]) == 1
+    assert exit_code(["selfcheck", "--data", "/nowhere"]) == 1
     assert "/nowhere" in capsys.readouterr().err
 
 

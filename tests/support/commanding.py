@@ -4,17 +4,17 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from medtasks_utils.__main__ import main
 
 
-def exit_code(words: Sequence[str]) -> int:
-    """Of a command in this process, which argparse may end."""
+def exit_code(words: Iterable[object]) -> int:
+    """Of a command in this process, which argparse may end; words may be paths or numbers."""
     try:
-        return main(words)
+        return main(list(map(str, words)))
     except SystemExit as end:
         return int(end.code or 0)
 
