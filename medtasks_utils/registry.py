@@ -24,8 +24,7 @@ class Registry(UserDict[str, Any]):
     """A mapping from names to objects, each imported on first use.
 
     Args:
-        group: the group of entry points by which other distributions register objects; they replace built-in ones
-            of the same name.
+        group: the entry points by which other distributions register objects, which replace those of the same name.
         builtin: the paths of this package's objects by name, such as ``package.module:Class``.
     """
 

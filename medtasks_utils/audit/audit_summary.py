@@ -1,14 +1,13 @@
 """Format audits as text."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from medtasks_utils.writing import one_line
+from medtasks_utils.writing import JsonObject, one_line
 
 _SHOWN = 20  # maximum number of disagreements shown for each audit
 
 
-def summary_lines(audits: Sequence[dict[str, Any]]) -> Iterator[str]:
+def summary_lines(audits: Sequence[JsonObject]) -> Iterator[str]:
     """Yield lines with the strata, error rates, accuracy and first disagreements of each audit."""
     for audited in audits:
         yield f"{audited['run']}, {audited['task']}: {audited['responses']} responses"

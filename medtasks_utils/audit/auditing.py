@@ -83,14 +83,13 @@ def _audit_task(
         facts = _facts(item, judgement.output.get("stated"))
         strata[item.stratum].update(facts)
         readings.append(_record(item, judgement, facts, mark_of(marks, run, task, item.sample)))
-    filters: dict[str, JsonObject] = {
-        name: {
+    filters: dict[str, JsonObject] = {}
+    for name in FILTERS:
+        filters[name] = {
             "accuracy": sum(item.is_scored_right(name) for item in items) / len(items),
             "misread": estimated(strata, f"misread {name}"),
             "missed": estimated(strata, f"missed {name}"),
         }
-        for name in FILTERS
-    }
     result = {
         "run": run.name,
         "task": task.task,

@@ -11,7 +11,7 @@ import itertools
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from medtasks_utils.benchmarks.base import Audit
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
@@ -66,7 +66,11 @@ class _Vote(NamedTuple):
     answer: str
     response: str
     is_right: bool
-    values: list[Any]
+    values: list[object]
+
+    def agrees_with(self, other: "_Vote") -> bool:
+        pairs = itertools.product(self.values, other.values)
+        return any(self.audit.is_same(*pair, self.sample.doc) for pair in pairs)
 
 
 _Item = Sequence[_Vote]
@@ -140,11 +144,10 @@ def _doubted(task: str, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
 def _camps(item: _Item) -> list[list[_Vote]]:
     """Return, for each wrong answer to an example, the votes for answers that equal it within the label's tolerance."""
 
-    def agree(leader: _Vote, vote: _Vote) -> bool:
-        pairs = itertools.product(vote.values, leader.values)
-        return any(vote.audit.is_same(value, theirs, vote.sample.doc) for value, theirs in pairs)
+    def camp(leader: _Vote) -> list[_Vote]:
+        return [vote for vote in item if vote.agrees_with(leader)]
 
-    return [[vote for vote in item if agree(leader, vote)] for leader in item if leader.values]
+    return [camp(vote) for vote in item if vote.values]
 
 
 def _weights(items: Sequence[_Item], camps_of: Sequence[Sequence[_Item]]) -> dict[str, float]:

@@ -1,6 +1,7 @@
 """Read the marks that a person made on the page of ``medtasks report``, and saved as CSV."""
 
 import csv
+from operator import itemgetter
 from pathlib import Path
 
 from medtasks_utils.errors import UsageError
@@ -20,7 +21,7 @@ def read_marks(path: Path) -> Marks:
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = [[row[name] for name in _COLUMNS] for row in csv.DictReader(file)]
+            rows = list(map(itemgetter(*_COLUMNS), csv.DictReader(file)))
     except (OSError, ValueError, KeyError) as error:
         raise UsageError(f"--marks {path} cannot be read as marks that the report's page saved ({error!r})") from None
     # The page puts an apostrophe before a text that a spreadsheet would treat as a formula.

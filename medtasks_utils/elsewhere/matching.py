@@ -7,7 +7,7 @@ from itertools import chain
 from medtasks_utils.benchmarks.known_issues import words_of
 from medtasks_utils.results.samples import Row
 
-from .other_runs import Response
+from .other_runs import Response, identity_of
 
 NOWHERE = -1
 Matched = dict[int, list[Response]]
@@ -28,10 +28,14 @@ def by_prompt(responses: Sequence[Response], documents: Sequence[Row], fields: S
     for response in responses:
         text = f" {words_of(' '.join(message['content'] for message in response.prompt))} "
         likely = sorted(chain.from_iterable(by_word[word] for word in by_word.keys() & set(text.split())))
-        places = [place for place in likely if all(f" {part} " in text for part in shown[place])]
+        places = [place for place in likely if _has_all(text, shown[place])]
         longest = max(places, key=lambda place: len("".join(shown[place])), default=NOWHERE)
         matched[longest].append(response)
     return matched
+
+
+def _has_all(text: str, parts: Sequence[str]) -> bool:
+    return all(f" {part} " in text for part in parts)
 
 
 def _shown(doc: Row, fields: Sequence[str]) -> list[str]:
@@ -55,7 +59,7 @@ def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Seque
 
 
 def _by_fields(responses: Sequence[Response], documents: Sequence[Row], names: Sequence[str]) -> Matched:
-    ids = [tuple(str(doc[name]).strip() for name in names) for doc in documents]
+    ids = [identity_of(doc, names) for doc in documents]
     counts = Counter(ids)
     places = {identity: place for place, identity in enumerate(ids) if counts[identity] == 1}
     matched: Matched = defaultdict(list)

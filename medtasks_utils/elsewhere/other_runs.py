@@ -131,6 +131,11 @@ def named(names: Sequence[str], what: str) -> str:
     return f"{what}: {len(names)} ({', '.join(names[:3])}{', …' * (len(names) > 3)})"
 
 
+def identity_of(record: Row, fields: Sequence[str]) -> tuple[str, ...]:
+    """Return the values of the fields that identify a record or a document together, without spaces around them."""
+    return tuple(str(record[name]).strip() for name in fields)
+
+
 def read_other_run(path: Path, id_fields: Sequence[str], response_field: str) -> OtherRun:
     """Read the run that another harness saved in a file.
 
@@ -158,7 +163,7 @@ def read_other_run(path: Path, id_fields: Sequence[str], response_field: str) ->
     return _environment_run(path)
 
 
-def _date(path: Path, date: Any = None) -> str:
+def _date(path: Path, date: object = None) -> str:
     """Format a date for file names; if ``date`` is not a valid date, use the file's modification time."""
     try:
         time = datetime.fromisoformat(str(date))
@@ -178,8 +183,7 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> 
         if not isinstance(line[response_field], str):
             raise TypeError("the response is not text")
         scores = {f"their_{name}": float(line[name]) for name in _SCORES_OF_LINES if name in line}
-        identity = tuple(str(line[name]).strip() for name in id_fields)
-        return Response(place, [], Reply(line[response_field]), scores, identity)
+        return Response(place, [], Reply(line[response_field]), scores, identity_of(line, id_fields))
 
     if path.suffix == ".csv":
         return run.read("row", enumerate(csv.DictReader(StringIO(path.read_text("utf-8-sig"))), 1), convert)

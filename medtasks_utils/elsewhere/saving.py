@@ -35,8 +35,6 @@ def import_run(
     """Convert another harness's run into files of the form that lm_eval writes, in a folder named after the model.
 
     Args:
-        path: the file of the run.
-        folder: the output folder.
         task: the task to whose documents the run has responses; None to infer it from the names in the run.
         data: the source of the rows, as in ``medtasks_data``.
         id_fields: the fields of the file that identify the document; empty for the known file formats.
