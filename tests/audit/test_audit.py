@@ -101,6 +101,13 @@ def test_readings_of_the_same_answer(kind, one, other, same):
     assert item(kind).is_same(one, other) == same
 
 
+def test_a_reading_is_an_answer_under_the_options_of_the_run():
+    medhallu = benchmarks()["medhallu"]
+    offered, not_offered = (medhallu(medhallu.options_class(allow_unsure=choice)) for choice in (True, False))
+    assert not Item(offered, item("verdict").sample, 1).is_same("2", "none")
+    assert Item(not_offered, item("verdict").sample, 1).is_same("2", "none")
+
+
 def test_readings_that_are_right():
     within = item("decimal", ground_truth="0.83", lower_limit=0.8, upper_limit=0.85)
     assert [reading for reading in ("83%", "83", "none", "0.81") if within.is_right(reading)] == ["83%", "0.81"]
