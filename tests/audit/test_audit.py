@@ -234,9 +234,8 @@ def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_
     for path, each in audits.items():
         assert json.loads(Path(path).read_text()) == each
         readings = each["readings"]
-        assert sum(stratum["read"] for stratum in each["strata"].values()) == sum(
-            not row["failure"] for row in readings
-        )
+        read = sum(stratum["read"] for stratum in each["strata"].values())
+        assert read == sum(not row["failure"] for row in readings)
         assert len(readings) == each["responses"]
         assert all((row["stated"] is None) == bool(row["failure"]) for row in readings)
         assert {row["stated"] for row in readings if not row["end"]} <= {"none"}, "an empty response is not shown"

@@ -4,12 +4,13 @@ import json
 import math
 import shutil
 from collections.abc import Sequence
+from operator import itemgetter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from commanding import exit_code
+from commanding import exit_code, succeed
 from given import Row, csv_rows, each_row
 from running import documents_of, right_answer
 from saved_runs import edit_lines, sample_file, save_run
@@ -53,7 +54,7 @@ def folder(tmp_path_factory):
 
 def run(folder: Path, tmp_path: Path, *names: str, flags: Sequence[str] = ()) -> list[Row]:
     path = tmp_path / "doubts.csv"
-    assert exit_code(["doubt", *(folder / name for name in names), "-o", path, *flags]) == 0
+    succeed("doubt", *(folder / name for name in names), "-o", path, *flags)
     return csv_rows(path)
 
 
@@ -63,13 +64,17 @@ def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
     path, number = tmp_path / "doubts.csv", len(docs)
     said = f"2 of {number} examples have one answer from most runs, but another label: {path}\n"
     assert capsys.readouterr().out == said
-    assert (first["doc_id"], first["runs_for"], first["runs_for_label"]) == ("1", "one, two, three, weak", "")
-    assert (second["doc_id"], second["runs_for"], second["runs_for_label"]) == ("0", "one, two, three", "weak")
-    assert (first["label"], first["answer"]) == (docs[1]["answer_letter"], WRONG[docs[1]["answer_letter"]])
+    runs_of = itemgetter("doc_id", "runs_for", "runs_for_label")
+    assert [runs_of(row) for row in (first, second)] == [
+        ("1", "one, two, three, weak", ""),
+        ("0", "one, two, three", "weak"),
+    ]
+    label = docs[1]["answer_letter"]
+    assert (first["label"], first["answer"]) == (label, WRONG[label])
     assert docs[1]["question"] in first["prompt"]
     assert first["response"] == f"{LONG}three: \\boxed{{{first['answer']}}}"[-600:], "of the run that is best"
-    names = ("verdict", "comment", "task", "known_issues")
-    assert {tuple(row[name] for name in names) for row in (first, second)} == {("", "", TASK, "alike")}
+    others = itemgetter("verdict", "comment", "task", "known_issues")
+    assert others(first) == others(second) == ("", "", TASK, "alike")
     # Pairs of wrong letters: 6 of the first question, 12, 2 and 12 of the next; on the fourth two runs agree.
     chance = (6 + 12 + 2 + 2 + 1) / (6 + 12 + 2 + 12 + 2)
     one, two, three, weak = (math.log((number - wrong + 1) / (wrong + 1) / chance) for wrong in (5, 5, 4, 5))

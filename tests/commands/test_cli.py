@@ -7,7 +7,7 @@ import sys
 from dataclasses import fields
 from unittest.mock import Mock
 
-from commanding import exit_code, medtasks, one_line
+from commanding import exit_code, medtasks, one_line, succeed
 from given import ROOT, each_row
 from running import manager
 
@@ -80,20 +80,20 @@ def test_the_arguments_of_a_command_reach_what_does_the_work(words, function, gi
 
 def test_bare_and_asked_for_help_it_lists_the_commands(capsys):
     for words in ([], ["--help"]):
-        assert exit_code(words) == 0
+        succeed(*words)
         assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
-    assert exit_code(["--version"]) == 0
+    succeed("--version")
 
 
 def test_help_needs_no_docstrings(tmp_path, capsys):
     for name in ("report", "rescore"):
-        assert exit_code([name, "--help"]) == 0
+        succeed(name, "--help")
         (told,) = medtasks([name, "--help"], cwd=tmp_path, PYTHONOPTIMIZE="2")
         assert told == (0, capsys.readouterr().out, "")
 
 
 def test_it_says_where_the_tasks_are(capsys):
-    assert exit_code(["path"]) == 0
+    succeed("path")
     assert capsys.readouterr().out == f"{tasks_path()}\n"
 
 
@@ -102,5 +102,5 @@ def test_a_closed_pipe_is_no_error(monkeypatch, capsys):
     os.close(reader)
     with os.fdopen(writer, "w") as closed, monkeypatch.context() as patch:
         patch.setattr(sys, "stdout", closed)
-        assert exit_code(["path"]) == 0
+        succeed("path")
     assert capsys.readouterr().err == ""

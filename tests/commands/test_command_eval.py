@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commanding import exit_code
+from commanding import exit_code, succeed
 from given import TASKS, each_row
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
@@ -60,9 +60,7 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
 @each_row("stock_arguments")
 def test_results_are_those_of_the_stock_command(arguments, metadata, more, server, monkeypatch, tmp_path):
     stock(monkeypatch, *server, *arguments, "--metadata", metadata, "--output_path", "stock/results.json")
-    assert (
-        exit_code(["eval", *server, *arguments, *more, "--data", "sample", "--output_path", "ours/results.json"]) == 0
-    )
+    succeed("eval", *server, *arguments, *more, "--data", "sample", "--output_path", "ours/results.json")
     expected, found = outcome(tmp_path / "stock"), outcome(tmp_path / "ours")
     assert found == expected
     assert expected[0]["results"]
@@ -75,10 +73,7 @@ def test_a_configuration_file_keeps_its_metadata_and_is_not_shown(server, tmp_pa
         f"tasks: medhallu\nmodel: {server[1]}\nmodel_args: {server[3]}\napply_chat_template: true\nlimit: 2\n"
         'metadata: {"medtasks_data": "sample", "medhallu": {"difficulty": "hard"}}\n'
     )
-    assert (
-        exit_code(["eval", "--config", settings, "--set", "medhallu.repeats=2", "--output_path", "set", "--limit", "1"])
-        == 0
-    )
+    succeed("eval", "--config", settings, "--set", "medhallu.repeats=2", "--output_path", "set", "--limit", "1")
     assert "model_args" not in "".join(capsys.readouterr())
     results = saved_results(tmp_path / "set")
     options = results["configs"]["medhallu"]["dataset_kwargs"]
@@ -123,11 +118,11 @@ def test_the_end_of_a_run_says_what_came_out(tmp_path, capsys):
             lines = capsys.readouterr().out.splitlines()
             assert lines[0].startswith("no scores") and lines[-1].startswith(last)
         words = ["eval", "--data", "sample", "--tasks", "medhallu", "--limit", "2", *served.flags()]
-        assert exit_code([*words, "--json"]) == 0
+        succeed(*words, "--json")
         told = json.loads(capsys.readouterr().out)
         assert {**told, "limit": 2, "model": "m", "answers_taken_over": 0, "results": None} == told
         assert {*told} >= {"scores", "seconds", "tokens", "against", "problem"}
-        assert exit_code(words) == 0
+        succeed(*words)
         assert capsys.readouterr().out.splitlines()[-1].startswith("not saved; --output_path")
 
 
@@ -197,7 +192,7 @@ def test_values_are_json_or_text(setting, value):
 
 
 def test_help_names_every_task_option_and_flag(capsys):
-    assert exit_code(["eval", "--help"]) == 0
+    succeed("eval", "--help")
     shown = capsys.readouterr().out
     for name in catalog.manager_for().all_tasks:
         assert re.search(rf"^{name}( \*)?  +\S", shown, re.MULTILINE), name

@@ -3,7 +3,7 @@
 import io
 
 import pytest
-from commanding import exit_code
+from commanding import exit_code, succeed
 from given import each_row
 from saved_runs import edit_lines, sample_file, save_run
 
@@ -34,7 +34,7 @@ def test_a_log_that_is_cut_short_is_read_as_far_as_it_goes_and_said(tmp_path, ca
     metadata = {"medhallu": {"repeats": 2}}
     log = sample_file(save_run(tmp_path, tasks="medhallu", limit=4, metadata=metadata), "medhallu")
     edit_lines(log, lambda lines: [*lines[:2], lines[2][:200]])
-    assert exit_code(["extract", "--task", "medhallu", "--explain", tmp_path]) == 0
+    succeed("extract", "--task", "medhallu", "--explain", tmp_path)
     output, errors = capsys.readouterr()
     lines = output.splitlines()
     assert len(lines) == 24 and lines[0].endswith("medhallu 0, right: 0")

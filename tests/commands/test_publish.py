@@ -7,7 +7,7 @@ from typing import Any
 import huggingface_hub
 import pytest
 import yaml
-from commanding import exit_code
+from commanding import exit_code, succeed
 from given import each_row, json_lines
 from saved_runs import right_in, save_run
 
@@ -36,7 +36,7 @@ def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path, capsy
     tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench_calculator", "medhallu"]
     own = {"medcalc_bench": {"revision": "v2"}}
     path = saved(tmp_path, answer=right_in(0.7), tasks=tasks, metadata=own)
-    assert exit_code(["publish", path, "--model_repo", "org/name", "-o", tmp_path / "out"]) == 0
+    succeed("publish", path, "--model_repo", "org/name", "-o", tmp_path / "out")
     upload = f"hf upload org/name {tmp_path}/out/.eval_results .eval_results --create-pr"
     assert capsys.readouterr().out.splitlines()[-1] == f"next: {upload}"
     results = json.loads(path.read_text())["results"]
@@ -83,7 +83,7 @@ def test_evaleval_accepts_what_is_published(tmp_path):
     metadata = {"medcalc_bench": {"add_calculator_tool": True, "repeats": 2}}
     path, out = saved(tmp_path, answer=right_in(0.7), tasks=tasks, metadata=metadata), tmp_path / "out"
     words = ["publish", path, "--model_repo", "org/name", "-o", out, "--format", "every_eval_ever"]
-    assert exit_code(words) == 0
+    succeed(*words)
     files = {file.relative_to(out).as_posix(): file for file in out.rglob("*.json*")}
     assert len(files) == 8
     roles = ["system", "user", "assistant"] * 2

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 
 import pytest
-from commanding import exit_code, one_line
+from commanding import exit_code, one_line, succeed
 from given import Row, each_row, json_lines, table, write_rows
 from local_server import LocalServer, completion
 from running import saved_results
@@ -34,7 +34,7 @@ def response(request: Row) -> Row:
 def written(folder: Path, *words: str) -> list[Row]:
     """The lines of ``medtasks requests`` on the sample."""
     command = ["requests", "--data", "sample", *words, "--model_name", "m", "-o", folder / "r.jsonl"]
-    assert exit_code(command) == 0
+    succeed(*command)
     return json_lines(folder / "r.jsonl")
 
 
@@ -54,7 +54,7 @@ def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
 def test_requests_and_responses_are_those_of_a_server(words, tmp_path):
     with LocalServer(answer) as server:
         command = ["eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", tmp_path / "run"]
-        assert exit_code(command) == 0
+        succeed(*command)
     requests = written(tmp_path, *words)
     assert {request["url"] for request in requests} == {"/v1/chat/completions"}
     bodies = sorted(json.dumps(request["body"], sort_keys=True) for request in requests)
@@ -130,7 +130,7 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path, capsys):
 def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch):
     words = ["--max_requests", "9", "--form", "completions", "--limit", "14"]
     monkeypatch.setenv("MEDTASKS_DATA", "sample")
-    assert exit_code(["requests", "--tasks", "medhallu", *words, "-o", tmp_path / "r.jsonl"]) == 0
+    succeed("requests", "--tasks", "medhallu", *words, "-o", tmp_path / "r.jsonl")
     monkeypatch.delenv("MEDTASKS_DATA")
     parts = [json_lines(tmp_path / f"r_{number}.jsonl") for number in (1, 2)]
     assert list(map(len, parts)) == [9, 5] and not (tmp_path / "r.jsonl").exists()

@@ -10,7 +10,7 @@ from typing import Any
 
 import pyarrow
 import pytest
-from commanding import exit_code
+from commanding import exit_code, succeed
 from environment_runs import ENVIRONMENTS, lines, rows, write
 from given import TASK_OF, Row, each_row, write_rows
 from running import right_answer
@@ -43,7 +43,7 @@ def run_of_four(tmp_path_factory):
     folder = tmp_path_factory.mktemp("four")
     for benchmark in ENVIRONMENTS:
         write(folder / "theirs", benchmark, lines(benchmark, mostly_right))
-    assert exit_code(["import", folder / "theirs", "-o", folder / "out", "--data", "sample"]) == 0
+    succeed("import", folder / "theirs", "-o", folder / "out", "--data", "sample")
     with pytest.raises(MedtasksError, match="medtasks import"):
         read_runs(folder / "theirs")
     (run,) = read_runs(folder / "out")
@@ -182,10 +182,10 @@ def test_runs_of_other_harnesses_keep_their_scores_and_ends(
     assert scores == [{match: 0}, {match: 1, note: 0.5}, {match: 1, note: 0}]
     first, second, third = task.samples
     assert (first.tokens, len(second.messages), third.reasoning) == ([tokens], 1, reasoning)
-    assert exit_code(["compare", run.path]) == 0
+    succeed("compare", run.path)
     text = capsys.readouterr().out
     assert "66.7 % of 3 verdicts agree" in text and "only ours right  tag" in text
-    assert exit_code(["import", path.parent, "--data", "sample", "-o", tmp_path]) == 0
+    succeed("import", path.parent, "--data", "sample", "-o", tmp_path)
     assert capsys.readouterr().out.count("results_") == 2
     bad = tmp_path / f"bad{path.suffix}"
     bad.write_text("{}")
@@ -242,7 +242,7 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
     path.write_text(f"{text}{bad}\nno JSON\n" if form == "jsonl" else f"\ufeff{text}")
     task = TASK_OF[benchmark]
     words = ["import", path, "--data", "sample", "-o", tmp_path, "--id", ",".join(names)]
-    assert exit_code([*words, "--response", "text", "--task", task]) == 0
+    succeed(*words, "--response", "text", "--task", task)
     errors = capsys.readouterr().err
     assert "responses, left out those whose id matches either no document" in errors
     assert "documents with several responses, used as generations: 1 (" in errors

@@ -59,14 +59,7 @@ def checked(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     ],
     ids=["a reading", "the harness's aggregation", "the arithmetic of ours"],
 )
-def test_a_score_that_is_off_is_a_miss(
-    monkeypatch,
-    capsys,
-    owner,
-    name,
-    replacement,
-    blamed,
-):
+def test_a_score_that_is_off_is_a_miss(owner, name, replacement, blamed, monkeypatch, capsys):
     monkeypatch.setattr(MedExQA, "tasks", replace(MedExQA.tasks, checked=("medexqa",)))
     checked(monkeypatch, "medmcqa", "medexqa", "medhallu")
     monkeypatch.setattr(owner, name, replacement)

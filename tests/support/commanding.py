@@ -19,6 +19,11 @@ def exit_code(words: Iterable[object]) -> int:
         return int(end.code or 0)
 
 
+def succeed(*words: object) -> None:
+    """Run a command in this process, which ends with exit code 0."""
+    assert exit_code(words) == 0
+
+
 def one_line(errors: str) -> str:
     """The only line of ours on standard error, which has to be its last."""
     assert "Traceback" not in errors
