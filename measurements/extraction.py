@@ -32,13 +32,15 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 from judged import CORPUS, judged, outcome
 
-from medtasks_utils.extraction import letters, values, verdicts, weighing
+from medtasks_utils.benchmarks.medcalc_bench import values
+from medtasks_utils.benchmarks.medcalc_bench.values import read_value
+from medtasks_utils.benchmarks.medhallu import verdicts
+from medtasks_utils.benchmarks.medhallu.verdicts import read_verdict
+from medtasks_utils.extraction import letters, weighing
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.letters import read_letter
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.extraction.values import read_value
-from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Candidate, Reading
 from medtasks_utils.extraction.weighing import Row as TableRow
 from medtasks_utils.extraction.words import Symbols, pattern
@@ -245,7 +247,8 @@ def print_times(rows: list[Row]) -> None:
     for kind, own in times.items():
         median = statistics.median(own)
         print(f"{kind}: median {median:.1f} ms of processor time over {len(own)} of 800 to 1,200 characters")
-    readers = ", ".join(f"medtasks_utils.extraction.{name}" for name in ("letters", "values", "verdicts"))
+    modules = ("extraction.letters", "benchmarks.medcalc_bench.values", "benchmarks.medhallu.verdicts")
+    readers = ", ".join(f"medtasks_utils.{name}" for name in modules)
     code = f"import time; start = time.process_time(); import {readers}; print(time.process_time() - start)"
     seconds = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(9)]
     print(f"import of the readers: median {1000 * statistics.median(seconds):.0f} ms of processor time")

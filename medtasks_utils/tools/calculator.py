@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 
 from simpleeval import DEFAULT_OPERATORS, InvalidExpression, SimpleEval
 
-from medtasks_utils.extraction.numbers import Number, power, rounded
-
+from .arithmetic import Number, power, rounded
 from .tool import CallResult, Tool
 
 MAX_EXPRESSION = 1_000  # characters

@@ -7,7 +7,7 @@ from given import table
 from hostile_texts import texts
 from running import reader
 
-from medtasks_utils.extraction.absence import states_not_available
+from medtasks_utils.benchmarks.medcalc_bench.absence import states_not_available
 
 LACKS, CAVEATS = texts("lacks"), texts("caveats")
 

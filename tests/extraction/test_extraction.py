@@ -9,17 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from running import documents, reader
 
+from medtasks_utils.benchmarks.medcalc_bench.absence import states_not_available
 from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS
+from medtasks_utils.benchmarks.medcalc_bench.numbers import evaluate, python_literal, strict_decimal
+from medtasks_utils.benchmarks.medcalc_bench.quantities import Percentage
+from medtasks_utils.benchmarks.medcalc_bench.values import Kind, content_value, read_value
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer
-from medtasks_utils.extraction.absence import states_not_available
+from medtasks_utils.benchmarks.medhallu.verdicts import read_verdict
 from medtasks_utils.extraction.boxes import boxes, last_box, unwrap
 from medtasks_utils.extraction.letters import read_letter
-from medtasks_utils.extraction.numbers import evaluate, python_literal, strict_decimal
-from medtasks_utils.extraction.quantities import Percentage
 from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer, think_tags_pair_up
-from medtasks_utils.extraction.values import Kind, content_value, read_value
-from medtasks_utils.extraction.verdicts import read_verdict
 
 NERVES = ["Axillary nerve", "Musculocutaneous nerve", "Long thoracic nerve", "Spinal accessory nerve"]
 APHASIAS = ["Broca aphasia", "Wernicke aphasia", "Conduction aphasia.", "Aphasia"]

@@ -8,9 +8,9 @@ from hostile_texts import UNITS, cases, long
 from running import reader
 
 from medtasks_utils.benchmarks.facts import UNANSWERED
+from medtasks_utils.benchmarks.medcalc_bench.values import read_value
+from medtasks_utils.benchmarks.medhallu.verdicts import read_verdict
 from medtasks_utils.extraction.letters import read_letter
-from medtasks_utils.extraction.values import read_value
-from medtasks_utils.extraction.verdicts import read_verdict
 
 WRAPS = ("%s", r"\boxed{%s}", "<answer>%s</answer>", "The answer is: %s", "%s\nA")
 

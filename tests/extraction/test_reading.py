@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from judged import CORPUS, judged, outcome
 from running import reader
 
+from medtasks_utils.benchmarks.medcalc_bench.no_result import lacks
+from medtasks_utils.benchmarks.medcalc_bench.values import read_value
 from medtasks_utils.extraction import nothing
 from medtasks_utils.extraction.letters import read_letter
-from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.words import symbols_of
 
 LOADED = {benchmark: reader(name) for benchmark, name in TASK_OF.items()}
@@ -50,7 +51,7 @@ def test_what_gives_up_has_no_letter(words, letter):
 @given(st.sampled_from(["weight", "albumin"]), st.floats(1, 99))
 def test_what_lacks_data_has_no_value(needed, value):
     text = f"The age is {value:.0f}. The {needed} is missing, so it cannot be calculated."
-    assert nothing.lacks(symbols_of(text, ()))
+    assert lacks(symbols_of(text, ()))
     assert read_value(text, "decimal").value is None
 
 

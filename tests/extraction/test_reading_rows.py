@@ -5,7 +5,9 @@ from itertools import chain
 import pytest
 from given import same, table
 
-from medtasks_utils.extraction import letters, values, verdicts
+from medtasks_utils.benchmarks.medcalc_bench import values
+from medtasks_utils.benchmarks.medhallu import verdicts
+from medtasks_utils.extraction import letters
 
 READERS = {
     "letters": lambda text, options: letters.read_letter(text, tuple(options)).value,

@@ -32,17 +32,16 @@ from medtasks_utils.benchmarks.facts import (
 from medtasks_utils.benchmarks.options import About, ToolOptions
 from medtasks_utils.benchmarks.tables import Row, find_split, read_split
 from medtasks_utils.errors import UsageError
-from medtasks_utils.extraction.absence import states_not_available
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.tags import last_tag
 from medtasks_utils.extraction.think import final_text, think_tags_pair_up
-from medtasks_utils.extraction.values import read_value
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.aggregation import BY_STRATUM
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, TOOL_METRICS, Metric
 from medtasks_utils.statistics.scores import Score
 
+from .absence import states_not_available
 from .kinds import CATEGORIES, KINDS, NOT_AVAILABLE, NUMBER, is_right
 from .rows import (
     add_other_labels,
@@ -50,6 +49,7 @@ from .rows import (
     example_of,
     in_turn,
 )
+from .values import read_value
 
 OF_ABSTAINING = (
     Metric("acc_answerable"),

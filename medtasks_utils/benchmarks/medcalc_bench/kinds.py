@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.tables import read_rows
-from medtasks_utils.extraction import numbers
-from medtasks_utils.extraction.dates import strict_date
-from medtasks_utils.extraction.durations import strict_weeks_days
-from medtasks_utils.extraction.quantities import Percentage
+
+from . import numbers
+from .dates import strict_date
+from .durations import strict_weeks_days
+from .quantities import Percentage
 
 NOT_AVAILABLE = "N/A"
 """The label of rows whose note lacks the data that the calculation needs."""

@@ -33,11 +33,12 @@ from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.extraction.verdicts import read_verdict
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.statistics.aggregation import F1, RATIO
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 from medtasks_utils.statistics.scores import Score
+
+from .verdicts import read_verdict
 
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 """The possible verdicts."""

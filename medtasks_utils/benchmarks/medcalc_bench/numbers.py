@@ -9,9 +9,8 @@ import ast
 import math
 import sys
 
-from .patterns import later
-
-Number = int | float
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.tools.arithmetic import Number, power, rounded
 
 # The patterns match a run of digits only from its start, which keeps their time linear.
 _OUT_OF = later(r"(?<!\d)(\d+) out of")
@@ -22,8 +21,6 @@ _PERCENT = later(r"(-?(?<!\d)\d+(?:\.\d+)?)%")
 
 _MAX_EXPRESSION = 2000  # characters
 _MAX_LITERAL = 4300  # digits; Python's own limit for an integer literal
-_MAX_EXPONENT = 1000
-_MAX_BITS = 2_048
 
 
 def python_literal(digits: str) -> Number | None:
@@ -96,22 +93,6 @@ def _wrapped_expression(expression: str) -> Number | None:
     missing = expression.count("(") - expression.count(")")
     expression = "(" * -missing + expression + ")" * missing  # one of them is none, since a negative count adds nothing
     return evaluate(expression.strip().strip("'\""))  # the authors' scorer also evaluates a text in quotes
-
-
-def power(base: Number, exponent: Number) -> Number:
-    """Return ``base ** exponent``; raise OverflowError for a float that is too large, or an integer over 2,048 bits."""
-    if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
-        bits = base.bit_length() * exponent
-        if bits > _MAX_BITS:
-            raise OverflowError("power too large")
-    return base**exponent
-
-
-def rounded(value: Number, ndigits: int | None = None) -> Number:
-    """Return ``round(value, ndigits)``; raise OverflowError if ``ndigits`` is above 1,000 or below -1,000."""
-    if ndigits is not None and abs(ndigits) > _MAX_EXPONENT:
-        raise OverflowError("too many digits")
-    return round(value, ndigits)
 
 
 _MATH = {

@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from .boxes import unwrap
-from .containers import Container, containers_of, first_reading
-from .patterns import later
-from .plain import unformatted
-from .weighing import Candidate, Reading, choose, rows, weighed
-from .words import Mention, Symbols, outside, pattern, symbols_of
+from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.containers import Container, containers_of, first_reading
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.plain import unformatted
+from medtasks_utils.extraction.weighing import Candidate, Reading, choose, rows, weighed
+from medtasks_utils.extraction.words import Mention, Symbols, outside, pattern, symbols_of
 
 # In these rows, the candidate "cand" is a digit, "text" the name of a class, and "weak" a word that implies a class.
 VERDICT_ROWS = rows(

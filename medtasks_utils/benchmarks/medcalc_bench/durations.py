@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.words import Mention, word_pattern
+
 from .numbers import python_literal
-from .patterns import later
 from .quantities import in_words
-from .words import Mention, word_pattern
 
 WeeksDays = tuple[int, int]
 

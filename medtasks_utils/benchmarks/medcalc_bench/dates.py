@@ -3,8 +3,8 @@
 import datetime
 from collections.abc import Iterator
 
-from .patterns import later
-from .words import Mention, numbers_by_word, word_pattern
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.words import Mention, numbers_by_word, word_pattern
 
 _MARKS = str.maketrans(dict.fromkeys("\x01{}~$`_", " "))
 _STRICT = later(r"(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/(\d{4})")

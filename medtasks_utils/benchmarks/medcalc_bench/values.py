@@ -4,16 +4,17 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Literal
 
-from . import nothing
-from .boxes import unwrap
-from .containers import containers_of, first_reading
+from medtasks_utils.extraction.boxes import unwrap
+from medtasks_utils.extraction.containers import containers_of, first_reading
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.plain import BOLD, tidied, unformatted
+from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
+from medtasks_utils.extraction.words import Mention, Symbols, symbols_of
+
+from . import no_result
 from .dates import written_dates
 from .durations import written_ages
-from .patterns import later
-from .plain import BOLD, tidied, unformatted
 from .quantities import Percentage, fraction_value, numbers, prepared
-from .weighing import NOTHING, Candidate, Reading, choose, rows, weighed
-from .words import Mention, Symbols, symbols_of
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
@@ -158,16 +159,16 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
     Their weights also depend on asides in the text, and on whether it has a result at all.
     """
     symbols, candidates = _candidates(text, kind)
-    asides = nothing.asides(symbols)
-    least = _STATED + 1 if nothing.cannot(symbols) else 0.0
+    asides = no_result.asides(symbols)
+    least = _STATED + 1 if no_result.cannot(symbols) else 0.0
     for candidate in candidates:
         if any(start <= candidate.start < end for start, end in asides):
             candidate.evidence["in an aside"] = -35
         if candidate.support < least or candidate.weight < _LEAST:
             candidate.discard("hardly stated")
     last = max((candidate.start for candidate in candidates if candidate.weight >= 30), default=-1)
-    is_unfinished = nothing.is_unfinished(symbols)
-    if is_unfinished or nothing.lacks(symbols, after=last):
+    is_unfinished = no_result.is_unfinished(symbols)
+    if is_unfinished or no_result.lacks(symbols, after=last):
         for candidate in candidates:
             if not is_unfinished or candidate.cue != "answer":
                 candidate.discard("the text gives no result")
@@ -188,7 +189,7 @@ def content_value(content: str, kind: Kind) -> Reading:
         return Reading(fraction, "fraction")
     symbols, candidates = _candidates(text, kind)
     reading = choose(candidates)
-    if reading.value is not None or not candidates or (nothing.cannot(symbols) and not text[0].isdigit()):
+    if reading.value is not None or not candidates or (no_result.cannot(symbols) and not text[0].isdigit()):
         return reading
     beside = {"operand", "range", "list", "a share"}
     left = [candidate for candidate in candidates if len(candidates) == 1 or not candidate.evidence.keys() & beside]

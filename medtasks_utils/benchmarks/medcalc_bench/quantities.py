@@ -4,8 +4,8 @@ import math
 import re
 from collections.abc import Iterator
 
-from .patterns import later, rewrites, rewritten
-from .words import Mention, numbers_by_word
+from medtasks_utils.extraction.patterns import later, rewrites, rewritten
+from medtasks_utils.extraction.words import Mention, numbers_by_word
 
 
 class Percentage(float):

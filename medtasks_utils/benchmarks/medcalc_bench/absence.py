@@ -5,11 +5,12 @@ A number with a caveat is not such an answer.
 
 import re
 
-from . import nothing
-from .patterns import later
-from .plain import tidied, unformatted
+from medtasks_utils.extraction.patterns import later
+from medtasks_utils.extraction.plain import tidied, unformatted
+from medtasks_utils.extraction.words import symbols_of
+
+from .no_result import lacks
 from .values import read_value
-from .words import symbols_of
 
 _TOKEN = later(
     r"\W*(?:(?i:n\s?[/.]\s?a\.?|not (?:applicable|available|reported)|(?:unknown|undefined|indeterminate|undetermined)"
@@ -45,6 +46,6 @@ def states_not_available(text: str) -> bool:
         reading = read_value(text, "date")
     last = max((match.start() for match in _WITHIN.finditer(text)), default=-1)
     if reading.value is None:
-        return last >= 0 or nothing.lacks(symbols)
+        return last >= 0 or lacks(symbols)
     stated = max((each.start for each in reading.candidates if each.value == reading.value), default=0)
-    return last > stated or nothing.lacks(symbols, after=stated)
+    return last > stated or lacks(symbols, after=stated)
