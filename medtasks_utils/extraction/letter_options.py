@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
-from functools import lru_cache
 
 from .patterns import later
 from .words import Mention, outside
@@ -70,27 +69,10 @@ _TRIMMED = " .;,\"'“”\n"
 _EDGE = r"(?!(?<=\w)(?!e?s\b)\w)"
 
 
-@lru_cache(maxsize=64)
-def _option_texts(options: tuple[str, ...]) -> tuple[re.Pattern[str], dict[str, str]]:
-    """Return a pattern that matches the choices' texts, the longest first, and the letter of each text.
-
-    Texts shared by two choices, single characters and a few common words are left out.
-    """
-    texts = [_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_SIGNS) for option in options[: len(LETTERS)]]
-    letters = {
-        text: letter
-        for text, letter in zip(texts, LETTERS, strict=False)
-        if len(text) > 1 and texts.count(text) == 1 and text not in ("or", "and", "no")
-    }
-    patterns = [
-        f"{_EDGE}{re.escape(text)}{_EDGE}" if text[0].isascii() else re.escape(text)  # other scripts may have no spaces
-        for text in sorted(letters, key=len, reverse=True)
-    ]
-    return re.compile("|".join(patterns) or "(?!)"), letters
-
-
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     """Return the places where a text contains the text of a choice, ignoring case and plural endings.
+
+    Texts shared by two choices, single characters and a few common words are left out.
 
     >>> texts_in("There is no such sign.", ["Yes", "No"])
     []
@@ -98,8 +80,17 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     lowered = text.lower().translate(_DASHES)
     if len(lowered) != len(text):
         return []
-    of_options, letters = _option_texts(tuple(options))
-    matches = of_options.finditer(lowered)
+    names = [_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_SIGNS) for option in options[: len(LETTERS)]]
+    letters = {
+        name: letter
+        for name, letter in zip(names, LETTERS, strict=False)
+        if len(name) > 1 and name in lowered and names.count(name) == 1 and name not in ("or", "and", "no")
+    }
+    patterns = [
+        f"{_EDGE}{re.escape(name)}{_EDGE}" if name[0].isascii() else re.escape(name)  # other scripts may have no spaces
+        for name in sorted(letters, key=len, reverse=True)
+    ]
+    matches = re.finditer("|".join(patterns) or "(?!)", lowered)
     return [Mention(letters[match[0]], match.start(), match.end(), "text") for match in matches]
 
 

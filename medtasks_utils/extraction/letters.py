@@ -8,66 +8,106 @@ from .containers import Container, containers_of, first_reading
 from .letter_options import LETTERS as LETTERS
 from .letter_options import latin_letters, mentions_of, similar_text
 from .patterns import later
-from .plain import JOINED, unformatted
+from .plain import JOINED, line_start, unformatted
 from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
 from .words import Symbols, pattern, symbols_of, words_of
 
+# The choices of the examples are the axillary, musculocutaneous, long thoracic and spinal accessory nerve.
 LETTER_ROWS = rows(
-    """
-L = [the fill option open]*
-W = [the fill option open right so because colon comma]*
-I = [the fill option open dash head digits stop op bar cmp]*
-70 answer: (?<![other wrong])(?:answer|right option) ~8 [is colon eq arrow dash]+ {W} @@
-N = (?=[stop line close dash comma because colon is]|$)
-68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* # {N}
-60 correct: @@ close* (?:comma ~5 comma)? (?=(?:is|so|colon)+ [the fill so comma]* (?:right|answer))
-60 correct: @ (?=dash right)
-56 most: fill [fill right] ~12 (?:is|colon) [the fill option open right to]* @@
-56 choose: choose [the fill option open colon answer is]* @@
-58 ticked: (?<![cross tick]) @ [^ line cand text cross tick]* tick
-58 ticked: tick {L} @
-54 colon: (?<!options )is [^ stop line comma cand text not colon]{0,3} colon {I} @@
-46 colon: (?<!options )[word the because] colon {L} @ (?=[stop close]* (?:line|$))
-F = (?:wrong option|(?:option|fill) [because the is so fill]{0,3} (?:wrong|not [word right fill]{1,2}))
-66 false: {F} [^ stop line comma cand text not versus]{0,6}? is {L} <cand> (?=close|stop|line|comma|text|$)
-60 odd: (?:^|stop|line) fill [^ stop line comma cand text]{0,8} versus {L} @@ (?=close* (?:stop|line|$))
-46 ends: open option {L} @ (?=close+ stop* line* $)
+    r"""
+lead = [the fill option open]*
+words = [the fill option open right so because colon comma]*
+marks = [the fill option open dash head digits stop op bar cmp]*
+70 answer: (?<![other wrong])(answer|right option) ~8 [is colon eq arrow dash]+ {words} <any>
+    B: 答案为（B），而不是A。
+68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* <cand weak> {end}
+    D: Answer d, since it innervates the trapezius.
+end = (?=[stop line close dash comma because colon is]|$)
+60 correct: <any> close* (comma ~5 comma)? (?=(is|so|colon)+ [the fill so comma]* (right|answer))
+    D: While A is tempting, D is correct.
+60 correct: <cand text> (?=dash right)
+    C: A – false, C – true, D.
+56 most: fill [fill right] ~12 (is|colon) [the fill option open right to]* <any>
+    C: The most likely injury is the long thoracic nerve, which leaves the axillary nerve.
+56 choose: choose [the fill option open colon answer is]* <any>
+    B: 根据题干的描述，应选B。Retinol（选项A）多见于儿童，故排除。
+58 ticked: (?<![cross tick]) <cand text> [^ line cand text cross tick]* tick
+    C: - A ❌\n- B ❌\n- C ✅\n- D ❌
+58 ticked: tick {lead} <cand text>
+    D: ✗ A\n✗ B\n✗ C\n✓ D
+54 colon: (?<!options )is [^ stop line comma cand text not colon]{0,3} colon {marks} <any>
+    D: In this case the position would be:\n\n**D) Face down**
+46 colon: (?<!options )[word the because] colon {lead} <cand text> (?=[stop close]* (line|$))
+    C: A winged scapula is a sign of damage known as:\n\n**Long thoracic nerve**\n\nThe axillary nerve is whole.
+66 false: {wrong one} [^ stop line comma cand text not versus]{0,6}? is {lead} <cand> (?=close|stop|line|comma|text|$)
+    C: The incorrect statement is C.
+wrong one = wrong option|(option|fill) [because the is so fill]{0,3} (wrong|not [word right fill]{1,2})
+60 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} versus {lead} <any> (?=close* (stop|line|$))
+    C: All of these are features except (C).
+46 ends: open option {lead} <cand text> (?=close+ stop* line* $)
+    B: The best step would be to test flexion (option B).
 54 most: fill [fill right] ~12 is to [word calc] the? <text>
-54 so: so {L} (?:colon|answer|is|choose|comma)* {L} # (?=stop|line|close|$|because|comma|is right)
-64 alone: ^ line* # line+
-52 alone: (?:^|line) [the fill option open tick dash arrow answer]* @@ (?=[stop close bar tick]* (?:line|$))
-44 said to be: (?:the|other) ~12 is [the fill option open right]* # (?=stop|line|close|$|colon|comma)
-50 leads: ^ {L} @ (?=[stop close colon comma dash line]|open)
-40 leads: ^ @ (?=is|because|$)
-48 concluded: so {W} <text> (?=is)
-48 concluded: so ~14 [is colon]? [fill the]* <text> (?=close* (?:stop|line|comma|because|$))
-34 ends: (?:is|colon|arrow|right|so) {L} @ (?=close* stop* line* $)
-24 first: ^ [^ stop line cand text not if]{0,8} @ (?=[stop close colon comma dash line]|open)
-20 named: @
-H = [^ stop line cand text choose right]{0,20}?
--100 announced: (?:^|line|stop) {H} options [^ stop line is cand text choose answer]{0,8} (?:colon|line) {I} @@
--100 announced: (?:^|line|stop) [^ stop line cand text choose right not]{0,4}? options is colon {I} @@
--100 not chosen: not [^ stop line comma cand text]{0,6}? (?:choose|answer) [the fill option colon is answer choose]* @@
--100 not chosen: answer [^ stop line comma cand text]{0,3}? not is {L} @@
--60 denied: versus {L} @@
--60 denied: not [the fill option open is right so answer]* @
--60 denied: @@ (?=close* [comma word]? (?:is|colon|dash|arrow|bar)* word? [the fill so]* (?:wrong|not))
--60 denied: (?:slip|wrong|other) [answer is colon to the word option]{0,4} @@
--60 formula: # (?=op (?:digits|open)|eq (?:word|digits))
--60 formula: (?:word|digits) op #
--30 supposed: if [^ stop line]{0,8}? @@
--40 supposed: @ (?=close* fill? if)
--70 name: name @
--70 name: @ (?=named)
+    C: The most appropriate step would be to test the long thoracic nerve.
+54 so: so {lead} (colon|answer|is|choose|comma)* {lead} <cand weak> (?=stop|line|close|$|because|comma|is right)
+    D: Ruled out: A, B, C.\n\nRemaining: D\n\nGrade: B
+64 alone: ^ line* <cand weak> line+
+    B: B\n\nThe most common cause of this is A, but here the pulse is slow.
+52 alone: (^|line) [the fill option open tick dash arrow answer]* <any> (?=[stop close bar tick]* (line|$))
+    B: b
+44 said to be: (the|other) ~12 is [the fill option open right]* <cand weak> (?=stop|line|close|$|colon|comma)
+    C: The injured nerve is c; the axillary nerve is whole.
+50 leads: ^ {lead} <cand text> (?=[stop close colon comma dash line]|open)
+    B: B: flexion is weak. So the long thoracic nerve is whole.
+40 leads: ^ <cand text> (?=is|because|$)
+    B: B is more likely than A, and A is more likely than C or D.
+48 concluded: so {words} <text> (?=is)
+    C: The axillary nerve is spared. Thus, the long thoracic nerve is cut.
+48 concluded: so ~14 [is colon]? [fill the]* <text> (?=close* (stop|line|comma|because|$))
+    C: The axillary nerve is spared. This points therefore at damage of the long thoracic nerve.
+34 ends: (is|colon|arrow|right|so) {lead} <cand text> (?=close* stop* line* $)
+    C: The axillary nerve is spared, so what is cut is C
+24 first: ^ [^ stop line cand text not if]{0,8} <cand text> (?=[stop close colon comma dash line]|open)
+    C: Thoracic: C. Then the axillary nerve, which is whole.
+20 named: <cand text>
+    D: 👉 **D**
+-100 announced: {heading} options [^ stop line is cand text choose answer]{0,8} (colon|line) {marks} <any>
+    none: Let us look at each of the options:\n\n**A) Axillary nerve:** it goes to the deltoid.
+heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
+-100 announced: (^|line|stop) [^ stop line cand text choose right not]{0,4}? options is colon {marks} <any>
+    none: The options are:\n\nA) Axillary nerve
+-100 not chosen: not [^ stop line comma cand text]{0,6}? (choose|answer) [the fill option colon is answer choose]* <any>
+    none: I would not choose A.
+-100 not chosen: answer [^ stop line comma cand text]{0,3}? not is {lead} <any>
+    none: The answer cannot be A. It cannot be C either.
+-60 denied: versus {lead} <any>
+    C: Rather than the axillary nerve, the findings indicate the long thoracic nerve.
+-60 denied: not [the fill option open is right so answer]* <cand text>
+    B: The answer is not A but B.
+-60 denied: <any> (?=close* [comma word]? (is|colon|dash|arrow|bar)* word? [the fill so]* (wrong|not))
+    none: A is wrong.
+-60 denied: (slip|wrong|other) [answer is colon to the word option]{0,4} <any>
+    none: Incorrect: A
+-60 formula: <cand weak> (?=op (digits|open)|eq (word|digits))
+    none: A = 213, so the anion gap is high
+-60 formula: (word|digits) op <cand weak>
+    none: The heat is Q = h * A
+-30 supposed: if [^ stop line]{0,8}? <any>
+    D: Some say the answer is A. My answer: D.
+-40 supposed: <cand text> (?=close* fill? if)
+    A: Axillary nerve palsy. Long thoracic nerve would be a winged scapula
+-70 name: name <cand text>
+    none: Vitamin A, hepatitis B, hepatitis C and vitamin D.
+-70 name: <cand text> (?=named)
+    none: B antigen and D-galactose are not relevant.
     """
 )
-_SEVERAL = "[cand text] close* (?:[comma or dash fill range]|op)+ [the option open or]* (?=[cand text])"
+_SEVERAL = "[cand text] close* [comma or dash fill range op]+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
-_PARTS = "line* open [cand weak] close .*? (?:stop|line) line* open [cand weak] close"  # "(a) …", parts of a question
+_PARTS = "line* open [cand weak] close .*? (stop|line) line* open [cand weak] close"  # "(a) …", parts of a question
 _BY_NUMBER = str.maketrans("0123", LETTERS)
 _KEYS = ("answer", "choice", "letter", "option")
 _BEFORE_ITEM = later(  # a list marker, "Option" or a number
-    r"[^\w\n\x02]{0,8}(?:(?P<word>[^\W\d_]{1,14})\W{1,3}|\d{1,2}\W{1,3})?"
+    r"\W{0,8}(?:(?P<word>[^\W\d_]{1,14})\W{1,3}|\d{1,2}\W{1,3})?"
 )
 _CLAUSE = later(r"[^\n]{0,300}?(?=[.;!?]\s|[.;!?]?\s*(?:\n|$))")
 _OF_AN_ITEM = ("answer", "correct", "ticked")  # cues by which a list item is the answer
@@ -103,7 +143,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no answer, its text."""
     contained = [_inside(container, text, options) for container in containers_of(text, _KEYS)]
     inside = list(filter(None, contained))
-    plain = unformatted(text, joined=JOINED)
+    plain = unformatted(text, keep=JOINED)
     symbols, candidates = _candidates(plain, options)
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:
         return choose(inside)._replace(candidates=(*inside, *candidates))
@@ -150,7 +190,7 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
 
     This is the clause after the last "the answer is" or, without these words, the first clause of the text.
     """
-    ends = [match.end() for match in pattern("(?:answer|right option) ~4 [is colon]+? the?").finditer(symbols.symbols)]
+    ends = [match.end() for match in pattern("(answer|right option) ~4 [is colon]+? the?").finditer(symbols.symbols)]
     clause = _CLAUSE.match(plain, symbols.places[ends[-1]] if ends else 0)
     return similar_text(clause[0], options) if clause else None
 
@@ -191,8 +231,7 @@ def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     items: list[Candidate] = []
     run: list[Candidate] = []
     for candidate in candidates:
-        line = max(plain.rfind("\n", 0, candidate.start), plain.rfind(JOINED, 0, candidate.start)) + 1
-        before = _BEFORE_ITEM.fullmatch(plain, line, candidate.start)
+        before = _BEFORE_ITEM.fullmatch(plain, line_start(plain, candidate.start), candidate.start)
         is_first = before and (not before["word"] or before["word"].lower() in words_of("option"))
         if not is_first or not candidate.value or plain[candidate.start].upper() != candidate.value:
             continue

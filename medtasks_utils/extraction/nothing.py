@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from .patterns import later
-from .words import Mention, Symbols, pattern, word_pattern
+from .words import Mention, Symbols, any_of, pattern
 
 
 def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
@@ -14,7 +15,7 @@ def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
     >>> retracted_until(symbols_of("It is A. Wait, it is B.", ())), retracted_until(symbols_of("It is A.", ()))
     (9, -1)
     """
-    matches = pattern(f"(?:^|stop|line|dash|but|comma|close) (?:but|so|not|comma)* {words}").finditer(symbols.symbols)
+    matches = pattern(f"(^|stop|line|dash|but|comma|close) (but|so|not|comma)* {words}").finditer(symbols.symbols)
     return max((symbols.places[match.end() - 1] for match in matches), default=-1)
 
 
@@ -71,5 +72,10 @@ def gives_up(text: str) -> Iterator[Mention]:
     >>> [(mention.value, mention.start, mention.end) for mention in gives_up("It is unknown.")]
     [('', 6, 13)]
     """
-    for match in word_pattern(r"(?<!\w)(?:<<none>>|<<cannot>>)(?!\w)").finditer(text):
+    for match in _without_answer().finditer(text):
         yield Mention("", match.start(), match.end())
+
+
+@cache
+def _without_answer() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{any_of('none', 'cannot')})(?!\w)", re.IGNORECASE)

@@ -1,7 +1,7 @@
 """Compile regular expressions when they are first used, so that importing the package stays fast."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, cast
 
@@ -26,22 +26,20 @@ def later(source: str, flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _Later(source, flags))
 
 
-def rewrites(table: str, flags: int = 0) -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Parse a table of patterns and their replacements.
+Rewrites = tuple[tuple[re.Pattern[str], str], ...]
+"""Patterns with their replacements."""
 
-    Args:
-        table: on each line a pattern, ``⟶`` and its replacement, in which ``␠`` stands for a space. If nothing follows
-            ``⟶``, matches are deleted.
-        flags: flags for all patterns.
 
-    >>> [pattern.sub(replacement, "abba") for pattern, replacement in rewrites("b+ ⟶ c")]
-    ['aca']
+def rewrites(replacements: Mapping[str, str], flags: int = 0) -> Rewrites:
+    """Return patterns, each compiled when it is first used, with their replacements.
+
+    >>> rewritten("abba", rewrites({"b+": "c", "a$": ""}))
+    'ac'
     """
-    lines = (line.partition(" ⟶") for line in table.strip().splitlines())
-    return tuple((later(source, flags), replacement.strip().replace("␠", " ")) for source, _, replacement in lines)
+    return tuple((later(source, flags), replacement) for source, replacement in replacements.items())
 
 
-def rewritten(text: str, table: Iterable[tuple[re.Pattern[str], str]]) -> str:
+def rewritten(text: str, table: Rewrites) -> str:
     """Apply all replacements of a table to a text, in order."""
     for pattern, replacement in table:
         text = pattern.sub(replacement, text)

@@ -9,6 +9,9 @@ from itertools import islice, pairwise
 from .patterns import later, rewrites, rewritten
 from .think import TAG, final_text
 
+BOLD, JOINED = "\x01", "\x02"
+"""The marks that :func:`unformatted` can keep: one character each, which no tidied text has and no word is made of."""
+
 _HEAD, _TAIL = 2_000, 10_000  # characters that are read at both ends of a long text
 _STYLED = (*range(0x24B6, 0x24EA), *range(0x1D400, 0x1D7CC))  # circled letters, and letters in bold, italic and so on
 _SIGNS = {
@@ -16,9 +19,8 @@ _SIGNS = {
     **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},  # full width
     **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
     **dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u3000\t"), " "),
-    **dict.fromkeys(
-        (1, 2, *map(ord, "\ufeff\ufe0f\u200b\u00ad"), *range(0xE000, 0xF900), *range(0x1F600, 0x1F650)), ""
-    ),
+    **dict.fromkeys(map(ord, f"{BOLD}{JOINED}\ufeff\ufe0f\u200b\u00ad"), ""),
+    **dict.fromkeys((*range(0xE000, 0xF900), *range(0x1F600, 0x1F650)), ""),  # private use, faces
     **dict.fromkeys(map(ord, "➔➙➜➝➞➡⇨⟹⟶➤"), "→"),
     **dict.fromkeys(map(ord, "‘’ʼ"), "'"),
     **dict.fromkeys(map(ord, "−‑‐"), "-"),
@@ -34,23 +36,23 @@ _REASONING = later(
     r"<\|begin_of_thought\|>|<reasoning>|<thinking>|<thought>|<scratchpad>|\[THINK\]|<\|channel\|>analysis|◁think▷"
 )
 _WRITTEN = rewrites(
-    r"""
-[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?) ⟶ \n
-~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1> ⟶ ␠
-</?(?:b|strong)>|\*{3}|(?<!\w)__(?=[^\W_])|(?<=[\w.:!?)%])(?<!_)__(?!\w) ⟶ **
-^ {0,3}> ? ⟶
-^( {0,12})[*•‣◦▪●·] (?=\S) ⟶ \1-␠
-\A\s*```\w{0,12}\n([^`]*)\n```\s*\Z ⟶ \1
-^[ \t]*[-*+]?[ \t]?(?:\[ ?\]|☐)(?!.*(?:\[[xX✓✔]\]|☑|☒)).*$ ⟶
-^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t] ⟶ \1✅␠
-</?(?!think|answer|final|choice|result|verdict|score|value)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?> ⟶ ␠
-(?<=[\d)])\*(?=[\d(])|(?<=[\w)] )\*(?= ?[\w(])|(?<=[\d)])\* (?=[\d(]) ⟶ ×
-\bi\.\s?e\. ⟶ that is
-\bapprox\. ⟶ about
-\bans\. ⟶ answer:
-^[ \t]+ ⟶
-(?<=\S)[ \t]{2,}(?=\S) ⟶ ␠
-""",
+    {
+        r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)": "\n",
+        r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>": " ",
+        r"</?(?:b|strong)>|\*{3}|(?<!\w)__(?=[^\W_])|(?<=[\w.:!?)%])(?<!_)__(?!\w)": "**",
+        "^ {0,3}> ?": "",
+        r"^( {0,12})[*•‣◦▪●·] (?=\S)": r"\1- ",
+        r"\A\s*```\w{0,12}\n([^`]*)\n```\s*\Z": r"\1",
+        r"^[ \t]*[-*+]?[ \t]?(?:\[ ?\]|☐)(?!.*(?:\[[xX✓✔]\]|☑|☒)).*$": "",
+        r"^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t]": r"\1✅ ",
+        r"</?(?!think|answer|final|choice|result|verdict|score|value)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?>": " ",
+        r"(?<=[\d)])\*(?=[\d(])|(?<=[\w)] )\*(?= ?[\w(])|(?<=[\d)])\* (?=[\d(])": "×",
+        r"\bi\.\s?e\.": "that is",
+        r"\bapprox\.": "about",
+        r"\bans\.": "answer:",
+        r"^[ \t]+": "",
+        r"(?<=\S)[ \t]{2,}(?=\S)": " ",
+    },
     re.MULTILINE | re.IGNORECASE,
 )
 _TAIL_MARK = later(r"(?:\n[-–—*_=~ ]{3,80}|<[|｜][^<>|｜\n]{1,30}[|｜]>|</s>|<(?:eos|end_of_turn)>)\s*\Z")
@@ -59,7 +61,9 @@ _FORMATTING = later(
     r"|\\[()\[\],;:! ]"
 )
 _AFTER_HEADING = later(
-    r"([:：]\x01?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*(?![#|]|\d{1,2}[.)]\s)", re.I
+    rf"([:：]{BOLD}?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*"
+    r"(?![#|]|\d{1,2}[.)]\s)",
+    re.IGNORECASE,
 )
 _HEADING = later(
     r"^(#{1,6} [^\n]{1,60}?|\*\*(?![A-J][.):])[^*\n\d:]{1,40}:?\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )",
@@ -142,26 +146,28 @@ def own_parts(text: str) -> Iterator[str]:
             yield part
 
 
-BOLD = "\x01"
-"""A character that replaces the marks of bold text, if a caller needs them."""
+def unformatted(text: str, keep: str = "") -> str:
+    r"""Remove Markdown and LaTeX from around the words of a tidied text, and join each heading with the line after it.
 
-JOINED = "\x02"
-"""A character that replaces line breaks after headings, if a caller needs them."""
-
-
-def unformatted(text: str, bold: str = "", joined: str = "") -> str:
-    r"""Remove Markdown and LaTeX around words, and join each heading with the line after it.
-
-    Args:
-        text: a text returned by :func:`tidied`.
-        bold: the replacement for marks of bold text.
-        joined: the replacement for line breaks after headings.
+    With ``keep``, :data:`BOLD` stands where bold text begins and ends, or :data:`JOINED` where a heading was joined.
 
     >>> unformatted("### Final answer\n\n**C**"), unformatted(r"\text{C}")
     ('### Final answer C', 'C')
     """
+    bold, joined = (mark if mark == keep else "" for mark in (BOLD, JOINED))
     text = _HEADING.sub(rf"\1:{joined} ", _AFTER_HEADING.sub(rf"\1{joined} ", text))
     return _AFTER_HEADING.sub(rf"\1{joined} ", _FORMATTING.sub("", text.replace("**", bold)))
+
+
+def is_bold(text: str, start: int, end: int) -> bool:
+    """Return whether a place is in bold; the text has kept :data:`BOLD`, within 50 characters on either side."""
+    is_between = text.rfind(BOLD, max(0, start - 50), start) >= 0 and text.find(BOLD, end, end + 50) >= 0
+    return is_between and text.count(BOLD, 0, start) % 2 == 1
+
+
+def line_start(text: str, at: int) -> int:
+    """Return the index at which the line of a place begins; after a heading in a text that has kept :data:`JOINED`."""
+    return max(text.rfind("\n", 0, at), text.rfind(JOINED, 0, at)) + 1
 
 
 @lru_cache(maxsize=4)

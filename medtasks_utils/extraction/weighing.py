@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .nothing import retracted_until
+from .patterns import later
 from .words import Symbols, pattern
 
 
@@ -67,27 +68,50 @@ NOTHING = Reading(None, "none")
 
 
 class Row(NamedTuple):
-    """A row of a reading table: a pattern over notions that contains one candidate, with its name and weight.
+    """A row of a reading table.
 
     A row with a positive weight is a cue; only the heaviest matching cue counts. Rows with a negative weight are
     evidence against the candidate; all that match count.
+
+    Attributes:
+        pattern: a pattern of words around one candidate.
+        value: what is read in the example because of the row, in words: ``none`` for no answer.
+        example: a short text that the row is for.
     """
 
     name: str
     weight: float
     pattern: str
+    value: str
+    example: str
+
+
+_ROW = later(r"^(-?\d+) (.+?): (.*)\n +(.+?): (.*)$", re.MULTILINE)
+_PART = later(r"^([a-z ]+?) = (.*)$", re.MULTILINE)
 
 
 def rows(table: str) -> tuple[Row, ...]:
-    """Parse a reading table with one row per line, such as ``70 answer: pattern``.
+    r"""Parse a reading table, whose language ``docs/reading.md`` describes.
 
-    A line ``L = …`` defines an abbreviation, which other lines use as ``{L}``.
+    Raises:
+        ValueError: for a line that is no row, example or part of a pattern.
+        KeyError: for a part that is not defined.
+
+    >>> [row] = rows("70 answer: answer {is} <cand>\n    C: The answer is C.\nis = [is colon]+")
+    >>> row.name, row.weight, row.pattern, row.value, row.example
+    ('answer', 70.0, 'answer ([is colon]+) <cand>', 'C', 'The answer is C.')
     """
-    for name, source in re.findall(r"^(\w) = (.*)$", table, re.MULTILINE):
-        table = table.replace(f"{{{name}}}", source)
+    rest = _PART.sub("", _ROW.sub("", table)).strip()
+    if rest:
+        raise ValueError(f"neither a row with its example nor a part of a pattern: {rest}")
+    parts = dict(_PART.findall(table))
+
+    def filled(pattern: str) -> str:
+        return re.sub(r"\{([a-z ]+)\}", lambda part: f"({filled(parts[part[1]])})", pattern)
+
     return tuple(
-        Row(name, float(weight), source)
-        for weight, name, source in re.findall(r"^(-?\d+) (.+?): (.*)$", table, re.MULTILINE)
+        Row(name, float(weight), filled(pattern), value, example.replace(r"\n", "\n"))
+        for weight, name, pattern, value, example in _ROW.findall(table)
     )
 
 

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from .patterns import later
+from .plain import BOLD, JOINED
 
 _FIRST = 0xE000  # start of Unicode's private use area, which tidied text does not contain
 _OTHER, _LINE, _DIGITS = "w", "¶", "0"
@@ -19,7 +20,7 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _MARKS = (
     "\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0970-\u097f"  # Arabic and Indic vowels, combining accents
 )
-_TOKEN = later(rf"[{_CJK}]+|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s\x01\x02]")
+_TOKEN = later(rf"[{_CJK}]+|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s{BOLD}{JOINED}]")
 _UNSPACED = later(rf"[{_CJK}]")
 _MOST_TOKENS = 6_000
 _LONGEST = 12  # maximum characters of a word in a script without spaces
@@ -77,6 +78,7 @@ def _vocabulary() -> _Vocabulary:
     vocabulary = _Vocabulary(symbols, {}, {}, {}, {})
     for notion in _CANDIDATES:
         symbols[notion] = chr(_FIRST + len(symbols))
+    symbols["any"] = "".join(symbols[notion] for notion in _CANDIDATES)
     lines = Path(__file__).with_name("words.txt").read_text(encoding="utf-8").splitlines()
     for line in lines[1:]:
         head, _, listed = line.partition(": ")
@@ -108,14 +110,9 @@ def numbers_by_word(prefix: str) -> dict[str, int]:
     return {word: int(number) for number in numbers if number.isdecimal() for word in words_of(prefix + number)}
 
 
-@lru_cache(maxsize=8)
-def word_pattern(source: str) -> re.Pattern[str]:
-    """Return a case-insensitive pattern in which ``<<week>>`` matches any word of the notion ``week``."""
-
-    def words(match: re.Match[str]) -> str:
-        return "|".join(map(re.escape, words_of(match[1])))
-
-    return re.compile(re.sub(r"<<(\w+)>>", words, source), re.IGNORECASE)
+def any_of(*notions: str) -> str:
+    """Return a regular expression that matches any word or stem of the notions in a text."""
+    return "|".join(re.escape(word) for notion in notions for word in words_of(notion))
 
 
 @lru_cache(maxsize=16_384)
@@ -136,17 +133,15 @@ def _symbol(word: str) -> str:
 
 @lru_cache(maxsize=256)
 def pattern(source: str) -> re.Pattern[str]:
-    """Compile a pattern over notions to a regular expression over symbols.
+    """Compile a pattern of words, whose language ``docs/reading.md`` describes, to one of symbols.
 
-    A name in the source is a notion, and ``~6`` a gap of at most six words within a clause. ``<cand text>`` is a
-    candidate of one of these notions. ``@`` abbreviates ``<cand text>``, ``#`` ``<cand weak>``, and ``@@`` a candidate
-    of any kind.
+    Raises:
+        KeyError: for a name that is no notion.
     """
     symbols = _vocabulary().symbols
-    gap = f"[^{symbols['stop']}{_LINE}{symbols['cand']}{symbols['text']}]"
-    source = source.replace("@@", "<cand text weak>").replace("@", "<cand text>").replace("#", "<cand weak>")
-    source = re.sub(r"[a-z]+", lambda name: symbols[name[0]], source)
-    source = re.sub(r"~(\d+)", rf"{gap}{{0,\1}}?", source)
+    source = re.sub(r"~(\d+)", r"[^ stop line cand text]{0,\1}?", source)
+    source = re.sub(r"\((?!\?)", "(?:", source)
+    source = re.sub(r"[a-z]+", lambda notion: symbols[notion[0]], source)
     return re.compile(re.sub(r"<([^<>]+)>", r"(?P<at>[\1])", source.replace(" ", "")))
 
 

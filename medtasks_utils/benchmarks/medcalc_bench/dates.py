@@ -1,12 +1,14 @@
 """Read calendar dates, both by the rule of MedCalc-Bench's authors and in the forms in which people write them."""
 
 import datetime
+import re
 from collections.abc import Iterator
+from functools import cache
 
 from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.words import Mention, numbers_by_word, word_pattern
+from medtasks_utils.extraction.words import Mention, any_of, numbers_by_word
 
-_MARKS = str.maketrans(dict.fromkeys("\x01{}~$`_", " "))
+_SIGNS = str.maketrans(dict.fromkeys("{}~$`_", " "))
 _STRICT = later(r"(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/(\d{4})")
 
 
@@ -16,16 +18,21 @@ def strict_date(text: str) -> datetime.date | None:
     return _date(match[3], match[1], match[2]) if match else None
 
 
-_MONTH = "|".join(f"<<month{number}>>" for number in range(1, 13))
 # A written date; its groups y1, m1 and d1 to y5, m5 and d5 are year, month and day.
 _WRITTEN = (
     r"(?<!\d)(?P<y1>\d{4})\s?[-/.]\s?(?P<m1>\d{1,2})\s?[-/.]\s?(?P<d1>\d{1,2})(?!\d)"
     r"|(?<![\d/.])(?P<m2>\d{1,2})\s?[-/.]\s?(?P<d2>\d{1,2})\s?[-/.]\s?(?P<y2>\d{4}|\d{2})(?![\d/])"
-    r"|(?<![^\W\d_])(?P<m3>MONTH)(?![^\W\d_])\.?\s{0,3}(?P<d3>\d{1,2})(?:st|nd|rd|th)?\b,?\s{0,3}(?P<y3>\d{4})(?!\d)"
-    r"|(?<!\d)(?P<d4>\d{1,2})(?:st|nd|rd|th|er|º|\.)?[\s-]{0,3}(?:of\s|de\s)?(?P<m4>MONTH)(?![^\W\d_])\.?,?[\s-]{0,3}"
+    r"|(?<![^\W\d_])(?P<m3>%(month)s)(?![^\W\d_])\.?\s{0,3}(?P<d3>\d{1,2})(?:st|nd|rd|th)?\b,?\s{0,3}(?P<y3>\d{4})(?!\d)"
+    r"|(?<!\d)(?P<d4>\d{1,2})(?:st|nd|rd|th|er|º|\.)?[\s-]{0,3}(?:of\s|de\s)?(?P<m4>%(month)s)(?![^\W\d_])\.?,?[\s-]{0,3}"
     r"(?:de\s|del\s)?(?P<y4>\d{4})(?!\d)"
     r"|(?<!\d)(?P<y5>\d{4})\s?[年년]\s?(?P<m5>\d{1,2})\s?[月월]\s?(?P<d5>\d{1,2})\s?[日일号]"
-).replace("MONTH", _MONTH)
+)
+
+
+@cache
+def _written() -> re.Pattern[str]:
+    months = (f"month{number}" for number in range(1, 13))
+    return re.compile(_WRITTEN % {"month": any_of(*months)}, re.IGNORECASE)
 
 
 def written_dates(text: str) -> Iterator[Mention]:
@@ -37,7 +44,7 @@ def written_dates(text: str) -> Iterator[Mention]:
     >>> [str(date.value) for date in written_dates("5.4.2021 and 5/4/2021")]
     ['2021-04-05', '2021-05-04']
     """
-    matches = list(word_pattern(_WRITTEN).finditer(text.translate(_MARKS)))
+    matches = list(_written().finditer(text.translate(_SIGNS)))
     day_first = any(int(match["m2"] or 0) > 12 for match in matches)
     for match in matches:
         form = str(match.lastgroup)[-1]

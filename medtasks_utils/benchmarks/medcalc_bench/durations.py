@@ -1,9 +1,11 @@
 """Read gestational ages, both by the rule of MedCalc-Bench's authors and in the forms in which people write them."""
 
+import re
 from collections.abc import Iterator
+from functools import cache
 
 from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.words import Mention, word_pattern
+from medtasks_utils.extraction.words import Mention, any_of
 
 from .numbers import python_literal
 from .quantities import in_words
@@ -13,7 +15,7 @@ WeeksDays = tuple[int, int]
 # Two numbers with optional quotes, comma and unit words between them. If there is no second number, backtracking splits
 # the first one ("29 weeks" is read as 2 and 9). This is kept, since published results were computed with it.
 _STRICT = later(r"""(\d+)\s{0,50}(?:weeks?)?["']?,?\s{0,50}["']?(\d+)""")
-_MARKS = str.maketrans(dict.fromkeys("\x01{}^~$`_*", " "))
+_SIGNS = str.maketrans(dict.fromkeys("{}^~$`_*", " "))
 _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 
 
@@ -31,16 +33,22 @@ def strict_weeks_days(text: str) -> WeeksDays | None:
 
 # A written age; its groups are w1 and d1 to w6 and d6 for weeks and days together, and weeks or days for one alone.
 _WRITTEN = (
-    r"(?<![\d.])(?P<w1>\d{1,3})[\s-]{0,14}(?:completed\s)?(?:<<week>>)(?![A-Za-z])[\s,;&+'\"-]{0,20}(?:(?:<<and>>)\s{0,3}){0,2}"
-    r"['\"]?(?P<d1>\d{1,3})[\s-]{0,14}(?:<<day>>)(?![A-Za-z])"
+    r"(?<![\d.])(?P<w1>\d{1,3})[\s-]{0,14}(?:completed\s)?(?:%(week)s)(?![A-Za-z])[\s,;&+'\"-]{0,20}(?:(?:%(and)s)\s{0,3}){0,2}"
+    r"['\"]?(?P<d1>\d{1,3})[\s-]{0,14}(?:%(day)s)(?![A-Za-z])"
     r"|(?<![\d.])(?P<w2>\d{1,3})[wW](?P<d2>\d{1,2})[dD]?\b|(?<![\d.+])(?P<w3>\d{1,2})\s{0,3}\+\s?(?P<d3>[0-6])(?!\d|\.\d|\s?[+=])"
     r"|(?<![\d.])(?P<w4>\d{1,3})\s(?:weeks?\s)?(?:and\s)?(?P<d4>\d)/7(?!\d)"
     r"|[(\[]\s?['\"]?(?P<w5>\d{1,3})['\"]?\s?,\s?['\"]?(?P<d5>\d{1,2})['\"]?\s?[)\]]"
-    r"|[\"']?(?:<<week>>)(?![A-Za-z])[\"']?\s?[:=]\s?(?P<w6>\d{1,3}),?\s{0,4}[\"']?(?:<<day>>)(?![A-Za-z])[\"']?\s?[:=]\s?"
+    r"|[\"']?(?:%(week)s)(?![A-Za-z])[\"']?\s?[:=]\s?(?P<w6>\d{1,3}),?\s{0,4}[\"']?(?:%(day)s)(?![A-Za-z])[\"']?\s?[:=]\s?"
     r"(?P<d6>\d{1,2})"
-    r"|(?<![\d.])(?P<weeks>\d{1,3})[\s-]{0,14}(?:completed\s)?(?:<<week>>)(?![A-Za-z])"
-    r"|(?<![\d.])(?P<days>\d{1,4})\s{0,14}(?:<<day>>)(?![A-Za-z])"
+    r"|(?<![\d.])(?P<weeks>\d{1,3})[\s-]{0,14}(?:completed\s)?(?:%(week)s)(?![A-Za-z])"
+    r"|(?<![\d.])(?P<days>\d{1,4})\s{0,14}(?:%(day)s)(?![A-Za-z])"
 )
+
+
+@cache
+def _written() -> re.Pattern[str]:
+    words = {notion: any_of(notion) for notion in ("week", "day", "and")}
+    return re.compile(_WRITTEN % words, re.IGNORECASE)
 
 
 def written_ages(text: str) -> Iterator[Mention]:
@@ -50,7 +58,7 @@ def written_ages(text: str) -> Iterator[Mention]:
     """
     for word in in_words(text):
         text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
-    for match in word_pattern(_WRITTEN).finditer(text.translate(_MARKS)):
+    for match in _written().finditer(text.translate(_SIGNS)):
         if match["weeks"]:
             age, notion = (int(match["weeks"]), 0), "weak"
         elif match["days"]:

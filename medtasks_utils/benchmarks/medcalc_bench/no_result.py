@@ -8,7 +8,7 @@ def is_unfinished(symbols: Symbols) -> bool:
     """Return whether a calculation has no result because the text breaks off, loops, or ends with a formula or plan."""
     if loops(symbols.text):
         return True
-    if pattern("(?:eq|arrow|is|gives|about|to|colon) about* [cand weak] (?:word|close|op|pct|the){0,5} $").search(
+    if pattern("(eq|arrow|is|gives|about|to|colon) about* [cand weak] (word|close|op|pct|the){0,5} $").search(
         symbols.symbols
     ):
         return False
@@ -18,16 +18,16 @@ def is_unfinished(symbols: Symbols) -> bool:
 
 # A formula without its result at the end of a text, such as "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
 _FORMULA = (
-    "(?:^|stop|line) [^ eq line]* op open* [cand weak] (?:word|close|pct){0,2} $"  # such as "92 / 3.24"
-    "|(?:^|stop|line) [^ eq line open]* op [cand weak] (?:word|pct){0,2} stop $"
-    "|(?:eq|colon|gives) (?!open* cand [word pct]* open) [^ eq arrow is gives stop line comma]{0,6}? op"
+    "(^|stop|line) [^ eq line]* op open* [cand weak] (word|close|pct){0,2} $"  # such as "92 / 3.24"
+    "|(^|stop|line) [^ eq line open]* op [cand weak] (word|pct){0,2} stop $"
+    "|(eq|colon|gives) (?!open* cand [word pct]* open) [^ eq arrow is gives stop line comma]{0,6}? op"
     " [^ eq arrow is gives stop line]*"
-    " (?:(?:stop|line) [^ cand text weak eq]*)? $"
+    " ((stop|line) [^ cand text weak eq]*)? $"
 )
-_PLAN = "plan [^ stop line cand]* (?:stop|line)* $"  # such as "We plug in the values and solve for the GFR."
-_LEAD = "(?:word|dash|digits|open|the){0,2}"
-_CANNOT = "cannot|unable|(?:not|lack) ~4 calc|not (?:word|the|input){0,2} (?:answer|result|final) ~4 calc"
-_CONCLUDED = "(?:so|but|(?:stop|line) the? result) ~10 (?:cannot|unable|not ~4 calc)"
+_PLAN = "plan [^ stop line cand]* (stop|line)* $"  # such as "We plug in the values and solve for the GFR."
+_LEAD = "(word|dash|digits|open|the){0,2}"
+_CANNOT = "cannot|unable|(not|lack) ~4 calc|not (word|the|input){0,2} (answer|result|final) ~4 calc"
+_CONCLUDED = "(so|but|(stop|line) the? result) ~10 (cannot|unable|not ~4 calc)"
 
 
 def lacks(symbols: Symbols, after: int | None = None) -> bool:
@@ -42,7 +42,7 @@ def lacks(symbols: Symbols, after: int | None = None) -> bool:
     (True, False)
     """
     if after is None:
-        certain = pattern("(?:none)? if [^ stop line]*").sub("", symbols.symbols)
+        certain = pattern("(none)? if [^ stop line]*").sub("", symbols.symbols)
         return pattern(f"{_CANNOT}|lack|none").search(certain) is not None
     return any(symbols.places[match.end() - 1] > after for match in pattern(_CONCLUDED).finditer(symbols.symbols))
 
@@ -60,12 +60,12 @@ def asides(symbols: Symbols) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     text, places = symbols.symbols, symbols.places
-    for match in pattern(f"(?:^|line) {_LEAD} heading [^ line stop cand]{{0,2}} (?:colon|line|stop)").finditer(text):
-        end = pattern(f"line {_LEAD} (?:answer|final|result)|(?:line|stop) {_LEAD} so").search(text, match.end())
+    for match in pattern(f"(^|line) {_LEAD} heading [^ line stop cand]{{0,2}} (colon|line|stop)").finditer(text):
+        end = pattern(f"line {_LEAD} (answer|final|result)|(line|stop) {_LEAD} so").search(text, match.end())
         spans.append((match.end(), end.start() if end else len(text)))
     for source in (
-        f"(?:^|line|stop|comma|open) {_LEAD} aside [^ line]*",
-        "(?<=cand|word|result) open (?!eq|round) (?:[^ line open close]|open [^ line open close]* close)* close",
+        f"(^|line|stop|comma|open) {_LEAD} aside [^ line]*",
+        "(?<=cand|word|result) open (?!eq|round) ([^ line open close]|open [^ line open close]* close)* close",
     ):
         spans += [match.span() for match in pattern(source).finditer(text)]
     return [(places[start], places[end]) for start, end in spans]

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from medtasks_utils.extraction.patterns import later, rewrites, rewritten
+from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.words import Mention, numbers_by_word
 
 
@@ -26,47 +27,48 @@ _FRACTION = later(
     r"(?: ?[^\W\d_][^\d=≈]{0,20})?"
 )
 _POWER_OF_TEN = later(
-    r"(?<=\d)\s{0,3}(?:x|\*|×)\s{0,3}10\s?(?:(?:\^|\*\*|\x01)\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
+    rf"(?<=\d)\s{{0,3}}(?:x|\*|×)\s{{0,3}}10\s?(?:(?:\^|\*\*|{BOLD})"
+    r"\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
 # Replacements, in this order, for LaTeX, whose backslashes may be doubled, and for other forms.
 _LATEX = rewrites(
-    r"""
-\\{1,3}(?:approx|simeq|sim|cong)(?![a-z]) ⟶ ␠≈␠
-\\{1,3}(?:times|cdot|ast)(?![a-z]) ⟶ ␠×␠
-\\{1,3}div(?![a-z]) ⟶ ␠÷␠
-\\{1,3}(?:(?:right|Right|long)?arrow|to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)> ⟶ ␠→␠
-\\{1,3}(?:leq?|leqslant)(?![a-z])|<=(?!=) ⟶ ␠≤␠
-\\{1,3}(?:geq?|geqslant)(?![a-z])|>= ⟶ ␠≥␠
-\\{1,3}pm(?![a-z]) ⟶ ±
-\\{1,3}[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\} ⟶ (\1)/(\2)
-\\{1,3}(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ]) ⟶ ␠
-\\{1,3}(?=%)|\\{1,3}[()\[\]] ⟶ ␠
-"""
+    {
+        r"\\{1,3}(?:approx|simeq|sim|cong)(?![a-z])": " ≈ ",
+        r"\\{1,3}(?:times|cdot|ast)(?![a-z])": " × ",
+        r"\\{1,3}div(?![a-z])": " ÷ ",
+        r"\\{1,3}(?:(?:right|Right|long)?arrow|to|implies|Rightarrow|rightarrow)(?![a-z])|(?:--?|==?)>": " → ",
+        r"\\{1,3}(?:leq?|leqslant)(?![a-z])|<=(?!=)": " ≤ ",
+        r"\\{1,3}(?:geq?|geqslant)(?![a-z])|>=": " ≥ ",
+        r"\\{1,3}pm(?![a-z])": "±",
+        r"\\{1,3}[dt]?frac\s?\{([^{}]{1,80})\}\s?\{([^{}]{1,80})\}": r"(\1)/(\2)",
+        r"\\{1,3}(?:boxed|fbox|text(?:bf|it|rm)?|math(?:rm|bf|it)|q?quad|left|right|displaystyle|[,;!: ])": " ",
+        r"\\{1,3}(?=%)|\\{1,3}[()\[\]]": " ",
+    }
 )
 _PLAIN = rewrites(
-    r"""
-(?<=\d)\s?(?:½|\\{1,2}[td]?frac\{1\}\{2\}) ⟶ .5
-(?<=\d)\s?¼ ⟶ .25
-(?<=\d)\s?¾ ⟶ .75
-(?<=\d )ans\b ⟶ years
-\bthe one\b ⟶ the
-(?<![\d)]\s)(?<![\d)])\b(?:[Mm]inus|[Nn]egative|[Mm]eno|[Mm]enos|[Mm]oins)\s(?=\d) ⟶ -
-\.{4,}|(?:\s\.){3,} ⟶ :
-\{,\} ⟶ ,
-\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})? ⟶
-\^\s?\\{0,3}circ(?:ledR)?\b|° ⟶ ␠
-[{}$`] ⟶
-(?<=[\d)])\s?\*\*\s?(?=[\d(-]) ⟶ ^
-(?<=\d)\s?[~∼]\s?(?=\d) ⟶ -
-(?<=[\d)])\s?\*\s?(?=[\d(])|(?<=[\w)])\s\*\s?(?=[\w(])|(?<=[\d)])\s[xX]\s(?=[\d(√]|ln\b|log|[A-Z]) ⟶ ␠×␠
-(?:(?<=\d)|/)\s?hrs?\b ⟶ ␠h
-(?:/|\bper)\s?1[.,]73\s?(?:m\b)?(?:\s?\^?\s?[2²])? ⟶ ␠
-(?<![A-Za-z])(?:kg|g|mg|mL|L|cm|m|mm|µm|um|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))? ⟶ ␠
-(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)|(?<=[A-Za-z)])[²³] ⟶ ␠
-(?<=[^\W\d_]|[²³%])\s?/\s?(?=[^\W\d_])|(?<=[A-Za-z] )/ ?(?=\d ?(?:h|day|L|d)\b) ⟶ ␠
-(?<=\d)['’_](?=\d{3}(?!\d)) ⟶
-(?<=\d) (?=\d{1,3}\.\d{2})(?<=[^\d.]\d ) ⟶
-"""
+    {
+        r"(?<=\d)\s?(?:½|\\{1,2}[td]?frac\{1\}\{2\})": ".5",
+        r"(?<=\d)\s?¼": ".25",
+        r"(?<=\d)\s?¾": ".75",
+        r"(?<=\d )ans\b": "years",
+        r"\bthe one\b": "the",
+        r"(?<![\d)]\s)(?<![\d)])\b(?:[Mm]inus|[Nn]egative|[Mm]eno|[Mm]enos|[Mm]oins)\s(?=\d)": "-",
+        r"\.{4,}|(?:\s\.){3,}": ":",
+        r"\{,\}": ",",
+        r"\s?(?:\+\s?/\s?-|±)\s?\d{1,15}(?:\.\d{1,15})?": "",
+        r"\^\s?\\{0,3}circ(?:ledR)?\b|°": " ",
+        "[{}$`]": "",
+        r"(?<=[\d)])\s?\*\*\s?(?=[\d(-])": "^",
+        r"(?<=\d)\s?[~∼]\s?(?=\d)": "-",
+        r"(?<=[\d)])\s?\*\s?(?=[\d(])|(?<=[\w)])\s\*\s?(?=[\w(])|(?<=[\d)])\s[xX]\s(?=[\d(√]|ln\b|log|[A-Z])": " × ",
+        r"(?:(?<=\d)|/)\s?hrs?\b": " h",
+        r"(?:/|\bper)\s?1[.,]73\s?(?:m\b)?(?:\s?\^?\s?[2²])?": " ",
+        r"(?<![A-Za-z])(?:kg|m?g|m?L|[cmµu]?m|lb)\s?/\s?(?:kg|m|cm|ft)(?![A-Za-z])\s?(?:\^?\s?[23²³](?!\d))?": " ",
+        r"(?<=[A-Za-z])\s?\^\s?[23]\b|\b(?:m|cm|mm)[23²³](?!\d)|(?<=[A-Za-z)])[²³]": " ",
+        r"(?<=[^\W\d_]|[²³%])\s?/\s?(?=[^\W\d_])|(?<=[A-Za-z] )/ ?(?=\d ?(?:h|day|L|d)\b)": " ",
+        r"(?<=\d)['’_](?=\d{3}(?!\d))": "",
+        r"(?<=\d) (?=\d{1,3}\.\d{2})(?<=[^\d.]\d )": "",
+    }
 )
 _THOUSANDS = later(r"(?<![\d.])([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
 _POINT_THOUSANDS = later(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
@@ -93,7 +95,9 @@ def prepared(text: str, *, score: bool = False) -> str:
     text = text.translate(_SIGNS)
     if score:
         text = _OUT_OF.sub(r"\1 (max \2)", text)
-    text = rewritten(text, (*(_LATEX if "\\" in text else ()), *_PLAIN))
+    if "\\" in text:
+        text = rewritten(text, _LATEX)
+    text = rewritten(text, _PLAIN)
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)

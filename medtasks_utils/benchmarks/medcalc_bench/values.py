@@ -1,15 +1,14 @@
 """Read the number, date or age that a text states as its answer."""
 
 import math
-from collections.abc import Callable, Iterable
 from typing import Literal
 
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import containers_of, first_reading
 from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import BOLD, tidied, unformatted
+from medtasks_utils.extraction.plain import BOLD, is_bold, tidied, unformatted
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
-from medtasks_utils.extraction.words import Mention, Symbols, symbols_of
+from medtasks_utils.extraction.words import Symbols, symbols_of
 
 from . import no_result
 from .dates import written_dates
@@ -18,61 +17,100 @@ from .quantities import Percentage, fraction_value, numbers, prepared
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
+# The examples are read as decimals, unless their value is a date or an age.
 VALUE_ROWS = rows(
-    """
-A = [about the fill open eq colon so calc]*
-G = (?:word|the|fill|about|calc|close|comma|result|to|open){0,6}?
-U = (?:word|pct|close|op|the|line|result|day|week){0,3}
-Q = [^ line result cand op]
-C = [^ stop line cand text bar]{0,8} bar (?:~3 bar)?
-70 answer: (?:answer|final) {G} [is colon eq arrow gives]+ {A} @@
-66 headed: head+ [^ input stop line cand text]{0,3}? (?:(?:answer|final) ~4 colon?|result ~4 [colon is eq]) {A} @@
-57 leads: ^ {A} @ (?={U} (?:stop|line|open|comma|$))
-56 in a table: bar ~4 (?:result|final|due) {C} (?:word comma)? [about the]* @ (?=~3 bar)
-55 rounded: round ~8 [is gives colon eq about arrow to comma]* {A} @ (?!word? decimals)
-55 therefore: so ~14 (?:open [^ line close]{1,8} close ~8)? [is eq gives colon]+ {A} @@
-55 result: (?:result|gives) ~8 [is colon eq arrow gives]+ {A} @@
-55 equals: [eq arrow] {A} @
-55 gives: gives [about the fill open eq colon so calc result]* @@
-46 verb last: @@ (?=(?:word|pct){0,3} is (?:stop|line|$))
-46 counted: @@ (?=(?:about the [cand weak])? [^ not comma colon stop line cand text]{0,5}? met)
-45 estimated: (?:but ~5|stop|comma) [about calc]+ the* @
-44 is: is {A} @@
-40 colon: colon {A} @
-48 result: result [the about open]* @@
-30 linked: [about to] @
-45 alone: ^ {A} # (?={U} stop* $)
--70 operand: @ (?=(?:word|close|the){0,3} (?:open [^ stop line close]{1,6} close)? op [^ line])
--70 operand: @ (?=(?:word|close){0,2} dash (?:open|the)* [cand input])
--70 range: cand (?:word|pct){0,2} (?:dash|about|to) @
--70 range: <cand> (?=(?:word|pct){0,2} to cand)
--45 range: (?:range|versus) ~4 @@
--90 list: @ (?=fill [cand weak])
--90 list: (?:^|line) @ (?=stop|close)
--30 input: input (?!close) [^ stop line cand result final gives]{0,3}? [is eq colon about]* @
-44 it is: so {A} @ (?={U} (?:stop|line|$))
-52 given as: (?:because|input) word because {A} @
-56 right: @ (?=(?:word|pct){0,2} close? is [the fill]* right)
-52 remains: result is (?:fill|word|the|about){0,5} (?:earlier|input) (?:input|word|the){0,3} [comma about]* @
--40 earlier: (?<!is the )(?<!is )earlier ~4 @@
--40 item: (?:^|line) (?:name? cand|dash)? [colon stop close]? {Q}{0,8}? (?:cand {Q}{0,6}?)? arrow @ (?=option|result)
--40 input: (?:eq cand (?:word|pct|op){0,3} comma or? [word input]{1,3})+ eq @
--40 input: eq @ (?=(?:word|pct|op){0,3} comma or? [word input]{1,3} eq)
--60 aged: @@ (?=[word dash]{0,3} old)
--45 supposed: if ~8 @@
+    r"""
+lead = [about the fill open eq colon so calc]*
+unit = (word|pct|close|op|the|line|result|day|week){0,3}
+70 answer: (answer|final) {between} [is colon eq arrow gives]+ {lead} <any>
+    102.86: It is 102.857.\n\n**Final answer:** 102.86 mL/min
+between = (word|the|fill|about|calc|close|comma|result|to|open){0,6}?
+66 headed: head+ [^ input stop line cand text]{0,3}? ((answer|final) ~4 colon?|result ~4 [colon is eq]) {lead} <any>
+    2.39: 1455.8\n\n## Final result\n\n2.39
+57 leads: ^ {lead} <cand text> (?={unit} (stop|line|open|comma|$))
+    62: 62 kg, not = 64
+56 in a table: bar ~4 (result|final|due) {to the cell} (word comma)? [about the]* <cand text> (?=~3 bar)
+    7: | Age | 2 |\n| Total | 7 |\n| Maximum | 9 |
+to the cell = [^ stop line cand text bar]{0,8} bar (~3 bar)?
+55 rounded: round ~8 [is gives colon eq about arrow to comma]* {lead} <cand text> (?!word? decimals)
+    8: The score was 7 before. Rounded, 8. The maximum is 9.
+55 therefore: so ~14 (open [^ line close]{1,8} close ~8)? [is eq gives colon]+ {lead} <any>
+    14: So the infusion: 14. The bag is 20.
+55 result: (result|gives) ~8 [is colon eq arrow gives]+ {lead} <any>
+    62: The clearance is 62 mL/min. The half-life is 4.
+55 equals: [eq arrow] {lead} <cand text>
+    24.5: 24.489… ≈ 24.5 kg/m²
+55 gives: gives [about the fill open eq colon so calc result]* <any>
+    3: He scores 3 points out of a possible 9.
+46 verb last: <any> (?=(word|pct){0,3} is (stop|line|$))
+    (22, 6): 임신 22주 6일입니다.
+46 counted: <any> (?=(about the [cand weak])? [^ not comma colon stop line cand text]{0,5}? met)
+    2: 1. Age over 65: met. 2. Urea 9: not met. Therefore, two of the criteria are met.
+45 estimated: (but ~5|stop|comma) [about calc]+ the* <cand text>
+    45: An exact value cannot be calculated, but it is approximately 45 mL/min.
+44 is: is {lead} <any>
+    -3.2: The base excess is negative 3.2 mEq/L.
+40 colon: colon {lead} <cand text>
+    2023-08-31: Date : 31 août 2023
+48 result: result [the about open]* <any>
+    6: HEART score 6
+30 linked: [about to] <cand text>
+    120.9: HDL 40, TG 100. Resulted in approximately 120.9.
+45 alone: ^ {lead} <cand weak> (?={unit} stop* $)
+    6: six
+-70 operand: <cand text> (?=(word|close|the){0,3} (open [^ stop line close]{1,6} close)? op [^ line])
+    4: So 2 (age ≥ 75) + 1 (female) + 1 (hypertension) = 4 points.
+-70 operand: <cand text> (?=(word|close){0,2} dash (open|the)* [cand input])
+    none: The normal range is 8.5–10.2 mg/dL.
+-70 range: cand (word|pct){0,2} (dash|about|to) <cand text>
+    none: <answer>1.5 to 2.0</answer>
+-70 range: <cand> (?=(word|pct){0,2} to cand)
+    none: <answer>1.5 to 2.0</answer>
+-45 range: (range|versus) ~4 <any>
+    141: Result: 141. It is a normal value: 4
+-90 list: <cand text> (?=fill [cand weak])
+    2: <answer>eGFR 8.1 then 2.00</answer>
+-90 list: (^|line) <cand text> (?=stop|close)
+    2: 1. Age over 65: met. 2. Urea 9: not met. Therefore, two of the criteria are met.
+-30 input: input (?!close) [^ stop line cand result final gives]{0,3}? [is eq colon about]* <cand text>
+    none: The glucose is 90.
+44 it is: so {lead} <cand text> (?={unit} (stop|line|$))
+    (8, 2): That is 8 weeks and 1 day. Wait, March has 31 days, so it is 8 weeks and 2 days.
+52 given as: (because|input) word because {lead} <cand text>
+    72: The diastolic pressure is given explicitly as 72 mg/dL.
+56 right: <cand text> (?=(word|pct){0,2} close? is [the fill]* right)
+    64: Two pressures are given. The supine value (64 mmHg) is appropriate.
+52 remains: result is (fill|word|the|about){0,5} (earlier|input) (input|word|the){0,3} [comma about]* <cand text>
+    56.8: The patient is underweight, so the adjusted weight remains the actual weight of 56.8 kg.
+-40 earlier: (?<!is the )(?<!is )earlier ~4 <any>
+    none: The previous dose is 130.
+-40 item: (^|line) (name? cand|dash)? [colon stop close]? {terms} arrow <cand text> (?=option|result)
+    none: Step 1: Age 65 → 1 point\nStep 2: Urea 9 → 1 point\nStep 3: no confusion → 0 points
+terms = [^ line result cand op]{0,8}? (cand [^ line result cand op]{0,6}?)?
+-40 input: (eq cand {next input})+ eq <cand text>
+    none: LDL = TC - HDL - (TG/5). TC = 200, HDL = 50, TG = 150.
+-40 input: eq <cand text> (?={next input} eq)
+    none: LDL = TC - HDL - (TG/5). TC = 200, TG = 150.
+next input = (word|pct|op){0,3} comma or? [word input]{1,3}
+-60 aged: <any> (?=[word dash]{0,3} old)
+    none: The patient is 63 years old.
+-45 supposed: if ~8 <any>
+    2023-10-22: A DPP é 22 de outubro de 2023. A concepção teria sido em 29 de janeiro de 2023.
     """
 )
 ROWS_OF_KIND = {
     "date": rows(
-        "56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives about the fill open so]* @@"
+        r"""
+56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives about the fill open so]* <any>
+    2023-11-02: EDD 2 Nov 2023
+        """
     ),
-    "integer": rows("-45 risk: risk [^ stop line cand text eq op]{0,6}? @@"),
-}
-_FINDERS: dict[str, Callable[[str], Iterable[Mention]]] = {
-    "decimal": numbers,
-    "integer": numbers,
-    "date": written_dates,
-    "weeks_days": written_ages,
+    "integer": rows(
+        r"""
+-45 risk: risk [^ stop line cand text eq op]{0,6}? <any>
+    none: The mortality is 12.
+        """
+    ),
 }
 _KEYS = ("answer", "result", "value", "final", "score", "total", "date")
 _STATED = 44.0  # minimum weight of a value that is stated
@@ -131,26 +169,23 @@ def _rounds(value: float, to: float) -> bool:
 
 def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
     """Return a text as symbols, and its candidates with their weights."""
-    plain = unformatted(text, BOLD)
+    plain = unformatted(text, keep=BOLD)
     if kind in ("decimal", "integer"):
         plain = prepared(plain, score=kind == "integer")
-    symbols = symbols_of(plain, list(_FINDERS[kind](plain)))
+        mentions = numbers(plain)
+    else:
+        find = written_dates if kind == "date" else written_ages
+        mentions = list(find(plain.replace(BOLD, " ")))
+    symbols = symbols_of(plain, mentions)
     candidates = weighed((*VALUE_ROWS, *ROWS_OF_KIND.get(kind, ())), symbols)
     for candidate in candidates:
         if kind == "integer" and isinstance(candidate.value, Percentage):
             candidate.evidence["a share"] = -60
-        _weigh_bold(candidate)
+        if is_bold(plain, candidate.start, candidate.end) and not candidate.evidence:
+            if candidate.support < _STATED:
+                candidate.cue, candidate.support = "bold", _STATED
+            candidate.evidence["in bold"] = 4
     return symbols, candidates
-
-
-def _weigh_bold(candidate: Candidate) -> None:
-    """Raise the support of a candidate in bold to that of a stated value, unless there is evidence against it."""
-    text, start, end = candidate.text, candidate.start, candidate.end
-    is_between = text.rfind(BOLD, max(0, start - 50), start) >= 0 and text.find(BOLD, end, end + 50) >= 0
-    if is_between and text.count(BOLD, 0, start) % 2 and not candidate.evidence:
-        if candidate.support < _STATED:
-            candidate.cue, candidate.support = "bold", _STATED
-        candidate.evidence["in bold"] = 4
 
 
 def _of_a_text(text: str, kind: Kind) -> list[Candidate]:

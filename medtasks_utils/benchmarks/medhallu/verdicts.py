@@ -13,55 +13,82 @@ from medtasks_utils.extraction.words import Mention, Symbols, outside, pattern, 
 
 # In these rows, the candidate "cand" is a digit, "text" the name of a class, and "weak" a word that implies a class.
 VERDICT_ROWS = rows(
-    """
-L = [the fill option open about]*
-P = [cand text] [open is word colon eq the if answer dash]{0,4}
-S = close* [comma or stop]{1,2} [the or]*
-70 answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer not]* @@
-68 labelled: (?:answer|option|final|result) [is colon open dash option fill about answer]+ @
-64 leads: ^ {L} @@ (?=stop|comma|line|open|close|because|colon|dash|$)
-R = (?:return|result|calc|gives)
-E = (?=close* (?:stop|line|comma|because|dash|colon|open|text|$))
-74 returned: {R} [^ stop line cand text weak not if]{0,7}? [is colon eq about to]* {L} <cand> {E}
-72 leads: ^ {L} <cand> (?=line)
+    r"""
+lead = [the fill option open about]*
+70 answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer not]* <any>
+    1: The answer is not supported by the knowledge.
+68 labelled: (answer|option|final|result) [is colon open dash option fill about answer]+ <cand text>
+    0: Rating: 0 (on a scale where 1 is hallucinated)
+64 leads: ^ {lead} <any> (?=stop|comma|line|open|close|because|colon|dash|$)
+    1: Hallucinated. It is factual that aspirin inhibits COX.
+74 returned: {returns} [^ stop line cand text weak not if]{0,7}? [is colon eq about to]* {lead} <cand> {end}
+    1: The answer is factually correct, but it is incomplete. I would return 1.
+returns = return|result|calc|gives
+end = (?=close* (stop|line|comma|because|dash|colon|open|text|$))
+72 leads: ^ {lead} <cand> (?=line)
+    1: 1\n\nThe answer is correct in its first sentence.
 71 paired: text close* [open dash colon comma]+ option* <cand> (?=close|stop|line|$)
-60 therefore: so ~10 [is colon]* {L} @
-75 ends: line {L} <cand> (?=close* stop* line* $)
-58 ends: (?:stop|line|colon|arrow|so|dash) {L} @ (?=close* stop* line* $)
+    1: The answer is factual in its first sentence. The rest is hallucinated (1).
+60 therefore: so ~10 [is colon]* {lead} <cand text>
+    1: It is factual in part, therefore it is hallucinated in the rest.
+75 ends: line {lead} <cand> (?=close* stop* line* $)
+    1: Answer: 0\n\nThat is what the authors say, and the knowledge says otherwise.\n\n1
+58 ends: (stop|line|colon|arrow|so|dash) {lead} <cand text> (?=close* stop* line* $)
+    0: If it is factual reply 0, if hallucinated 1, if unsure 2.\n\nReply: 0
 40 class: <text>
+    0: 这个回答不是幻觉。
 14 digit: <cand>
+    0: #Judgment#: No
 12 word: <weak>
--90 scale: (?={P} [cand text] {S} {P} [cand text]) @@
--90 scale: {P} @@ (?={S} {P} [cand text])
--90 scale: {P} [cand text] {S} @@ (?=[open is word colon eq the if answer dash]{0,4} [cand text])
--90 scale: {P} [cand text] {S} {P} @@
--90 scale: (?:{P} [cand text] {S}){2} @@ (?=[open is word colon eq the if answer dash]{0,4} [cand text])
--90 scale: (?:{P} [cand text] {S}){2} {P} @@
--78 supposed: if [^ stop line comma cand text]{0,8}? @@
--78 supposed: (?:^|stop|line) if (?!so) [^ stop line cand so]{1,16}? <cand>
--60 conceded: though [^ stop line comma cand text weak]{0,8}? @@
--30 of a part: (?:part|other) ~6 @@
--60 kind: (?:kind|name colon) [^ stop line]{0,20} @@
--75 one of two: @ close* (?=[comma or]+ {L} [cand text])
--75 one of two: (?:[cand text] close* [comma or]+ {L})+ @
+    0: Ответ верный.
+-90 scale: (?={pair} {and} {pair}) <any>
+    none: 0 factual, 1 hallucinated, 2 unsure
+-90 scale: {class} <any> (?={and} {pair})
+    none: I label answers as factual (0) or hallucinated (1), as I am an AI.
+-90 scale: {pair} {and} <any> (?={means} [cand text])
+    none: I label answers as factual (0) or hallucinated (1), as I am an AI.
+-90 scale: {pair} {and} {class} <any>
+    none: I label answers as factual (0) or hallucinated (1), as I am an AI.
+-90 scale: ({pair} {and}){2} <any> (?={means} [cand text])
+    none: 0 factual, 1 hallucinated, 2 unsure
+-90 scale: ({pair} {and}){2} {class} <any>
+    none: 0 factual, 1 hallucinated, 2 unsure
+pair = {class} [cand text]
+class = [cand text] {means}
+means = [open is word colon eq the if answer dash]{0,4}
+and = close* [comma or stop]{1,2} [the or]*
+-78 supposed: if [^ stop line comma cand text]{0,8}? <any>
+    none: The answer may be factual.
+-78 supposed: (^|stop|line) if (?!so) [^ stop line cand so]{1,16}? <cand>
+    none: If you think that it raises the risk, your judgement is "1".
+-60 conceded: though [^ stop line comma cand text weak]{0,8}? <any>
+    1: While the answer is plausible, it isn't supported by the knowledge. Hallucinated.
+-30 of a part: (part|other) ~6 <any>
+    1: The claim that "the answer is factual" would not hold. Hallucinated.
+-60 kind: (kind|name colon) [^ stop line]{0,20} <any>
+    none: Type: Misinterpretation of #Question#
+-75 one of two: <cand text> close* (?=[comma or]+ {lead} [cand text])
+    none: 请判断该回答是事实还是幻觉。
+-75 one of two: ([cand text] close* [comma or]+ {lead})+ <cand text>
+    none: 请判断该回答是事实还是幻觉。
     """
 )
 _OPEN = ("class", "said of it", "digit", "word")
 _DENIED = (
-    "(?:not [^ stop line comma cand text weak]{0,2})? weak (?:to|call)+ [^ stop line comma cand text]{0,5} text"
-    "|(?:not|none|versus|lack) [^ stop line comma colon but cand text weak]{0,5}"
-    " (?:cand|weak(?: or [^ stop line comma but cand text]{0,2} text)?)"
-    "|(?:not|none|versus|lack) [^ stop line comma but or colon cand text]{0,8}"
-    " text(?: [comma or]+ [^ stop line comma but cand text]{0,2} text)*"
-    "|(?:wrong|slip) (?:to|call)+ [^ stop line comma cand text]{0,5} text"
+    "(not [^ stop line comma cand text weak]{0,2})? weak (to|call)+ [^ stop line comma cand text]{0,5} text"
+    "|(not|none|versus|lack) [^ stop line comma colon but cand text weak]{0,5}"
+    " (cand|weak( or [^ stop line comma but cand text]{0,2} text)?)"
+    "|(not|none|versus|lack) [^ stop line comma but or colon cand text]{0,8}"
+    " text( [comma or]+ [^ stop line comma but cand text]{0,2} text)*"
+    "|(wrong|slip) (to|call)+ [^ stop line comma cand text]{0,5} text"
     "|call [^ stop line comma cand text]{0,5} text (?=[the answer]* if is)"
-    "|(?:wrong|slip) [^ stop line comma cand text]{0,2} call [^ stop line comma cand text]{0,5} text"
+    "|(wrong|slip) [^ stop line comma cand text]{0,2} call [^ stop line comma cand text]{0,5} text"
 )
 _DENIED_AFTER = (  # "to call it … would be wrong", "fabrication: none"
     "text [^ stop line comma]{0,4} if is [the fill]* weak"
-    "|[cand text weak] (?:close|the|is|word|option|about|answer){0,3} (?:colon|dash|bar|eq){0,2} (?:not|none|cross)"
-    "|[cand text weak] [^ stop line comma but cand text]{0,5} (?:not|none|cross|rather) (?:stop|line|comma|$)"
-    "|[cand text weak] (?:close|the|is|word)? rather"
+    "|[any] (close|the|is|word|option|about|answer){0,3} (colon|dash|bar|eq){0,2} (not|none|cross)"
+    "|[any] [^ stop line comma but cand text]{0,5} (not|none|cross|rather) (stop|line|comma|$)"
+    "|[any] (close|the|is|word)? rather"
 )
 _VALUES = {
     "factual": "0",
@@ -172,8 +199,9 @@ def _classes(symbols: Symbols) -> Iterator[Mention]:
 
 def _settle(candidate: Candidate, reply: str) -> None:
     """Affirm or deny a candidate in a question by the yes or no in ``reply``; if there is neither, count against it."""
-    answered = pattern("(?:word|colon|line|answer|dash|the|if|is|about|so){0,5} (?:yes|(not))").match(reply)
-    if answered is None or (answered[1] and candidate.value == "2"):
-        candidate.evidence["asked"] = -60
-    elif answered[1]:
+    before = "[word colon line answer dash the if is about so]{0,5}"
+    is_affirmed, is_denied = (pattern(f"{before} {word}").match(reply) for word in ("yes", "not"))
+    if is_denied and candidate.value != "2":
         candidate.value = _FLIPPED[candidate.value]
+    elif not is_affirmed:
+        candidate.evidence["asked"] = -60

@@ -38,16 +38,21 @@ YES, NO, MAYBE = ANSWERS = ("yes", "no", "maybe")
 
 _WORD = re.compile(rf"\b(?:{'|'.join(ANSWERS)})\b", re.IGNORECASE)
 
-# What speaks for a word of an answer (``@``) and what against it. The other words are notions of words.txt.
-_TABLE = rows(
+# What speaks for an answer (``<cand>``) and what against it; docs/reading.md has the language of these rows.
+ROWS = rows(
     """
-70 answer: answer [is colon the]* @
-64 leads: ^ @ (?=stop|comma|line|$)
-60 therefore: so [comma answer is the]* @
-58 ends: (?:stop|line) @ (?=stop* line* $)
--60 denied: not @
--80 one of two: @ or [cand text]
--80 one of two: [cand text] or @
+70 answer: answer [is colon the not]* <cand>
+    yes: It is not black, no. The answer is yes.
+64 leads: ^ <cand> (?=stop|comma|line|$)
+    no: No, since yes is wrong here.
+60 therefore: so [comma answer is the]* <cand>
+    no: One may say yes, but it is grey, so no
+58 ends: (stop|line) <cand> (?=stop* line* $)
+    maybe: It is grey. Maybe.
+-80 denied: not <cand>
+    none: The answer is not yes.
+-80 one of two: <cand> or [cand text]
+    none: The answer is yes or no.
 """
 )
 
@@ -130,7 +135,7 @@ def _read_part(text: str) -> Reading:
     inside = [each.candidate(_inside(each), text) for each in containers_of(text, ("answer",))]
     plain = unformatted(text)
     words = [Mention(match[0].lower(), match.start(), match.end()) for match in _WORD.finditer(plain)]
-    return choose([one for one in inside if one is not None] or weighed(_TABLE, symbols_of(plain, words)))
+    return choose([one for one in inside if one is not None] or weighed(ROWS, symbols_of(plain, words)))
 
 
 def _inside(container: Container) -> str | None:
