@@ -43,7 +43,7 @@ from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Candidate, Reading
 from medtasks_utils.extraction.weighing import Row as TableRow
-from medtasks_utils.extraction.words import Symbols, pattern
+from medtasks_utils.extraction.words import Symbols
 
 Row = dict[str, Any]
 _NUMBER = r"-?\d+(?:\.\d+)?"
@@ -144,7 +144,7 @@ class Switch:
 
     def weighed(self, table: Sequence[TableRow], symbols: Symbols) -> list[Candidate]:
         for row in table:
-            for match in pattern(row.pattern).finditer(symbols.symbols):
+            for match in symbols.matches(row.pattern):
                 self.matched.add(row)
                 at = row.name, symbols.mentions[match.start("at")].start
                 if at not in self.cues or row.weight > self.cues[at].weight:

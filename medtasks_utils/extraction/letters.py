@@ -10,7 +10,7 @@ from .letter_options import latin_letters, mentions_of, similar_text
 from .patterns import later
 from .plain import JOINED, line_start, unformatted
 from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
-from .words import Symbols, pattern, symbols_of, words_of
+from .words import Symbols, symbols_of, words_of
 
 # The choices of the examples are the axillary, musculocutaneous, long thoracic and spinal accessory nerve.
 LETTER_ROWS = rows(
@@ -103,7 +103,7 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
 )
 _SEVERAL = "[cand text] close* [comma or dash fill range op]+ [the option open or]* (?=[cand text])"
 _OPEN = ("named", "said to be")
-_PARTS = "line* open [cand weak] close .*? (stop|line) line* open [cand weak] close"  # "(a) …", parts of a question
+_PARTS = "^ line* open [cand weak] close .*? (stop|line) line* open [cand weak] close"  # "(a) …", parts of a question
 _BY_NUMBER = str.maketrans("0123", LETTERS)
 _KEYS = ("answer", "choice", "letter", "option")
 _BEFORE_ITEM = later(  # a list marker, "Option" or a number
@@ -145,7 +145,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     inside = list(filter(None, contained))
     plain = unformatted(text, keep=JOINED)
     symbols, candidates = _candidates(plain, options)
-    if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :], ())) < 0:
+    if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :])) < 0:
         return choose(inside)._replace(candidates=(*inside, *candidates))
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     _discard_unfinished(candidates, plain, whole)
@@ -162,11 +162,10 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
     """Return a text as symbols, and its candidates with their weights."""
-    mentions = [*mentions_of(plain, options), *nothing.gives_up(plain)]
-    symbols = symbols_of(plain, sorted(mentions, key=lambda mention: mention.start))
+    symbols = symbols_of(plain, [*mentions_of(plain, options), *nothing.gives_up(plain)])
     candidates = weighed(LETTER_ROWS, symbols)
     at = dict(zip(symbols.mentions, candidates, strict=True))
-    for match in pattern(_SEVERAL).finditer(symbols.symbols):
+    for match in symbols.matches(_SEVERAL):
         first, second = at[match.start()], at[match.end()]
         if first.value and second.value and first.value != second.value:  # "B, the bone flap" is one choice
             first.evidence["one of several"] = second.evidence["one of several"] = -200
@@ -190,7 +189,7 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
 
     This is the clause after the last "the answer is" or, without these words, the first clause of the text.
     """
-    ends = [match.end() for match in pattern("(answer|right option) ~4 [is colon]+? the?").finditer(symbols.symbols)]
+    ends = [match.end() for match in symbols.matches("(answer|right option) ~4 [is colon]+? the?")]
     clause = _CLAUSE.match(plain, symbols.places[ends[-1]] if ends else 0)
     return similar_text(clause[0], options) if clause else None
 
@@ -247,7 +246,7 @@ def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols, plain: st
     """Discard the items of a list that restates the choices and, if there is one, choices that are only named."""
     items = _walked(plain, candidates)
     cues = {"named", "first"} if items else set[str]()
-    if pattern(_PARTS).match(symbols.symbols):
+    if symbols.has(_PARTS):
         cues |= {"leads", "first"}
     for candidate in candidates:
         is_item = candidate in items and candidate.cue not in _OF_AN_ITEM

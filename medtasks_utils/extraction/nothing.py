@@ -2,20 +2,19 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from .patterns import later
-from .words import Mention, Symbols, any_of, pattern
+from .words import Mention, Symbols, any_of
 
 
 def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
     """Return the index of the last word that retracts earlier statements, such as *wait*; -1 if there is none.
 
     >>> from medtasks_utils.extraction.words import symbols_of
-    >>> retracted_until(symbols_of("It is A. Wait, it is B.", ())), retracted_until(symbols_of("It is A.", ()))
+    >>> retracted_until(symbols_of("It is A. Wait, it is B.")), retracted_until(symbols_of("It is A."))
     (9, -1)
     """
-    matches = pattern(f"(^|stop|line|dash|but|comma|close) (but|so|not|comma)* {words}").finditer(symbols.symbols)
+    matches = symbols.matches(f"(^|stop|line|dash|but|comma|close) (but|so|not|comma)* {words}")
     return max((symbols.places[match.end() - 1] for match in matches), default=-1)
 
 
@@ -64,6 +63,9 @@ def whole_until(text: str, shortest: int = 80) -> int:
     return len(text) if not last or len(text) - last < shortest or _ENDED.search(tail[-400:]) else last
 
 
+_GIVES_UP = later(lambda: rf"(?<!\w)(?:{any_of('none', 'cannot')})(?!\w)", re.IGNORECASE)
+
+
 def gives_up(text: str) -> Iterator[Mention]:
     """Yield the places where a text says that there is no answer, such as "none of the above".
 
@@ -72,10 +74,5 @@ def gives_up(text: str) -> Iterator[Mention]:
     >>> [(mention.value, mention.start, mention.end) for mention in gives_up("It is unknown.")]
     [('', 6, 13)]
     """
-    for match in _without_answer().finditer(text):
+    for match in _GIVES_UP.finditer(text):
         yield Mention("", match.start(), match.end())
-
-
-@cache
-def _without_answer() -> re.Pattern[str]:
-    return re.compile(rf"(?<!\w)(?:{any_of('none', 'cannot')})(?!\w)", re.IGNORECASE)

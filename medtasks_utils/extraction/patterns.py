@@ -1,24 +1,24 @@
 """Compile regular expressions when they are first used, so that importing the package stays fast."""
 
 import re
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 
 class _Later:
     """A stand-in for a compiled pattern, which compiles it when an attribute is first accessed."""
 
-    def __init__(self, source: str, flags: int) -> None:
-        self.compiled = partial(re.compile, source, flags)
+    def __init__(self, source: str | Callable[[], str], flags: int) -> None:
+        self.source, self.flags = source, flags
 
     def __getattr__(self, name: str) -> Any:
-        method = self.__dict__[name] = getattr(self.compiled(), name)
+        source = self.source if isinstance(self.source, str) else self.source()
+        method = self.__dict__[name] = getattr(re.compile(source, self.flags), name)
         return method
 
 
-def later(source: str, flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern that is compiled when it is first used.
+def later(source: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
+    """Return a pattern that is compiled when it is first used; a function returns its source then.
 
     >>> later("b+").sub("c", "abba")
     'aca'

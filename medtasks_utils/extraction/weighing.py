@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from .nothing import retracted_until
 from .patterns import later
-from .words import Symbols, pattern
+from .words import Symbols
 
 
 @dataclass(eq=False)
@@ -122,7 +122,7 @@ def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
         for at, mention in symbols.mentions.items()
     }
     for row in table:
-        for match in pattern(row.pattern).finditer(symbols.symbols):
+        for match in symbols.matches(row.pattern):
             candidate = candidates[match.start("at")]
             if row.weight < 0:
                 candidate.evidence[row.name] = row.weight

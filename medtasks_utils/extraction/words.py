@@ -5,9 +5,11 @@ A row of a reading table is a pattern over notions (``answer ~6 is the* @``). Th
 """
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from .patterns import later
@@ -20,8 +22,10 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _MARKS = (
     "\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0970-\u097f"  # Arabic and Indic vowels, combining accents
 )
-_TOKEN = later(rf"[{_CJK}]+|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s{BOLD}{JOINED}]")
-_UNSPACED = later(rf"[{_CJK}]")
+_TOKEN = later(
+    rf"(?P<unspaced>[{_CJK}]+)|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+"
+    rf"|[^\w\s{BOLD}{JOINED}]"
+)
 _MOST_TOKENS = 6_000
 _LONGEST = 12  # maximum characters of a word in a script without spaces
 
@@ -58,6 +62,14 @@ class Symbols(NamedTuple):
     places: Sequence[int]
     mentions: dict[int, Mention]
 
+    def matches(self, source: str) -> Iterator[re.Match[str]]:
+        """Yield the matches of a pattern of words (:func:`pattern`) in the symbols."""
+        return pattern(source).finditer(self.symbols)
+
+    def has(self, source: str) -> bool:
+        """Return whether a pattern of words matches anywhere."""
+        return pattern(source).search(self.symbols) is not None
+
 
 class _Vocabulary(NamedTuple):
     """The words in ``words.txt``, each with the symbol of the first notion that lists it."""
@@ -87,7 +99,7 @@ def _vocabulary() -> _Vocabulary:
         for word in listed.lower().split(" | "):
             stem = word.rstrip("*") or word
             vocabulary.listed.setdefault(notion, []).append(stem)
-            parts = _TOKEN.findall(stem)
+            parts = [part[0] for part in _TOKEN.finditer(stem)]
             if len(parts) > 1:
                 vocabulary.phrases.setdefault(tuple(parts[:2]), []).append((parts, symbol))
             else:
@@ -150,7 +162,7 @@ def _tokens(text: str) -> list[tuple[str, int]]:
     lowered = text.lower().replace("’", "'")
     tokens: list[tuple[str, int]] = []
     for match in islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS):
-        if _UNSPACED.match(match[0]):
+        if match["unspaced"]:
             tokens += _parts(match[0], match.start())
         else:
             tokens.append((match[0], match.start()))
@@ -168,7 +180,7 @@ def _parts(text: str, place: int) -> Iterator[tuple[str, int]]:
         start = end
 
 
-def symbols_of(text: str, mentions: Sequence[Mention]) -> Symbols:
+def symbols_of(text: str, mentions: Iterable[Mention] = ()) -> Symbols:
     """Convert a text to symbols; each mention becomes one symbol, whatever its number of words."""
     vocabulary = _vocabulary()
     written: list[str] = []
@@ -176,11 +188,11 @@ def symbols_of(text: str, mentions: Sequence[Mention]) -> Symbols:
     at_symbol: dict[int, Mention] = {}
     tokens = [*_tokens(text), ("", len(text))]
     words = [word for word, _ in tokens]
-    coming = [Mention(None, len(text) + 1, len(text) + 1), *reversed(mentions)]
+    coming = deque([*sorted(mentions, key=attrgetter("start")), Mention(None, len(text) + 1, len(text) + 1)])
     skip_to = 0
     for index, (word, start) in enumerate(tokens):
-        while start + (len(word) or 1) > coming[-1].start:
-            mention = coming.pop()
+        while start + (len(word) or 1) > coming[0].start:
+            mention = coming.popleft()
             at_symbol[len(written)] = mention
             written.append(vocabulary.symbols[mention.notion])
             places.append(mention.start)
@@ -190,7 +202,7 @@ def symbols_of(text: str, mentions: Sequence[Mention]) -> Symbols:
         symbol = ""
         for parts, of_phrase in vocabulary.phrases.get(tuple(words[index : index + 2]), ()):
             last = index + len(parts) - 1
-            if words[index : last + 1] == parts and tokens[last][1] < coming[-1].start:
+            if words[index : last + 1] == parts and tokens[last][1] < coming[0].start:
                 symbol, skip_to = of_phrase, tokens[last][1] + len(parts[-1])
                 break
         written.append(symbol or _symbol(word))

@@ -51,7 +51,7 @@ def test_what_gives_up_has_no_letter(words, letter):
 @given(st.sampled_from(["weight", "albumin"]), st.floats(1, 99))
 def test_what_lacks_data_has_no_value(needed, value):
     text = f"The age is {value:.0f}. The {needed} is missing, so it cannot be calculated."
-    assert lacks(symbols_of(text, ()))
+    assert lacks(symbols_of(text))
     assert read_value(text, "decimal").value is None
 
 

@@ -40,7 +40,7 @@ def states_not_available(text: str) -> bool:
         return True
     if _NUMBER_FIRST.match(text) and len(text) < _SHORT:
         return False
-    symbols = symbols_of(text, ())
+    symbols = symbols_of(text)
     reading = read_value(text, "decimal")
     if reading.value is None:
         reading = read_value(text, "date")

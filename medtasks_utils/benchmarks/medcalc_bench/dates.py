@@ -3,7 +3,6 @@
 import datetime
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.words import Mention, any_of, numbers_by_word
@@ -19,7 +18,7 @@ def strict_date(text: str) -> datetime.date | None:
 
 
 # A written date; its groups y1, m1 and d1 to y5, m5 and d5 are year, month and day.
-_WRITTEN = (
+_FORMS = (
     r"(?<!\d)(?P<y1>\d{4})\s?[-/.]\s?(?P<m1>\d{1,2})\s?[-/.]\s?(?P<d1>\d{1,2})(?!\d)"
     r"|(?<![\d/.])(?P<m2>\d{1,2})\s?[-/.]\s?(?P<d2>\d{1,2})\s?[-/.]\s?(?P<y2>\d{4}|\d{2})(?![\d/])"
     r"|(?<![^\W\d_])(?P<m3>%(month)s)(?![^\W\d_])\.?\s{0,3}(?P<d3>\d{1,2})(?:st|nd|rd|th)?\b,?\s{0,3}(?P<y3>\d{4})(?!\d)"
@@ -27,12 +26,8 @@ _WRITTEN = (
     r"(?:de\s|del\s)?(?P<y4>\d{4})(?!\d)"
     r"|(?<!\d)(?P<y5>\d{4})\s?[年년]\s?(?P<m5>\d{1,2})\s?[月월]\s?(?P<d5>\d{1,2})\s?[日일号]"
 )
-
-
-@cache
-def _written() -> re.Pattern[str]:
-    months = (f"month{number}" for number in range(1, 13))
-    return re.compile(_WRITTEN % {"month": any_of(*months)}, re.IGNORECASE)
+_MONTHS = [f"month{number}" for number in range(1, 13)]
+_WRITTEN = later(lambda: _FORMS % {"month": any_of(*_MONTHS)}, re.IGNORECASE)
 
 
 def written_dates(text: str) -> Iterator[Mention]:
@@ -44,7 +39,7 @@ def written_dates(text: str) -> Iterator[Mention]:
     >>> [str(date.value) for date in written_dates("5.4.2021 and 5/4/2021")]
     ['2021-04-05', '2021-05-04']
     """
-    matches = list(_written().finditer(text.translate(_SIGNS)))
+    matches = list(_WRITTEN.finditer(text.translate(_SIGNS)))
     day_first = any(int(match["m2"] or 0) > 12 for match in matches)
     for match in matches:
         form = str(match.lastgroup)[-1]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
 
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.words import Mention, any_of
@@ -32,7 +31,7 @@ def strict_weeks_days(text: str) -> WeeksDays | None:
 
 
 # A written age; its groups are w1 and d1 to w6 and d6 for weeks and days together, and weeks or days for one alone.
-_WRITTEN = (
+_FORMS = (
     r"(?<![\d.])(?P<w1>\d{1,3})[\s-]{0,14}(?:completed\s)?(?:%(week)s)(?![A-Za-z])[\s,;&+'\"-]{0,20}(?:(?:%(and)s)\s{0,3}){0,2}"
     r"['\"]?(?P<d1>\d{1,3})[\s-]{0,14}(?:%(day)s)(?![A-Za-z])"
     r"|(?<![\d.])(?P<w2>\d{1,3})[wW](?P<d2>\d{1,2})[dD]?\b|(?<![\d.+])(?P<w3>\d{1,2})\s{0,3}\+\s?(?P<d3>[0-6])(?!\d|\.\d|\s?[+=])"
@@ -43,12 +42,8 @@ _WRITTEN = (
     r"|(?<![\d.])(?P<weeks>\d{1,3})[\s-]{0,14}(?:completed\s)?(?:%(week)s)(?![A-Za-z])"
     r"|(?<![\d.])(?P<days>\d{1,4})\s{0,14}(?:%(day)s)(?![A-Za-z])"
 )
-
-
-@cache
-def _written() -> re.Pattern[str]:
-    words = {notion: any_of(notion) for notion in ("week", "day", "and")}
-    return re.compile(_WRITTEN % words, re.IGNORECASE)
+_NOTIONS = ("week", "day", "and")
+_WRITTEN = later(lambda: _FORMS % {notion: any_of(notion) for notion in _NOTIONS}, re.IGNORECASE)
 
 
 def written_ages(text: str) -> Iterator[Mention]:
@@ -58,7 +53,7 @@ def written_ages(text: str) -> Iterator[Mention]:
     """
     for word in in_words(text):
         text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
-    for match in _written().finditer(text.translate(_SIGNS)):
+    for match in _WRITTEN.finditer(text.translate(_SIGNS)):
         if match["weeks"]:
             age, notion = (int(match["weeks"]), 0), "weak"
         elif match["days"]:

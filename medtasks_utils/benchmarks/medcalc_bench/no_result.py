@@ -8,12 +8,9 @@ def is_unfinished(symbols: Symbols) -> bool:
     """Return whether a calculation has no result because the text breaks off, loops, or ends with a formula or plan."""
     if loops(symbols.text):
         return True
-    if pattern("(eq|arrow|is|gives|about|to|colon) about* [cand weak] (word|close|op|pct|the){0,5} $").search(
-        symbols.symbols
-    ):
+    if symbols.has("(eq|arrow|is|gives|about|to|colon) about* [cand weak] (word|close|op|pct|the){0,5} $"):
         return False
-    has_no_result = pattern(f"{_FORMULA}|{_PLAN}").search(symbols.symbols) is not None
-    return has_no_result or whole_until(symbols.text) < len(symbols.text)
+    return symbols.has(f"{_FORMULA}|{_PLAN}") or whole_until(symbols.text) < len(symbols.text)
 
 
 # A formula without its result at the end of a text, such as "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
@@ -38,18 +35,18 @@ def lacks(symbols: Symbols, after: int | None = None) -> bool:
         after: an index in the text; if given, the text must conclude after it that something cannot be calculated.
 
     >>> from medtasks_utils.extraction.words import symbols_of
-    >>> lacks(symbols_of("The weight is missing.", ())), lacks(symbols_of("It is 4.", ()))
+    >>> lacks(symbols_of("The weight is missing.")), lacks(symbols_of("It is 4."))
     (True, False)
     """
     if after is None:
         certain = pattern("(none)? if [^ stop line]*").sub("", symbols.symbols)
         return pattern(f"{_CANNOT}|lack|none").search(certain) is not None
-    return any(symbols.places[match.end() - 1] > after for match in pattern(_CONCLUDED).finditer(symbols.symbols))
+    return any(symbols.places[match.end() - 1] > after for match in symbols.matches(_CONCLUDED))
 
 
 def cannot(symbols: Symbols) -> bool:
     """Return whether a text says that something cannot be calculated."""
-    return pattern(_CANNOT).search(symbols.symbols) is not None
+    return symbols.has(_CANNOT)
 
 
 def asides(symbols: Symbols) -> list[tuple[int, int]]:
@@ -60,12 +57,12 @@ def asides(symbols: Symbols) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     text, places = symbols.symbols, symbols.places
-    for match in pattern(f"(^|line) {_LEAD} heading [^ line stop cand]{{0,2}} (colon|line|stop)").finditer(text):
+    for match in symbols.matches(f"(^|line) {_LEAD} heading [^ line stop cand]{{0,2}} (colon|line|stop)"):
         end = pattern(f"line {_LEAD} (answer|final|result)|(line|stop) {_LEAD} so").search(text, match.end())
         spans.append((match.end(), end.start() if end else len(text)))
     for source in (
         f"(^|line|stop|comma|open) {_LEAD} aside [^ line]*",
         "(?<=cand|word|result) open (?!eq|round) ([^ line open close]|open [^ line open close]* close)* close",
     ):
-        spans += [match.span() for match in pattern(source).finditer(text)]
+        spans += [match.span() for match in symbols.matches(source)]
     return [(places[start], places[end]) for start, end in spans]

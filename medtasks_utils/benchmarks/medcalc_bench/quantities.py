@@ -119,8 +119,8 @@ def fraction_value(text: str) -> float | None:
 
 
 def numbers(text: str) -> list[Mention]:
-    """Return the numbers of a prepared text in order, in digits and in words, without those too large for a float."""
-    return sorted([*_in_digits(text), *in_words(text)], key=lambda number: number.start)
+    """Return the numbers of a prepared text, in digits and in words, without those too large for a float."""
+    return [*_in_digits(text), *in_words(text)]
 
 
 def _in_digits(text: str) -> Iterator[Mention]:

@@ -175,7 +175,7 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
         mentions = numbers(plain)
     else:
         find = written_dates if kind == "date" else written_ages
-        mentions = list(find(plain.replace(BOLD, " ")))
+        mentions = [*find(plain.replace(BOLD, " "))]
     symbols = symbols_of(plain, mentions)
     candidates = weighed((*VALUE_ROWS, *ROWS_OF_KIND.get(kind, ())), symbols)
     for candidate in candidates:

@@ -9,7 +9,7 @@ from medtasks_utils.extraction.containers import Container, containers_of, first
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import Candidate, Reading, choose, rows, weighed
-from medtasks_utils.extraction.words import Mention, Symbols, outside, pattern, symbols_of
+from medtasks_utils.extraction.words import Mention, Symbols, outside, symbols_of
 
 # In these rows, the candidate "cand" is a digit, "text" the name of a class, and "weak" a word that implies a class.
 VERDICT_ROWS = rows(
@@ -155,8 +155,8 @@ def _candidates(text: str) -> list[Candidate]:
     """Return the candidates of a text with their weights; a denied candidate gets the opposite value."""
     text = _QUOTED.sub(r"\1", text)
     symbols = symbols_of(text, _mentions(text))
-    denied = {match.start() for match in pattern(_DENIED_AFTER).finditer(symbols.symbols)}
-    for match in pattern(_DENIED).finditer(symbols.symbols):
+    denied = {match.start() for match in symbols.matches(_DENIED_AFTER)}
+    for match in symbols.matches(_DENIED):
         denied.update(range(match.start() + 1, match.end()))
     candidates = weighed(VERDICT_ROWS, symbols)
     for first, second in pairwise(candidates):
@@ -170,38 +170,37 @@ def _candidates(text: str) -> list[Candidate]:
             candidate.value = _FLIPPED[candidate.value]
         question = _ASKED.match(text, candidate.end)
         if question:
-            _settle(candidate, symbols_of(text[question.end() : question.end() + 60], ()).symbols)
+            _settle(candidate, symbols_of(text[question.end() : question.end() + 60]))
     return candidates
 
 
 def _mentions(text: str) -> list[Mention]:
-    """Return the mentions of verdicts in order: lines such as "Hallucinated: no", and other words and digits."""
+    """Return the mentions of verdicts: lines such as "Hallucinated: no", and other words and digits."""
     fields = []
     for match in _JUDGED.finditer(text):
         value = _as_answered("0" if match[1].lower() == "factual" else "1", match[2])
         fields.append(Mention(value, match.start(1), match.end()))
-    mentions = list(_classes(symbols_of(text, ())))
+    mentions = list(_classes(symbols_of(text)))
     numbered = {match.start(1) for match in _NUMBERED.finditer(text)}
     for match in _DIGIT.finditer(text):
         if match.start() not in numbered:
             mentions.append(Mention(match[0], match.start(), match.end()))
-    return sorted([*outside(mentions, fields), *fields], key=lambda mention: mention.start)
+    return [*outside(mentions, fields), *fields]
 
 
 def _classes(symbols: Symbols) -> Iterator[Mention]:
     """Yield the words that name or imply a class, as mentions grouped by notion."""
     for notion, value in _VALUES.items():
-        for match in pattern(notion).finditer(symbols.symbols):
+        for match in symbols.matches(notion):
             start = symbols.places[match.start()]
             phrase = symbols.text[start : symbols.places[match.end()]].rstrip()
             yield Mention(value, start, start + len(phrase), "text" if notion in _STRONG else "weak")
 
 
-def _settle(candidate: Candidate, reply: str) -> None:
+def _settle(candidate: Candidate, reply: Symbols) -> None:
     """Affirm or deny a candidate in a question by the yes or no in ``reply``; if there is neither, count against it."""
-    before = "[word colon line answer dash the if is about so]{0,5}"
-    is_affirmed, is_denied = (pattern(f"{before} {word}").match(reply) for word in ("yes", "not"))
-    if is_denied and candidate.value != "2":
+    before = "^ [word colon line answer dash the if is about so]{0,5}"
+    if reply.has(f"{before} not") and candidate.value != "2":
         candidate.value = _FLIPPED[candidate.value]
-    elif not is_affirmed:
+    elif not reply.has(f"{before} yes"):
         candidate.evidence["asked"] = -60
