@@ -102,6 +102,12 @@ def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
     return sorted(containers, key=lambda container: container.start)
 
 
+def candidates_in(text: str, keys: Sequence[str], value_of: Callable[[Container], Any]) -> list[Candidate]:
+    """Return a candidate for each container of :func:`containers_of` that has a value."""
+    candidates = [container.candidate(value_of(container), text) for container in containers_of(text, keys)]
+    return [candidate for candidate in candidates if candidate]
+
+
 def _matches(form: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:
     """Yield the containers that match a form; a key only if its name contains one of ``keys``."""
     for match in form.finditer(text):

@@ -1,10 +1,11 @@
 """Read which of the choices A to D a text gives as its answer."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from . import nothing
 from .boxes import unwrap
-from .containers import Container, containers_of, first_reading
+from .containers import Container, candidates_in, first_reading
 from .letter_options import LETTERS as LETTERS
 from .letter_options import latin_letters, mentions_of, similar_text
 from .patterns import later
@@ -141,8 +142,7 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no answer, its text."""
-    contained = [_inside(container, text, options) for container in containers_of(text, _KEYS)]
-    inside = list(filter(None, contained))
+    inside = candidates_in(text, _KEYS, lambda container: _inside(container, options))
     plain = unformatted(text, keep=JOINED)
     symbols, candidates = _candidates(plain, options)
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :])) < 0:
@@ -175,13 +175,11 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
     return symbols, candidates
 
 
-def _inside(container: Container, text: str, options: Sequence[str]) -> Candidate | None:
-    """Return the candidate in a box, tag or key; None if it holds no letter."""
+def _inside(container: Container, options: Sequence[str]) -> Any:
+    """Return the letter in a box, tag or key; None if it holds none."""
     content = unwrap(container.content)
     letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag")
-    if letter is None:
-        letter = choose(_candidates(unformatted(content), options)[1], _OPEN).value
-    return container.candidate(letter, text)
+    return letter or choose(_candidates(unformatted(content), options)[1], _OPEN).value
 
 
 def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:

@@ -13,10 +13,9 @@ BOLD, JOINED = "\x01", "\x02"
 """The marks that :func:`unformatted` can keep: one character each, which no tidied text has and no word is made of."""
 
 _HEAD, _TAIL = 2_000, 10_000  # characters that are read at both ends of a long text
-_STYLED = (*range(0x24B6, 0x24EA), *range(0x1D400, 0x1D7CC))  # circled letters, and letters in bold, italic and so on
+_STYLED = (*range(0x24B6, 0x24EA), *range(0xFF01, 0xFF5F), *range(0x1D400, 0x1D7CC))  # circled, full width, bold, …
 _SIGNS = {
     **{code: unicodedata.normalize("NFKC", chr(code)) for code in _STYLED},
-    **{code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)},  # full width
     **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
     **dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u3000\t"), " "),
     **dict.fromkeys(map(ord, f"{BOLD}{JOINED}\ufeff\ufe0f\u200b\u00ad"), ""),

@@ -3,9 +3,10 @@
 import re
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.containers import Container, containers_of, first_reading
+from medtasks_utils.extraction.containers import Container, candidates_in, first_reading
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import Candidate, Reading, choose, rows, weighed
@@ -126,8 +127,7 @@ def read_verdict(text: str) -> Reading:
 
 def _read_part(text: str) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no verdict, its text."""
-    contained = [container.candidate(_inside(container), text) for container in containers_of(text, _KEYS)]
-    inside = list(filter(None, contained))
+    inside = candidates_in(text, _KEYS, _inside)
     candidates = _candidates(unformatted(text))
     if inside:
         return choose(inside)._replace(candidates=(*inside, *candidates))
@@ -137,13 +137,12 @@ def _read_part(text: str) -> Reading:
     return choose(candidates, _OPEN)
 
 
-def _inside(container: Container) -> str | None:
+def _inside(container: Container) -> Any:
     """Return the verdict in a box, tag or key. In a key, "true" affirms its name, such as ``hallucinated``."""
     token = unwrap(container.content).strip("\"'. ")
     if container.key and token.lower() in ("true", "false", "yes", "no"):
         return _as_answered("1" if "hall" in container.key else "0", token)
-    value: str | None = choose(_candidates(unformatted(container.content))).value
-    return value
+    return choose(_candidates(unformatted(container.content))).value
 
 
 def _as_answered(verdict: str, word: str) -> str:

@@ -24,7 +24,7 @@ from medtasks_utils.benchmarks.facts import (
 from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Row, text_of
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.containers import Container, containers_of, first_reading
+from medtasks_utils.extraction.containers import Container, candidates_in, first_reading
 from medtasks_utils.extraction.plain import unformatted, without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading, choose, rows, weighed
@@ -132,10 +132,10 @@ BENCHMARK = ToyBench
 
 def _read_part(text: str) -> Reading:
     """Return what a part of a response states: in a box, tag or key, or else in its words."""
-    inside = [each.candidate(_inside(each), text) for each in containers_of(text, ("answer",))]
+    inside = candidates_in(text, ("answer",), _inside)
     plain = unformatted(text)
     words = [Mention(match[0].lower(), match.start(), match.end()) for match in _WORD.finditer(plain)]
-    return choose([one for one in inside if one is not None] or weighed(ROWS, symbols_of(plain, words)))
+    return choose(inside or weighed(ROWS, symbols_of(plain, words)))
 
 
 def _inside(container: Container) -> str | None:
