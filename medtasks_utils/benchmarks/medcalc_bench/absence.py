@@ -34,6 +34,10 @@ def states_not_available(text: str) -> bool:
     (True, True)
     >>> states_not_available("The score is 4, although the ECG is missing.")
     False
+    >>> states_not_available("The score is 4, but the rate cannot be calculated.")
+    True
+    >>> states_not_available("The rate cannot be calculated from this alone, but the score is 4.")
+    False
     """
     text = _NAMES.sub("it", unformatted(tidied(text))).strip()
     if _TOKEN.match(text):
