@@ -10,7 +10,7 @@ from .letter_options import LETTERS as LETTERS
 from .letter_options import latin_letters, mentions_of, similar_text
 from .patterns import later
 from .plain import JOINED, line_start, unformatted
-from .weighing import OUTRIGHT, Candidate, Reading, choose, rows, weighed
+from .weighing import NOTHING, OUTRIGHT, Candidate, Reading, choose, rows, weighed
 from .words import Symbols, symbols_of, words_of
 
 # The choices of the examples are the axillary, musculocutaneous, long thoracic and spinal accessory nerve.
@@ -157,7 +157,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     quoted = _misspelt(plain, symbols, options) if whole == len(plain) else None
     if quoted:
         return reading._replace(value=quoted, cue="named", certainty=0.89)
-    return Reading(None, "none", reading.candidates)
+    return NOTHING._replace(candidates=reading.candidates)  # also if the best candidate says that there is no answer
 
 
 def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
@@ -195,10 +195,7 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
 def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int) -> None:
     """If a text breaks off, discard candidates in the unfinished part or only named, unless they are stated outright.
 
-    Args:
-        candidates: the candidates of the text.
-        plain: the text.
-        whole: the index up to which its sentences are complete.
+    The sentences of the text are complete up to the index ``whole``.
     """
     last = max((candidate.end for candidate in candidates), default=0)
     breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)

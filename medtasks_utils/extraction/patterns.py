@@ -26,21 +26,17 @@ def later(source: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _Later(source, flags))
 
 
-Rewrites = tuple[tuple[re.Pattern[str], str], ...]
-"""Patterns with their replacements."""
+def rewriter(replacements: Mapping[str, str], flags: int = 0) -> Callable[[str], str]:
+    """Return a function that makes all replacements in a text, in order; its patterns are compiled at the first call.
 
-
-def rewrites(replacements: Mapping[str, str], flags: int = 0) -> Rewrites:
-    """Return patterns, each compiled when it is first used, with their replacements.
-
-    >>> rewritten("abba", rewrites({"b+": "c", "a$": ""}))
+    >>> rewriter({"b+": "c", "a$": ""})("abba")
     'ac'
     """
-    return tuple((later(source, flags), replacement) for source, replacement in replacements.items())
+    compiled = [(later(source, flags), replacement) for source, replacement in replacements.items()]
 
+    def rewritten(text: str) -> str:
+        for pattern, replacement in compiled:
+            text = pattern.sub(replacement, text)
+        return text
 
-def rewritten(text: str, table: Rewrites) -> str:
-    """Apply all replacements of a table to a text, in order."""
-    for pattern, replacement in table:
-        text = pattern.sub(replacement, text)
-    return text
+    return rewritten

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice, pairwise
 
-from .patterns import later, rewrites, rewritten
+from .patterns import later, rewriter
 from .think import TAG, final_text
 
 BOLD, JOINED = "\x01", "\x02"
@@ -34,7 +34,7 @@ _SOLUTION = later(
 _REASONING = later(
     r"<\|begin_of_thought\|>|<reasoning>|<thinking>|<thought>|<scratchpad>|\[THINK\]|<\|channel\|>analysis|◁think▷"
 )
-_WRITTEN = rewrites(
+_unified = rewriter(
     {
         r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)": "\n",
         r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>": " ",
@@ -125,7 +125,7 @@ def tidied(text: str) -> str:
     """
     if len(text) > _HEAD + _TAIL:
         text = f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
-    text = rewritten(text.translate(_SIGNS), _WRITTEN).strip()
+    text = _unified(text.translate(_SIGNS)).strip()
     for _ in range(3):  # such as a horizontal rule and two end tokens
         text = _TAIL_MARK.sub("", text).rstrip()
     return text

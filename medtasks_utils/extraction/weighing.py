@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from .nothing import retracted_until
-from .patterns import later
 from .words import Symbols
 
 
@@ -86,8 +85,8 @@ class Row(NamedTuple):
     example: str
 
 
-_ROW = later(r"^(-?\d+) (.+?): (.*)\n +(.+?): (.*)$", re.MULTILINE)
-_PART = later(r"^([a-z ]+?) = (.*)$", re.MULTILINE)
+_ROW = re.compile(r"^(-?\d+) (.+?): (.*)\n +(.+?): (.*)$", re.MULTILINE)
+_PART = re.compile(r"^([a-z ]+?) = (.*)$", re.MULTILINE)
 
 
 def rows(table: str) -> tuple[Row, ...]:
@@ -159,15 +158,16 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
         open_cues: cues that are too weak to decide between two values of about the same weight.
     """
     candidates = tuple(candidates)
+    nothing = NOTHING._replace(candidates=candidates)
     supported = [candidate for candidate in candidates if candidate.support > 0 and candidate.weight > 0]
     if not supported:
-        return Reading(None, "none", candidates)
+        return nothing
     best = max(supported, key=lambda candidate: (candidate.weight, candidate.start))
     rival = max((other.weight for other in supported if other.value != best.value), default=0.0)
     margin = best.weight - rival
     is_open = best.cue in open_cues
     if is_open and margin < MARGIN:
-        return Reading(None, "none", candidates)
+        return nothing
     highest = _OPEN_CERTAINTY if is_open else 1.0
     return Reading(best.value, best.cue, candidates, min(highest, certainty(best.weight, margin)))
 

@@ -157,26 +157,24 @@ def pattern(source: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"<([^<>]+)>", r"(?P<at>[\1])", source.replace(" ", "")))
 
 
-def _tokens(text: str) -> list[tuple[str, int]]:
-    """Return the first 6,000 or so words and signs of a text in lower case, each with its position."""
+def _tokens(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the first 6,000 or so words and signs of a text in lower case, each with its position."""
     lowered = text.lower().replace("’", "'")
-    tokens: list[tuple[str, int]] = []
     for match in islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS):
-        if match["unspaced"]:
-            tokens += _parts(match[0], match.start())
-        else:
-            tokens.append((match[0], match.start()))
-    return tokens
+        place = match.start()
+        for word in _parts(match[0]) if match["unspaced"] else (match[0],):
+            yield word, place
+            place += len(word)
 
 
-def _parts(text: str, place: int) -> Iterator[tuple[str, int]]:
+def _parts(text: str) -> Iterator[str]:
     """Yield the words of a text without spaces: at each position the longest known word, or else one character."""
     words, start = _vocabulary().words, 0
     while start < len(text):
         end = min(len(text), start + _LONGEST)
         while end > start + 1 and text[start:end] not in words:
             end -= 1
-        yield text[start:end], place + start
+        yield text[start:end]
         start = end
 
 

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from medtasks_utils.extraction.patterns import later, rewrites, rewritten
+from medtasks_utils.extraction.patterns import later, rewriter
 from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.words import Mention, numbers_by_word
 
@@ -31,7 +31,7 @@ _POWER_OF_TEN = later(
     r"\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
 )
 # Replacements, in this order, for LaTeX, whose backslashes may be doubled, and for other forms.
-_LATEX = rewrites(
+_without_latex = rewriter(
     {
         r"\\{1,3}(?:approx|simeq|sim|cong)(?![a-z])": " ≈ ",
         r"\\{1,3}(?:times|cdot|ast)(?![a-z])": " × ",
@@ -45,7 +45,7 @@ _LATEX = rewrites(
         r"\\{1,3}(?=%)|\\{1,3}[()\[\]]": " ",
     }
 )
-_PLAIN = rewrites(
+_in_one_notation = rewriter(
     {
         r"(?<=\d)\s?(?:½|\\{1,2}[td]?frac\{1\}\{2\})": ".5",
         r"(?<=\d)\s?¼": ".25",
@@ -96,8 +96,8 @@ def prepared(text: str, *, score: bool = False) -> str:
     if score:
         text = _OUT_OF.sub(r"\1 (max \2)", text)
     if "\\" in text:
-        text = rewritten(text, _LATEX)
-    text = rewritten(text, _PLAIN)
+        text = _without_latex(text)
+    text = _in_one_notation(text)
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
     text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)

@@ -188,7 +188,7 @@ def _mentions(text: str) -> list[Mention]:
 
 
 def _classes(symbols: Symbols) -> Iterator[Mention]:
-    """Yield the words that name or imply a class, as mentions grouped by notion."""
+    """Yield the words that name or imply a class."""
     for notion, value in _VALUES.items():
         for match in symbols.matches(notion):
             start = symbols.places[match.start()]
