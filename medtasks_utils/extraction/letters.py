@@ -1,7 +1,6 @@
 """Read which of the choices A to D a text gives as its answer."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from . import nothing
 from .boxes import unwrap
@@ -175,11 +174,13 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
     return symbols, candidates
 
 
-def _inside(container: Container, options: Sequence[str]) -> Any:
+def _inside(container: Container, options: Sequence[str]) -> str | None:
     """Return the letter in a box, tag or key; None if it holds none."""
     content = unwrap(container.content)
     letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag")
-    return letter or choose(_candidates(unformatted(content), options)[1], _OPEN).value
+    if letter is None:
+        letter = choose(_candidates(unformatted(content), options)[1], _OPEN).value
+    return letter
 
 
 def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import Container, candidates_in, first_reading
@@ -137,12 +136,13 @@ def _read_part(text: str) -> Reading:
     return choose(candidates, _OPEN)
 
 
-def _inside(container: Container) -> Any:
+def _inside(container: Container) -> str | None:
     """Return the verdict in a box, tag or key. In a key, "true" affirms its name, such as ``hallucinated``."""
     token = unwrap(container.content).strip("\"'. ")
     if container.key and token.lower() in ("true", "false", "yes", "no"):
         return _as_answered("1" if "hall" in container.key else "0", token)
-    return choose(_candidates(unformatted(container.content))).value
+    value: str | None = choose(_candidates(unformatted(container.content))).value
+    return value
 
 
 def _as_answered(verdict: str, word: str) -> str:
