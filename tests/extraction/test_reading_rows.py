@@ -48,4 +48,4 @@ def test_each_row_is_what_its_example_is_read_by(name, monkeypatch):
 def test_so_is_each_row_of_a_benchmark_elsewhere(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests" / "toy")
     toy = import_module("toybench.benchmark")
-    check(toy, toy.ROWS, lambda text, _: toy.BENCHMARK.read(text, {}, toy.ToyOptions()), monkeypatch)
+    check(toy, toy.ROWS, lambda text, _: toy.BENCHMARK().read(text, {}), monkeypatch)
