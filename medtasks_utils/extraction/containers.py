@@ -109,11 +109,8 @@ def candidates_in(text: str, keys: Sequence[str], value_of: Callable[[Container]
 
 
 def _matches(form: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:
-    """Yield the containers that match a form; a key only if its name contains one of ``keys``."""
+    """Yield the containers that match a form, whose last group is the content; a key only if it is the answer's."""
     for match in form.finditer(text):
-        groups = match.groupdict()
-        name = (groups.pop("key", "") or "").lower()
-        if name and (_OTHER_KEY.search(name) or not any(key in name for key in keys)):
-            continue
-        content = next(group for key, group in groups.items() if group is not None and key not in ("quote", "name"))
-        yield Container(content, match.start(), match.end(), cue, name)
+        name = match.groupdict().get("key", "").lower()
+        if not name or (any(key in name for key in keys) and not _OTHER_KEY.search(name)):
+            yield Container(match[str(match.lastgroup)], match.start(), match.end(), cue, name)

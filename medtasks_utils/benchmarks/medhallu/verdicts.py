@@ -73,7 +73,7 @@ and = close* [comma or stop]{1,2} [the or]*
     none: 请判断该回答是事实还是幻觉。
     """
 )
-_OPEN = ("class", "said of it", "digit", "word")
+_OPEN = ("class", "digit", "word")
 _DENIED = (
     "(not [^ stop line comma cand text weak]{0,2})? weak (to|call)+ [^ stop line comma cand text]{0,5} text"
     "|(not|none|versus|lack) [^ stop line comma colon but cand text weak]{0,5}"
