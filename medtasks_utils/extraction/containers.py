@@ -91,10 +91,8 @@ def without_instructions(text: str) -> str:
 def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
     """Return the boxes, tags and keys in a text, in order; malformed boxes only if there are no others.
 
-    Args:
-        text: the final text of a response.
-        keys: words in lower case that mark a key as the answer's if its name contains one of them; ``answer``, for
-            example, marks ``final_answer``, but not a key that names an alternative or a reason.
+    A key is the answer's if its name contains one of the words ``keys``, which are in lower case, and names no
+    alternative or reason: ``answer`` admits ``final_answer``, but not ``other_answer``.
     """
     boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)]
     containers = boxes or [*_matches(_NEAR_BOX, text, "box", keys)]

@@ -151,11 +151,8 @@ _OPEN_CERTAINTY = 0.89  # the highest certainty of a candidate with an open cue
 def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Reading:
     """Return the reading of the candidate with the highest weight, the last one on a tie.
 
-    If no candidate has support and a positive weight, the reading has no value.
-
-    Args:
-        candidates: the candidates in the order of the text.
-        open_cues: cues that are too weak to decide between two values of about the same weight.
+    If no candidate has support and a positive weight, the reading has no value. ``open_cues`` are too weak to decide
+    between two values of about the same weight.
     """
     candidates = tuple(candidates)
     nothing = NOTHING._replace(candidates=candidates)

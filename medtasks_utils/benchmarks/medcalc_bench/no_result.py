@@ -30,9 +30,7 @@ _CONCLUDED = "(so|but|(stop|line) the? result) ~10 (cannot|unable|not ~4 calc)"
 def lacks(symbols: Symbols, after: int | None = None) -> bool:
     """Return whether a text says that something cannot be calculated or that data are missing.
 
-    Args:
-        symbols: the text.
-        after: an index in the text; if given, the text must conclude after it that something cannot be calculated.
+    With an index ``after``, it must conclude after this place of the text that something cannot be calculated.
 
     >>> from medtasks_utils.extraction.words import symbols_of
     >>> lacks(symbols_of("The weight is missing.")), lacks(symbols_of("It is 4."))

@@ -1,4 +1,4 @@
-"""Read numbers by the rules of MedCalc-Bench's authors.
+"""Read numbers by the rules of MedCalc-Bench's authors; :mod:`.quantities` reads them in other forms.
 
 These functions give the same results as the authors' scorer (github.com/nikhilk7153/MedCalc-Bench-Verified,
 ``evaluation/``), which passes numbers to Python's ``eval``. Hence ``007`` is not an answer, since it is not a Python

@@ -83,11 +83,7 @@ def prepared(text: str, *, score: bool = False) -> str:
     r"""Return the text with all numbers in one notation.
 
     LaTeX and powers of ten are rewritten, decimal commas become points, and thousands separators and units that contain
-    digits are removed.
-
-    Args:
-        text: the original text.
-        score: True if the value is a score; then ``a/b`` is a score and its maximum, not a fraction.
+    digits are removed. If the value is a score, ``a/b`` is a score and its maximum, not a fraction.
 
     >>> prepared(r"$1{,}234.5\ \text{mL}$").split(), prepared("1.2 × 10^3"), prepared("22,9 kg/m²").strip()
     (['1234.5', 'mL'], '1.2e3', '22.9')

@@ -123,10 +123,8 @@ _MAX_CONTENT = 1000  # maximum characters of a text that states a single value
 def read_value(text: str, kind: Kind) -> Reading:
     """Read the value that a text states as its result.
 
-    Args:
-        text: the final text of a response.
-        kind: the kind of value: decimals and integers are read as floats, dates as ``datetime.date``, and ages
-            (``weeks_days``) as pairs (weeks, days).
+    Decimals and integers are read as floats, dates as ``datetime.date``, and ages (``weeks_days``) as pairs (weeks,
+    days).
 
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76
