@@ -235,7 +235,7 @@ def fitted(features: Any, right: Any) -> Any:
 
 
 def print_times(rows: list[Row]) -> None:
-    """Processor time of a response of about 1,000 characters, by what is read in it; of the readers' import."""
+    """Processor time of a response of about 1,000 characters, by what is read in it; of the engine's import."""
     times: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         if 800 <= len(row["response"]) <= 1200:
@@ -247,11 +247,10 @@ def print_times(rows: list[Row]) -> None:
     for kind, own in times.items():
         median = statistics.median(own)
         print(f"{kind}: median {median:.1f} ms of processor time over {len(own)} of 800 to 1,200 characters")
-    modules = ("extraction.letters", "benchmarks.medcalc_bench.values", "benchmarks.medhallu.verdicts")
-    readers = ", ".join(f"medtasks_utils.{name}" for name in modules)
-    code = f"import time; start = time.process_time(); import {readers}; print(time.process_time() - start)"
+    engine = "medtasks_utils.extraction.letters"
+    code = f"import time; start = time.process_time(); import {engine}; print(time.process_time() - start)"
     seconds = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(9)]
-    print(f"import of the readers: median {1000 * statistics.median(seconds):.0f} ms of processor time")
+    print(f"import of the engine: median {1000 * statistics.median(seconds):.0f} ms of processor time")
 
 
 def main() -> None:
