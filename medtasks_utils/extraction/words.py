@@ -161,20 +161,20 @@ def _tokens(text: str) -> Iterator[tuple[str, int]]:
     """Yield the first 6,000 or so words and signs of a text in lower case, each with its position."""
     lowered = text.lower().replace("’", "'")
     for match in islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS):
-        place = match.start()
-        for word in _parts(match[0]) if match["unspaced"] else (match[0],):
-            yield word, place
-            place += len(word)
+        if match["unspaced"]:
+            yield from _parts(match[0], match.start())
+        else:
+            yield match[0], match.start()
 
 
-def _parts(text: str) -> Iterator[str]:
+def _parts(text: str, place: int) -> Iterator[tuple[str, int]]:
     """Yield the words of a text without spaces: at each position the longest known word, or else one character."""
     words, start = _vocabulary().words, 0
     while start < len(text):
         end = min(len(text), start + _LONGEST)
         while end > start + 1 and text[start:end] not in words:
             end -= 1
-        yield text[start:end]
+        yield text[start:end], place + start
         start = end
 
 
