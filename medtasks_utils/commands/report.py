@@ -40,9 +40,8 @@ class Report(Command):
     def run(self) -> CommandResult:
         """Write the page and, with ``--figure``, the figure; return the page's path."""
         from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
-        from medtasks_utils.report.run_settings import with_baseline_first
         from medtasks_utils.report.summary import problems
-        from medtasks_utils.results import merged, read_runs
+        from medtasks_utils.results import merged, read_runs, with_baseline_first
         from medtasks_utils.results.budgets import budgets_of
         from medtasks_utils.writing import counted, write_whole
 

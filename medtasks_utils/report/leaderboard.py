@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-import numpy as np
-
-from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.results import Run
 
-from .outcomes import OUTCOMES, outcomes
+from .outcomes import OUTCOMES, endings
 from .ranking import Rank, ranks
-from .report_tables import FigureRow, listed, metric_row
-from .text import words
-from .topics import RunResult, Topic
+from .report_tables import FigureRow, metric_row
+from .text import listed, words
+from .topics import Topic
 
 
 @dataclass(kw_only=True)
@@ -56,7 +53,7 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
     """Return the data of the page's first screen.
 
     ``columns`` and ``sentences`` are by filter; a topic that lacks the filter shows its own first filter. ``outcomes``
-    has the meanings of outcomes, and ``ends`` how the examples of each topic ended in each run (:func:`_ends`).
+    has the meanings of outcomes, and ``ends`` the :func:`.outcomes.endings` of each topic in each run.
     """
     names = [run.name for run in runs]
     shown = [topic for topic in topics if topic.headline]
@@ -67,7 +64,7 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
         "sentences": {name: _sentences(of_filter, names) for name, of_filter in columns.items()},
         "outcomes": OUTCOMES,
         "ends": {
-            topic.name: [_ends(topic.results.get(name)) for name in names] for topic in topics if topic.benchmark_name
+            topic.name: [endings(topic.results.get(name)) for name in names] for topic in topics if topic.benchmark_name
         },
     }
 
@@ -75,16 +72,17 @@ def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[
 def _column(topic: Topic, filter_name: str, ranks_by_topic: dict[tuple[str, str], list[Rank]]) -> Column:
     """Return the column of a topic under a filter, or under the topic's first filter if it lacks ``filter_name``."""
     filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
-    metric, reached = topic.metric(topic.headline[0]), topic.without_question(topic.headline[0])
+    values = topic.values[filter_name, topic.headline[0]]
+    metric, reached = values.metric, values.without_question
     by_run = {rank.run: rank[1:] for rank in ranks_by_topic.get((topic.name, filter_name), ())}
     return Column(
-        **vars(metric_row(topic, topic.label, filter_name, metric.name)),
+        **vars(metric_row(topic.runs, topic.label, values)),
         topic=topic.name,
         metric=metric.name,
         ascending=None if metric.higher_is_better is None else not metric.higher_is_better,
         is_overall=topic.is_overall,
         ranks=[by_run.get(name) for name in topic.runs],
-        reasons=topic.incomparable_runs(filter_name, metric.name),
+        reasons=values.incomparable,
         reader=words(reached.reader) if reached else "",
         chance=_chance(topic, metric.name),
     )
@@ -101,34 +99,6 @@ def _chance(topic: Topic, metric: str) -> float | None:
     abstention = benchmark.report.abstention
     choices = benchmark.answers.keys() - {abstention and abstention.answer}
     return 100 / len(choices) if choices else None
-
-
-# ---- how examples ended
-
-
-def _ends(result: RunResult | None) -> dict[str, Any] | None:
-    """Return a JSON-compatible dict of a result's outcomes; None without samples.
-
-    It has the percentages of examples by outcome and of cut replies, the number of examples, their mean number of
-    tokens, and, for each reason to look at examples, their number.
-    """
-    if result is None or not result.samples:
-        return None
-    counts = outcomes(result)
-    total = sum(counts.values()) or 1.0
-    strict, flexible = (result.scores(name, "acc").values for name in (STRICT, FLEXIBLE))
-    cut = result.scores(STRICT, "cut").values
-    tokens = [
-        sum(filter(None, sample.tokens)) for sample in result.samples if sample.tokens and None not in sample.tokens
-    ]
-    look = {"never": strict == 0, "format": flexible > strict, "cut": cut > 0}
-    return {
-        "percent": [round(100 * count / total, 2) for count in counts.values()],
-        "cut": round(100 * np.nanmean(cut), 2) if np.isfinite(cut).any() else None,
-        "n": len(result.samples),
-        "tokens": round(sum(tokens) / len(tokens), 1) if tokens else None,
-        "look": {name: int(holds.sum()) for name, holds in look.items()},
-    }
 
 
 # ---- who is first

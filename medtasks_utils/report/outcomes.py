@@ -1,5 +1,7 @@
 """Count the outcomes of examples, to separate points lost for knowledge from points lost for the form of the answer."""
 
+from typing import Any
+
 import numpy as np
 
 from medtasks_utils.filters import FLEXIBLE, STRICT
@@ -46,3 +48,28 @@ def outcomes(result: RunResult) -> dict[str, float]:
     cut = np.minimum(unanswered, np.nan_to_num(result.scores(STRICT, "cut").values[is_scored]))
     shares = strict - flexible, right, flexible - strict, wrong, unsure, unanswered - cut, cut
     return {name: round(share.clip(min=0).sum(), 6) for name, share in zip(OUTCOMES, shares, strict=True)}
+
+
+def endings(result: RunResult | None) -> dict[str, Any] | None:
+    """Return a JSON-compatible dict of a result's outcomes; None without samples.
+
+    It has the percentages of examples by outcome and of cut replies, the number of examples, their mean number of
+    tokens, and, for each reason to look at examples, their number.
+    """
+    if result is None or not result.samples:
+        return None
+    counts = outcomes(result)
+    total = sum(counts.values()) or 1.0
+    strict, flexible = (result.scores(name, "acc").values for name in (STRICT, FLEXIBLE))
+    cut = result.scores(STRICT, "cut").values
+    tokens = [
+        sum(filter(None, sample.tokens)) for sample in result.samples if sample.tokens and None not in sample.tokens
+    ]
+    look = {"never": strict == 0, "format": flexible > strict, "cut": cut > 0}
+    return {
+        "percent": [round(100 * count / total, 2) for count in counts.values()],
+        "cut": round(100 * np.nanmean(cut), 2) if np.isfinite(cut).any() else None,
+        "n": len(result.samples),
+        "tokens": round(sum(tokens) / len(tokens), 1) if tokens else None,
+        "look": {name: int(holds.sum()) for name, holds in look.items()},
+    }

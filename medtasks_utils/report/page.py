@@ -26,17 +26,15 @@ from medtasks_utils.filters import DEFAULT_FILTER, FILTERS
 from medtasks_utils.results import Run
 from medtasks_utils.writing import write_whole
 
-from .answer_tables import replies_table
+from .about import replies_table, settings_table, signature_table
 from .audits import audit_table
 from .comparison import LEAD, comparison_data
 from .leaderboard import leaderboard
 from .packed_samples import pack_samples
 from .packing import pack_one
-from .report_tables import listed
-from .run_settings import settings_table
 from .sections import topic_section
-from .summary import partial_runs, problems, signature_table
-from .text import as_tex, visible
+from .summary import partial_runs, problems
+from .text import as_tex, listed, visible
 from .topics import topics_of
 
 _ASSETS = Path(__file__).parent / "assets"

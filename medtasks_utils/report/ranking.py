@@ -25,7 +25,7 @@ from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Ratio
 from medtasks_utils.statistics.score_arrays import Mask, concatenate
 
-from .topics import Topic
+from .topics import MetricOfTopic, Topic
 
 _DRAWS = 20_000
 
@@ -37,25 +37,24 @@ def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
     if fewer than two runs are comparable, or if its metric has no better direction; its list is empty if there are too
     few examples.
     """
-    comparable = {(topic, name): _comparable(topic, name) for topic in topics for name in topic.filters}
-    rankings = {key: runs for key, runs in comparable.items() if len(runs) > 1}
-    ranks_by_topic = {}
-    for (topic, name), runs in rankings.items():
-        metric = topic.metric(topic.headline[0])
-        ratios, highest = _ratios(topic, runs, name, metric), metric.range[1] or 1.0
-        ascending, family = not metric.higher_is_better, len(rankings)
-        found = ranking(runs, ratios, highest=highest, ascending=ascending, family=family)
-        ranks_by_topic[topic.name, name] = found
-    return ranks_by_topic
-
-
-def _comparable(topic: Topic, filter_name: str) -> list[str]:
-    """Return the names of the runs that can be ranked together in a topic."""
-    metric = topic.metric(topic.headline[0])
-    if metric.higher_is_better is None or not all(result.samples for result in topic.results.values()):
-        return []
-    incomparable = topic.incomparable_runs(filter_name, metric.name)
-    return [run for run in topic.results if topic.runs.index(run) not in incomparable]
+    ranked: list[tuple[Topic, str, MetricOfTopic, list[str]]] = []
+    for topic in topics:
+        for name in topic.filters:
+            values = topic.values[name, topic.headline[0]]
+            runs = [run for run in topic.sampled if topic.runs.index(run) not in values.incomparable]
+            all_have_samples = len(topic.sampled) == len(topic.results)
+            if all_have_samples and len(runs) > 1 and values.metric.higher_is_better is not None:
+                ranked.append((topic, name, values, runs))
+    return {
+        (topic.name, name): ranking(
+            runs,
+            _ratios(topic, runs, name, values.metric),
+            highest=values.metric.range[1] or 1.0,
+            ascending=not values.metric.higher_is_better,
+            family=len(ranked),
+        )
+        for topic, name, values, runs in ranked
+    }
 
 
 def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) -> list[Ratio]:

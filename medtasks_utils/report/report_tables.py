@@ -9,7 +9,7 @@ from medtasks_utils.compare.contrast import Contrast
 from medtasks_utils.statistics.intervals import UNRELIABLE, Estimate
 from medtasks_utils.statistics.metrics import Metric
 
-from .topics import Topic
+from .topics import MetricOfTopic
 
 
 class Shown(NamedTuple):
@@ -69,19 +69,17 @@ class FigureRow:
     counted: str = ""
 
 
-def figure_row(topic: Topic, label: str, metric_name: str, estimates: Mapping[str, Estimate]) -> FigureRow:
-    """Return a row of a figure from a metric's estimates by run."""
-    metric = topic.metric(metric_name)
-    values = [shown_value(estimates[run], metric) if run in estimates else None for run in topic.runs]
+def figure_row(runs: Sequence[str], label: str, metric: Metric, estimates: Mapping[str, Estimate]) -> FigureRow:
+    """Return a row for the runs of a page from a metric's estimates by run."""
+    values = [shown_value(estimates[run], metric) if run in estimates else None for run in runs]
     is_drawn = metric.unit in ("share", "points")
     return FigureRow(label, values, 1 if is_drawn else 2, is_drawn, counted=counted(metric))
 
 
-def metric_row(topic: Topic, label: str, filter_name: str, metric_name: str) -> FigureRow:
+def metric_row(runs: Sequence[str], label: str, values: MetricOfTopic) -> FigureRow:
     """Return a row with a metric of all examples, and the best score without the question if it was measured."""
-    estimates = {run: topic.estimate(run, filter_name, metric_name) for run in topic.results}
-    row, reached = figure_row(topic, label, metric_name, estimates), topic.without_question(metric_name)
-    row.reached = reached and reached.value * topic.metric(metric_name).scale
+    row, reached = figure_row(runs, label, values.metric, values.estimates), values.without_question
+    row.reached = reached and reached.value * values.metric.scale
     return row
 
 
@@ -151,9 +149,3 @@ class ReportTable:
 def samples_link(**filters: str) -> str:
     """Return a link within the page that opens the sample browser with the given filters."""
     return "#samples&" + urlencode({name: value for name, value in filters.items() if value})
-
-
-def listed(names: Sequence[str]) -> str:
-    """Join names as in a sentence, such as ``a, b, c and 4 others`` if there are more than four."""
-    shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} others"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

@@ -10,10 +10,12 @@ from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.results import Run
 from medtasks_utils.results.samples import mapping
 from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK, Estimate
+from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 from medtasks_utils.writing import table
 
 from .topics import Topic, topics_of
 
+_MEANS = ("tool_calls", "cut", "acc_finished")
 _NO_INTERVAL = "(–)"
 _WHY_NO_INTERVAL = "no interval: too few examples, or scores that are all equal"
 
@@ -24,7 +26,6 @@ class ScoreLine:
 
     Attributes:
         topic: the task or group.
-        metric: the metric's name.
         n: the number of evaluated examples in the tasks that report the metric, or in all if it has no value.
         scores: by filter, the score with its 95 % interval.
         answered: by filter, the share of examples in which an answer was found.
@@ -34,7 +35,7 @@ class ScoreLine:
     """
 
     topic: Topic
-    metric: str
+    metric: Metric
     n: int
     scores: dict[str, Estimate]
     answered: dict[str, Estimate]
@@ -45,26 +46,32 @@ class ScoreLine:
         """Format the score under a filter as ``83.3 (64.1–93.3)``, with a mark if the interval is unreliable."""
         if name not in self.scores:
             return "–"
-        score, metric = self.scores[name], self.topic.metric(self.metric)
-        value, low, high = map(metric.shown, (score.value, score.low, score.high))
+        score = self.scores[name]
+        value, low, high = map(self.metric.shown, (score.value, score.low, score.high))
         mark = UNRELIABLE_MARK * score.few
         return f"{value} {_NO_INTERVAL}" if score.interval is None else f"{value} ({low}–{high}){mark}"
 
     def cells(self) -> list[str]:
         """Return the line's cells in the table, with one share of answered examples if it is equal for all filters."""
         first = next((name for name in self.scores if name != FLEXIBLE), "")
-        metric, answered = map(self.topic.metric, (self.metric, "answered"))
-        shares = " / ".join(dict.fromkeys(answered.shown(share.value) for share in self.answered.values())) or "–"
-        reached = metric.shown(self.without_question and self.without_question.value)
-        scores = self.score(first), self.score(FLEXIBLE)
-        return [self.topic.name, self.metric, f"{self.n:,}", *scores, shares, reached]
+        shares = " / ".join(dict.fromkeys(ANSWERED.shown(share.value) for share in self.answered.values())) or "–"
+        reached = self.metric.shown(self.without_question and self.without_question.value)
+        return [
+            self.topic.name,
+            self.metric.name,
+            f"{self.n:,}",
+            self.score(first),
+            self.score(FLEXIBLE),
+            shares,
+            reached,
+        ]
 
     def note_on_cut(self) -> str:
         """Return a note that says how many replies were cut, how accurate the others are, and what to do."""
         task = next(task for result in self.topic.results.values() for task in result.tasks)
         limit = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
         reached = f"max_gen_toks={limit:,}" if isinstance(limit, int) else "the token limit"
-        cut, finished = (self.topic.metric(name).shown(self.means[name]) for name in ("cut", "acc_finished"))
+        cut, finished = (ACC.shown(self.means[name]) for name in ("cut", "acc_finished"))
         return (
             f"{self.topic.name}: {cut} % of the replies were cut at {reached}; acc of the finished replies: "
             f"{finished}. Use a larger --gen_kwargs max_gen_toks=… to let more of them finish"
@@ -79,30 +86,30 @@ def lines_of(run: Run) -> list[ScoreLine]:
         headline = topic.benchmark.report.headline if topic.benchmark else ()
         # A metric may have no value, for example after failures of a judge; a remark says why.
         metrics = dict.fromkeys([*topic.headline, *(metric for metric in headline if metric in names)])
-        lines += [_line(topic, metric, run) for metric in metrics if metric != "bypass"]  # of --predict_only
+        lines += [_line(topic, metric) for metric in metrics if metric != "bypass"]  # of --predict_only
     return lines
 
 
-def _line(topic: Topic, metric: str, run: Run) -> ScoreLine:
-    """Return the line of a metric in a run, with its estimate under each filter."""
+def _line(topic: Topic, metric: str) -> ScoreLine:
+    """Return the line of a metric in the only run of a topic, with its estimate under each filter."""
     names = sorted(topic.filters, key=[*FILTERS, *topic.filters].index)
 
     def estimates(of_metric: str) -> dict[str, Estimate]:
-        return {name: topic.estimate(run.name, name, of_metric) for name in names if of_metric in topic.metrics(name)}
+        values = {name: topic.values[name, of_metric] for name in names if of_metric in topic.metrics(name)}
+        return {name: estimate for name, of_filter in values.items() for estimate in of_filter.estimates.values()}
 
-    def value_of(of_metric: str) -> float | None:
-        return next((result.value for result in estimates(of_metric).values()), None)
-
-    tasks = topic.results[run.name].tasks
+    tasks = [task for result in topic.results.values() for task in result.tasks]
     reporting = [task for task in tasks if any(name == metric for name, _ in task.metrics)]
+    means = {name: [result.value for result in estimates(name).values()] for name in _MEANS}
+    whole = topic.values[names[0], metric]
     return ScoreLine(
         topic,
-        metric,
+        whole.metric,
         sum(task.asked for task in reporting or tasks),
         estimates(metric),
         estimates("answered"),
-        topic.without_question(metric),
-        {name: value_of(name) for name in ("tool_calls", "cut", "acc_finished")},
+        whole.without_question,
+        {name: values[0] if values else None for name, values in means.items()},
     )
 
 
@@ -129,7 +136,7 @@ def score_data(lines: Sequence[ScoreLine]) -> list[dict[str, Any]]:
         {
             "name": line.topic.name,
             "benchmark": line.topic.benchmark_name,
-            "metric": line.metric,
+            "metric": line.metric.name,
             "n": line.n,
             "filters": {
                 name: {

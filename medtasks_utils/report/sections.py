@@ -1,17 +1,18 @@
 """Build the section of a topic: its breakdowns, its answers and all its metrics, for each filter."""
 
+from collections import defaultdict
 from dataclasses import replace
+from itertools import repeat
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
-from medtasks_utils.benchmarks.facts import Breakdown
+from medtasks_utils.benchmarks.facts import Abstention, Breakdown
 from medtasks_utils.results.budgets import budget_curve
+from medtasks_utils.results.samples import number
 from medtasks_utils.statistics.intervals import Estimate, estimate
+from medtasks_utils.statistics.score_arrays import concatenate
 
-from .answer_tables import abstention_figure, found_by_table
-from .report_tables import Figure, ReportTable, figure_row, metric_row
+from .report_tables import Cell, Figure, ReportTable, figure_row, metric_row, samples_link
 from .text import words
 from .topics import Topic
 
@@ -22,17 +23,7 @@ def topic_section(topic: Topic) -> dict[str, Any]:
     ``blocks`` has its figures and tables for each filter, and ``curves`` the accuracies by token budget, by filter and
     run number.
     """
-    blocks: list[Figure | ReportTable] = []
-    for filter_name in topic.filters:
-        of_filter: list[Figure | ReportTable] = []
-        if topic.benchmark:
-            for breakdown in topic.benchmark.report.breakdowns:
-                of_filter += breakdown_figures(topic, breakdown, filter_name)
-            abstention = topic.benchmark.report.abstention
-            if abstention:
-                of_filter.append(abstention_figure(topic, abstention, filter_name))
-        of_filter += [found_by_table(topic, filter_name), _all_metrics(topic, filter_name)]
-        blocks += [replace(block, filter=filter_name) for block in of_filter if block.rows]
+    blocks = [replace(block, filter=name) for name in topic.filters for block in _blocks(topic, name) if block.rows]
     lead = f"Numbers of the whole group are unweighted means over its {len(topic.tasks)} tasks."
     return {
         "id": f"unit-{topic.name}",
@@ -45,14 +36,15 @@ def topic_section(topic: Topic) -> dict[str, Any]:
     }
 
 
-def _curves(topic: Topic, filter_name: str) -> dict[int, dict[str, Any]]:
-    """Return each run's accuracy by token budget, by run number; empty for a group, and for a task of no benchmark."""
-    curves = {}
-    for run, result in topic.results.items() if topic.benchmark and not topic.is_group else ():
-        curve = budget_curve(result.tasks[0], filter_name)
-        if curve:
-            curves[topic.runs.index(run)] = curve
-    return curves
+def _blocks(topic: Topic, filter_name: str) -> list[Figure | ReportTable]:
+    """Return the figures and tables of a topic under one filter; some may have no rows."""
+    blocks: list[Figure | ReportTable] = []
+    if topic.benchmark:
+        for breakdown in topic.benchmark.report.breakdowns:
+            blocks += breakdown_figures(topic, breakdown, filter_name)
+        if topic.benchmark.report.abstention:
+            blocks.append(_abstention_figure(topic, topic.benchmark.report.abstention, filter_name))
+    return [*blocks, _found_by_table(topic, filter_name), _all_metrics(topic, filter_name)]
 
 
 def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str) -> list[Figure]:
@@ -69,38 +61,74 @@ def breakdown_figures(topic: Topic, breakdown: Breakdown, filter_name: str) -> l
         return -fmean(result.value or 0.0 for result in estimates.values()), group
 
     figures: list[Figure] = []
-    for metric in breakdown.metrics:
-        groups = _groups(topic, breakdown.name, filter_name, metric)
+    for name in breakdown.metrics:
+        values = topic.values[filter_name, name]
+        groups = values.by_group[breakdown.name]
         has_values = any(result.n for by_run in groups.values() for result in by_run.values())
         if len(groups) < 2 or not has_values:  # a single group is the whole task
             continue
         rows = []
         for group, estimates in sorted(groups.items(), key=place):
-            row = figure_row(topic, words(group), metric, estimates)
+            row = figure_row(topic.runs, words(group), values.metric, estimates)
             if topic.only_task:
                 row.filters = {"task": topic.only_task, breakdown.name: group}
             rows.append(row)
-        title = f"{metric} by {breakdown.name}"
-        reasons = topic.incomparable_runs(filter_name, metric)
+        title, reasons = f"{name} by {breakdown.name}", values.incomparable
         figures.append(Figure(title, breakdown.name, rows, folded=bool(figures), reasons=reasons, of_groups=True))
     return figures
 
 
-def _groups(topic: Topic, division: str, filter_name: str, metric: str) -> dict[str, dict[str, Estimate]]:
-    """Return the estimates of a metric by group of a breakdown, and then by run."""
-    groups: dict[str, dict[str, Estimate]] = {}
-    for run in topic.samples():
-        result = topic.results[run]
-        names = [group for task in result.tasks for group in task.groups[division]]
-        scores = result.scores(filter_name, metric)
-        for group in filter(None, dict.fromkeys(names)):
-            members = np.array(names, dtype=object) == group
-            groups.setdefault(group, {})[run] = estimate(scores[members], topic.metric(metric))
-    return groups
+def _abstention_figure(topic: Topic, abstention: Abstention, filter_name: str) -> Figure:
+    """Return a figure of the cost of abstaining, with the rows that the benchmark declares."""
+    rows = []
+    for row in abstention.rows:
+        values = topic.values[filter_name, row.metric]
+        estimates = {run: values.estimates[run] for run in topic.sampled}
+        if row.rescore:
+            for run, result in topic.sampled.items():
+                scores = concatenate([task.rescored(filter_name, row.rescore) for task in result.tasks])
+                estimates[run] = estimate(scores, values.metric)
+        shown = figure_row(topic.runs, row.name, values.metric, estimates)
+        rows.append(replace(shown, counted="") if row.rescore else shown)
+    reasons = topic.values[filter_name, "acc"].incomparable
+    return Figure("The cost of abstaining", "answers", rows, abstention.lead, folded=True, reasons=reasons)
+
+
+def _found_by_table(topic: Topic, filter_name: str) -> ReportTable:
+    """Return a table of how answers were found, such as ``box``, in all generations, with the accuracy of each way."""
+    by_run: dict[str, dict[str, list[float]]] = {}
+    for run, result in topic.sampled.items():
+        by_run[run] = defaultdict(list)
+        for sample in result.samples:
+            scores = sample.scores_of(filter_name, "acc") or repeat(None)
+            for way, score in zip(sample.found_by.get(filter_name, ()), scores, strict=False):
+                by_run[run][way].append(number(score) or 0.0)
+    ways = sorted(set().union(*by_run.values()), key=lambda way: (way == "none", way))
+    table = ReportTable("How answers were found, and acc (%) among them", ["Found by", *by_run], folded=True)
+    for way in ways:
+        row = [Cell(words(way), href=samples_link(task=topic.only_task, found=way))]
+        for scores_by_way in by_run.values():
+            right = scores_by_way[way]
+            total = sum(map(len, scores_by_way.values()))
+            shares = f"{len(right) / total:.1%}, acc {100 * fmean(right):.1f}" if right else ""
+            row.append(Cell(f"{len(right):,}", shares))
+        table.rows.append(row)
+    return table
 
 
 def _all_metrics(topic: Topic, filter_name: str) -> Figure:
     """Return a figure of all metrics of all runs, with the best scores without the question if they were measured."""
-    rows = [metric_row(topic, name, filter_name, name) for name in topic.metrics(filter_name)]
-    reasons = topic.incomparable_runs(filter_name, "acc")
+    metrics = {name: topic.values[filter_name, name] for name in topic.metrics(filter_name)}
+    rows = [metric_row(topic.runs, name, values) for name, values in metrics.items()]
+    reasons = next((values.incomparable for values in metrics.values()), {})
     return Figure("All metrics", "metric", rows, folded=bool(topic.benchmark), reasons=reasons)
+
+
+def _curves(topic: Topic, filter_name: str) -> dict[int, dict[str, Any]]:
+    """Return each run's accuracy by token budget, by run number; empty for a group, and for a task of no benchmark."""
+    curves = {}
+    for run, result in topic.results.items() if topic.benchmark and not topic.is_group else ():
+        curve = budget_curve(result.tasks[0], filter_name)
+        if curve:
+            curves[topic.runs.index(run)] = curve
+    return curves

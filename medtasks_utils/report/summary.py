@@ -1,28 +1,10 @@
-"""Collect the signatures of the numbers on a page, and warnings about these numbers."""
+"""Collect warnings about the numbers of runs."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 
 from medtasks_utils.results import Run, TaskRun
 
-from .report_tables import Cell, ReportTable
-from .topics import TOLERANCE, Topic
-
-
-def signature_table(topics: Sequence[Topic]) -> ReportTable:
-    """Return the signatures of all numbers; numbers of one benchmark with equal signatures are comparable."""
-    runs_by_signatures: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for topic in topics:
-        for run, result in topic.results.items():
-            for filter_name in topic.filters:
-                runs_by_signatures[tuple(result.signatures(filter_name))].append(run)
-    runs_by_signatures.pop((), None)
-    rows = [[Cell(", ".join(names)), Cell("\n".join(lines))] for lines, names in runs_by_signatures.items()]
-    title = "Signatures: everything that two numbers must share to be comparable"
-    return ReportTable(title, ["Run", "Signature"], rows, texts=2, folded=True)
-
-
-# ---- warnings
+from .topics import TOLERANCE
 
 
 def partial_runs(runs: Sequence[Run]) -> list[str]:

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import numpy as np
+
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.shortcuts import Reached
@@ -18,7 +20,7 @@ TOLERANCE = 1e-6
 """The difference below which two values are taken as equal, since they may differ by rounding."""
 
 
-@dataclass
+@dataclass(eq=False)
 class RunResult:
     """The results of one run on a topic.
 
@@ -59,6 +61,24 @@ def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str
     return next(filter(None, reasons), "")
 
 
+@dataclass(frozen=True)
+class MetricOfTopic:
+    """A metric of a topic under one filter, in all runs that have the topic.
+
+    Attributes:
+        estimates: the values by run, with their 95 % intervals.
+        by_group: the values by breakdown, group and run, for the breakdowns that show the metric.
+        without_question: the best score without the question; None if it was not measured on the rows of all runs.
+        incomparable: by run number, the reason why a run is not comparable with most others.
+    """
+
+    metric: Metric
+    estimates: dict[str, Estimate]
+    by_group: dict[str, dict[str, dict[str, Estimate]]]
+    without_question: Reached | None
+    incomparable: dict[int, str]
+
+
 @dataclass(eq=False)
 class Topic:
     """A task or group of tasks, over all runs that have it.
@@ -94,12 +114,7 @@ class Topic:
         title = self.benchmark.title
         return title if self.name == self.benchmark.tasks.default else f"{title} ({self.name})"
 
-    def metric(self, name: str) -> Metric:
-        """Return a metric by name; in a group of several benchmarks, the metric of the first of them."""
-        names = (task.benchmark_name for result in self.results.values() for task in result.tasks)
-        return metric_of(name, self.benchmark_name or next(filter(None, names), None))
-
-    @property
+    @cached_property
     def filters(self) -> list[str]:
         """The filters that any run has: those of its reported values, or of its tasks if it has none."""
         names: list[str] = []
@@ -117,20 +132,21 @@ class Topic:
         """The name of the topic's task, for links to its samples; empty if it has several tasks."""
         return self.tasks[0] if len(self.tasks) == 1 else ""
 
-    def samples(self) -> dict[str, list[Sample]]:
-        """Return the samples by run, for the runs that have any."""
-        return {name: samples for name, result in self.results.items() if (samples := result.samples)}
+    @property
+    def sampled(self) -> dict[str, RunResult]:
+        """The results with samples, by run."""
+        return {run: result for run, result in self.results.items() if result.samples}
 
     def metrics(self, filter_name: str) -> list[str]:
         """Return the names of the metrics that any run has under a filter, the most important first."""
         declared = [metric.name for metric in self.benchmark.metrics] if self.benchmark else []
         names = {metric for r in self.results.values() for metric, name in r.metrics if name == filter_name}
         if not names:
-            for samples in self.samples().values():
-                names.update(samples[0].metrics.get(filter_name, ()))
+            for result in self.sampled.values():
+                names.update(result.samples[0].metrics.get(filter_name, ()))
         return [*(metric for metric in declared if metric in names), *sorted(names.difference(declared))]
 
-    @property
+    @cached_property
     def headline(self) -> list[str]:
         """The metrics that a summary shows.
 
@@ -144,18 +160,37 @@ class Topic:
         minor.difference_update(names[:1], self.benchmark.report.headline)
         return list(dict.fromkeys(name for name in names if name not in minor))
 
-    def estimate(self, run: str, filter_name: str, metric_name: str) -> Estimate:
-        """Return a run's value of a metric, with its 95 % interval.
+    @cached_property
+    def values(self) -> dict[tuple[str, str], MetricOfTopic]:
+        """By filter and name, every metric that the benchmark declares or a run reports."""
+        declared = (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS) if self.benchmark else ()
+        names = dict.fromkeys(metric.name for metric in declared)
+        names |= dict.fromkeys(name for filter_name in self.filters for name in self.metrics(filter_name))
+        return {(filter_name, name): self._in_runs(filter_name, name) for filter_name in self.filters for name in names}
 
-        The value is computed from the samples. If there are none, or if it differs from the value that the harness
-        reported, the reported value is returned.
+    def _in_runs(self, filter_name: str, name: str) -> MetricOfTopic:
+        """Return a metric in all runs; in a group of several benchmarks, it is the metric of the first of them."""
+        names = (task.benchmark_name for result in self.results.values() for task in result.tasks)
+        metric = metric_of(name, self.benchmark_name or next(filter(None, names), None))
+        breakdowns = self.benchmark.report.breakdowns if self.benchmark else ()
+        return MetricOfTopic(
+            metric,
+            {run: self._estimate(result, filter_name, metric) for run, result in self.results.items()},
+            {one.name: self._by_group(one.name, filter_name, metric) for one in breakdowns if name in one.metrics},
+            self._without_question(name),
+            self._incomparable(filter_name, metric.is_of_explanations),
+        )
+
+    def _estimate(self, result: RunResult, filter_name: str, metric: Metric) -> Estimate:
+        """Return the value of a metric, computed from the samples.
+
+        If there are none, or if it differs from the value that the harness reported, return the reported value.
         """
-        result, metric = self.results[run], self.metric(metric_name)
         if not result.tasks:
             return Estimate(0, None)
-        reported = result.metrics.get((metric_name, filter_name))
+        reported = result.metrics.get((metric.name, filter_name))
         by_task = self.is_group and reported is not None
-        of_samples = estimate(result.scores(filter_name, metric_name, by_task), metric, over_strata=by_task)
+        of_samples = estimate(result.scores(filter_name, metric.name, by_task), metric, over_strata=by_task)
         if reported is None:
             return of_samples
         if of_samples.value is not None and abs(of_samples.value - reported.value) < TOLERANCE:
@@ -164,11 +199,19 @@ class Topic:
         is_clustered = any(task.benchmark and task.benchmark.data.cluster for task in result.tasks)
         return estimate_from_results(metric, *reported, 0 if is_clustered or self.is_group else result.tasks[0].asked)
 
-    def without_question(self, metric: str) -> Reached | None:
-        """Return the best score without the question; None if it was not measured on the rows of all runs.
+    def _by_group(self, breakdown: str, filter_name: str, metric: Metric) -> dict[str, dict[str, Estimate]]:
+        """Return the estimates of a metric by group of a breakdown, and then by run."""
+        groups: dict[str, dict[str, Estimate]] = {}
+        for run, result in self.sampled.items():
+            names = [group for task in result.tasks for group in task.groups[breakdown]]
+            scores = result.scores(filter_name, metric.name)
+            for group in filter(None, dict.fromkeys(names)):
+                members = np.array(names, dtype=object) == group
+                groups.setdefault(group, {})[run] = estimate(scores[members], metric)
+        return groups
 
-        For a group of tasks, this is the mean over the tasks.
-        """
+    def _without_question(self, metric: str) -> Reached | None:
+        """Return the best score without the question; for a group of tasks, the mean over the tasks."""
         distinct = {tuple(t.without_question(metric) for t in result.tasks) for result in self.results.values()}
         by_task = distinct.pop() if len(distinct) == 1 else ()
         measured = list(filter(None, by_task))
@@ -177,7 +220,7 @@ class Topic:
         readers = dict.fromkeys(reached.reader for reached in measured)
         return Reached(sum(reached.value for reached in measured) / len(measured), ", ".join(readers))
 
-    def incomparable_runs(self, filter_name: str, metric: str) -> dict[int, str]:
+    def _incomparable(self, filter_name: str, of_explanations: bool) -> dict[int, str]:
         """Return, by run number, the reason why a run is not comparable with most others; on a tie, the earlier decide.
 
         Reasons are without the differing values, which the signatures show.
@@ -185,7 +228,6 @@ class Topic:
         tasks = {run: result.tasks for run, result in self.results.items() if filter_name in result.filters}
 
         def reason(run: str, other: str) -> str:
-            of_explanations = self.metric(metric).is_of_explanations
             return incompatibility(tasks[run], tasks[other], filter_name, of_explanations).split(" (")[0]
 
         reference = max(tasks, key=lambda run: sum(not reason(run, other) for other in tasks), default="")

@@ -233,6 +233,10 @@ class Run:
         """Return the totals of ``tokens`` by kind, or the ``cost`` of a job of a sweep; empty if unknown."""
         return Counter(mapping(self.results.get("medtasks")).get(name))
 
+    def seconds(self, name: str) -> float:
+        """Return a time or duration in seconds, which the harness may write as text; 0 if unknown."""
+        return float(self.results.get(name) or 0)
+
     @property
     def problems(self) -> list[str]:
         """Problems in the run's files and benchmarks, as sentences; those of samples are in each task."""

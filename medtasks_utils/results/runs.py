@@ -176,7 +176,7 @@ def _union(runs: Sequence[Run]) -> Run:
     seconds = "total_evaluation_time_seconds"
     results = {
         **runs[0].results,
-        seconds: sum(float(run.results.get(seconds) or 0) for run in runs),
+        seconds: sum(run.seconds(seconds) for run in runs),
         "medtasks": spent,
     }
     return replace(
@@ -210,6 +210,24 @@ _SUFFIXES: tuple[Callable[[Run], str], ...] = (
     lambda run: run.date.replace("T", " ")[:19],
     lambda run: str(run.path),
 )
+
+
+def with_baseline_first(runs: Sequence[Run], name: str) -> list[Run]:
+    """Return the runs with the baseline first, and the others in their order.
+
+    Args:
+        runs: one or more runs.
+        name: the baseline's name, model, results file, or a folder that contains this file and no other run.
+
+    Raises:
+        MedtasksError: if no run matches the name, or more than one.
+    """
+    place = Path(name).resolve()
+    matching = [run for run in runs if name in (run.name, run.model) or run.path.resolve().is_relative_to(place)]
+    if len(matching) != 1:
+        names = ", ".join(run.name for run in runs)
+        raise MedtasksError(f"{len(matching)} runs match {name!r}; --baseline and --compare must name one of {names}")
+    return sorted(runs, key=lambda run: run is not matching[0])
 
 
 def audit_file(samples: Path) -> Path:

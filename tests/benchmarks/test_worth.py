@@ -16,6 +16,7 @@ from saved_runs import save_run
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.shortcuts import content_hash, measured, most_reached, verdicts
 from medtasks_utils.errors import DataError
+from medtasks_utils.filters import STRICT
 from medtasks_utils.report.page import build_page
 from medtasks_utils.report.score_table import lines_of, score_data
 from medtasks_utils.report.topics import topics_of
@@ -140,7 +141,7 @@ def test_a_groups_is_the_mean_over_its_tasks(tmp_path, monkeypatch):
         file.write_text(json.dumps({"parts": parts, "verdicts": {}}))
         monkeypatch.setattr(benchmark, "data", replace(benchmark.data, shortcuts=file))
         (unit,) = (unit for unit in topics_of([run]) if unit.name == "medexqa")
-        return unit.without_question("acc")
+        return unit.values[STRICT, "acc"].without_question
 
     assert reached(contents) == (pytest.approx(0.2), "options")
     assert reached(contents[:4]) is None

@@ -11,10 +11,9 @@ from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.report.leaderboard import leaderboard
 from medtasks_utils.report.outcomes import OUTCOMES, outcomes
 from medtasks_utils.report.page import leaderboard_figure
-from medtasks_utils.report.run_settings import with_baseline_first
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
-from medtasks_utils.results import Run, Sample, as_run
+from medtasks_utils.results import Run, Sample, as_run, with_baseline_first
 from medtasks_utils.results.samples import SampleLog
 
 
@@ -51,7 +50,7 @@ def test_each_example_has_one_outcome(strict, flexible, answered, unsure, cut, f
 def test_an_interval_without_samples_needs_independent_examples(benchmark, n, low):
     values = {f"acc,{STRICT}": 0.75, f"acc_stderr,{STRICT}": (0.75 * 0.25 / 39) ** 0.5}
     (topic,) = topics_of([made("a", benchmark=benchmark, values=values, n=40)])
-    found = topic.estimate("a", STRICT, "acc")
+    found = topic.values[STRICT, "acc"].estimates["a"]
     assert (found.value, found.n, found.low) == (0.75, n, low and pytest.approx(low, abs=2e-3))
 
 

@@ -1,0 +1,105 @@
+"""Build the tables about the numbers: how replies ended, the runs' settings and durations, and the signatures."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import numpy as np
+
+from medtasks_utils.filters import STRICT
+from medtasks_utils.results import Run
+from medtasks_utils.results.samples import ENDINGS, mapping
+from medtasks_utils.statistics.metrics import ACC
+from medtasks_utils.writing import Secrets
+
+from .report_tables import Cell, ReportTable, samples_link
+from .topics import Topic
+
+_LEAD = (
+    "A reply that was cut usually has no answer, which says nothing about the model's knowledge: if many were cut, "
+    "increase max_gen_toks. The accuracy of finished replies covers those that ended by themselves, which are usually "
+    "the easier ones."
+)
+
+
+def replies_table(topics: Sequence[Topic]) -> ReportTable:
+    """Return a table with a row for each topic of a benchmark and each run whose samples say how replies ended."""
+    heads = ["Benchmark", "Run", "Replies", *ENDINGS, "acc of finished", "median tokens", "90 % below", "maximum"]
+    table = ReportTable("How replies ended (%), and their tokens", heads, texts=2, lead=_LEAD, folded=True)
+    for topic in topics:
+        finished = topic.values.get((STRICT, "acc_finished"))
+        for run, result in topic.sampled.items() if topic.benchmark_name else ():
+            endings = Counter(ending for sample in result.samples for ending in sample.endings)
+            if not endings.keys() - {"unknown"}:
+                continue
+            total = endings.total()
+            row = [Cell(topic.label), Cell(run), Cell(f"{total:,}")]
+            for ending, badge in ENDINGS.items():
+                link = samples_link(task=topic.only_task, run=run, badge=badge) if endings[ending] else ""
+                row.append(Cell(f"{100 * endings[ending] / total:.1f}", href=link))
+            accuracy = ACC.shown(finished.estimates[run].value if finished else None)
+            counts = [count for sample in result.samples for count in sample.tokens if count is not None]
+            numbers = [f"{tokens:,.0f}" for tokens in np.quantile(counts, [0.5, 0.9, 1.0])] if counts else ["–"] * 3
+            table.rows.append([*row, *map(Cell, [accuracy, *numbers])])
+    return table
+
+
+def signature_table(topics: Sequence[Topic]) -> ReportTable:
+    """Return the signatures of all numbers; numbers of one benchmark with equal signatures are comparable."""
+    runs_by_signatures: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for topic in topics:
+        for run, result in topic.results.items():
+            for filter_name in topic.filters:
+                runs_by_signatures[tuple(result.signatures(filter_name))].append(run)
+    runs_by_signatures.pop((), None)
+    rows = [[Cell(", ".join(names)), Cell("\n".join(lines))] for lines, names in runs_by_signatures.items()]
+    title = "Signatures: everything that two numbers must share to be comparable"
+    return ReportTable(title, ["Run", "Signature"], rows, texts=2, folded=True)
+
+
+def settings_table(runs: Sequence[Run]) -> ReportTable:
+    """Return a table with the settings of each run, without columns that are unknown for all runs."""
+    settings = list(map(_settings, runs))
+    heads = [head for head in settings[0] if any(of_run[head] for of_run in settings)]
+    rows = [[Cell(of_run[head]) for head in heads] for of_run in settings]
+    return ReportTable("Settings of each run", heads, rows, texts=len(heads), folded=True)
+
+
+def _settings(run: Run) -> dict[str, str]:
+    """Return the name and the settings of a run by column head; an empty string for an unknown setting."""
+    backend = str(run.setting("model") or "")
+    date, seconds = run.seconds("date"), run.seconds("total_evaluation_time_seconds")
+    tokens = run.spent("tokens")
+    shown_tokens = {"in": tokens["prompt"], "out": tokens["completion"]}
+    return {
+        "Run": run.name,
+        "Model": run.model if backend in ("", run.model) else f"{run.model} ({backend})",
+        "Model arguments": _arguments(run.setting("model_args")),
+        "Generation settings": _arguments(run.setting("gen_kwargs")),
+        "Started": datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else "",
+        "Duration": str(timedelta(seconds=round(seconds))) if seconds else "",
+        "GPUs": _cost(run),
+        "Tokens": " · ".join(f"{count:,} {label}" for label, count in shown_tokens.items() if count),
+    }
+
+
+def _cost(run: Run) -> str:
+    """Return the GPU time and energy of a run in a sweep, and the GPU time per right answer, as far as known."""
+    cost = run.spent("cost")
+    seconds, joules = cost["gpu_seconds"], cost["joules"]
+    right = sum(task.scores(STRICT, "acc").numerators.sum() for task in run.tasks.values())
+    parts = {
+        f"{seconds / 3600:.2f} h": seconds,
+        f"{joules / 3.6e6:.2f} kWh": joules,
+        f"{seconds / (right or 1):.2g} s per right answer": seconds * right,
+    }
+    return " · ".join(text for text, is_known in parts.items() if is_known)
+
+
+def _arguments(value: Any) -> str:
+    """Format arguments as on the command line, without API keys."""
+    text = value if isinstance(value, str) else ",".join(f"{name}={item}" for name, item in mapping(value).items())
+    secrets = Secrets()
+    secrets.learn(dict(part.partition("=")[::2] for part in text.split(",")))
+    return str(secrets.scrub(text))
