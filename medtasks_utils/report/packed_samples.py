@@ -97,7 +97,7 @@ def _entries(runs: Sequence[Run]) -> list[_Entry]:
 def _record(entry: _Entry, run: int) -> Row:
     """Return a sample's record for the detail view; it has a prompt only if this differs from the document's."""
     sample = entry.samples[run]
-    logged = [*chain.from_iterable(of_filter.items() for of_filter in sample.details.values())]
+    logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
     record = {
         "responses": sample.responses,
         "answers": {name: entry.in_words(answers) for name, answers in sample.answers.items()},
@@ -133,67 +133,59 @@ def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
     Columns that depend on the filter are under ``read``, with None for a sample without the filter.
     """
     facets = {entry.task.task: [*entry.facets] for entry in entries}
-    tasks, all_facets = list(facets), list(dict.fromkeys(chain(*facets.values())))
-    documents: list[Row] = []
-    samples: list[Row] = []
-    filters: dict[str, Row] = {}
-    fields = "acc", "unanswered", "answer", "found_by"
-    for place, entry in enumerate(entries):
-        shown = entry.shown
-        document = {
-            "task": tasks.index(entry.task.task),
-            "id": shown.doc_id,
-            "snippet": _snippet(str(shown.doc.get("question") or shown.messages[-1]["content"]), _SNIPPET_LENGTH),
-            "target": entry.summary([shown.target]),
-            **entry.facets,
-        }
-        documents.append(document)
-        for run, sample in entry.samples.items():
-            details = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
-            read = {name: _read(entry, sample, name) for name in sample.answers}
-            of_sample = {
-                "document": place,
-                "run": run,
-                "badges": _badges(entry, run),
-                "length": sum(map(len, sample.responses)),
-                "certainty": _mean(details.get("certainty")),
-                "read": read,
-            }
-            samples.append(of_sample)
-            filters.update(read)
+    tasks, all_facets = list(facets), list(dict.fromkeys(chain.from_iterable(facets.values())))
+    documents = [{**_document(entry), "task": tasks.index(entry.task.task)} for entry in entries]
+    samples = [_sample(place, entry, run) for place, entry in enumerate(entries) for run in entry.samples]
+    filters = list(dict.fromkeys(chain.from_iterable(sample["read"] for sample in samples)))
+    read = {name: [sample["read"].get(name, {}) for sample in samples] for name in filters}
     return {
         "runs": [visible(run.name) for run in runs],
-        "filters": list(filters),
+        "filters": filters,
         "tasks": [{"name": name, "facets": of_task} for name, of_task in facets.items()],
         "facets": all_facets,
-        "documents": _columns(("task", "id", "snippet", "target", *all_facets), documents),
+        "documents": _columns(documents, "task", "id", "snippet", "target", *all_facets),
         "samples": {
-            **_columns(("document", "run", "badges"), samples),
-            "columns": _columns(("length", "certainty"), samples),
-            "read": {name: _columns(fields, [sample["read"].get(name, {}) for sample in samples]) for name in filters},
+            **_columns(samples, "document", "run", "badges"),
+            "columns": _columns(samples, "length", "certainty"),
+            "read": {name: _columns(rows, "acc", "unanswered", "answer", "found_by") for name, rows in read.items()},
         },
     }
 
 
-def _columns(names: Iterable[str], rows: Sequence[Row]) -> dict[str, list[Any]]:
+def _columns(rows: Sequence[Row], *names: str) -> dict[str, list[Any]]:
     """Convert rows to columns."""
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _read(entry: _Entry, sample: Sample, filter_name: str) -> Row:
-    """Return the index fields for a filter's answer to a sample."""
-    metrics = sample.metrics[filter_name]
+def _document(entry: _Entry) -> Row:
+    """Return a document's fields in the index, without its task."""
+    shown = entry.shown
+    text = str(shown.doc.get("question") or shown.messages[-1]["content"])
+    target = entry.summary([shown.target])
+    return {"id": shown.doc_id, "snippet": _snippet(text, _SNIPPET_LENGTH), "target": target, **entry.facets}
+
+
+def _sample(document: int, entry: _Entry, run: int) -> Row:
+    """Return a sample's fields in the index; those that depend on the filter are under ``read``."""
+    sample = entry.samples[run]
+    details = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
+    certainty = details.get("certainty")  # of each generation, or of the only one
     return {
-        "acc": metrics.get("acc"),
-        "unanswered": metrics.get("answered") == 0,
-        "answer": entry.summary(sample.answers[filter_name]),
-        "found_by": sample.way_found(filter_name),
+        "document": document,
+        "run": run,
+        "badges": _badges(entry, run),
+        "length": sum(map(len, sample.responses)),
+        "certainty": None if certainty is None else float(np.mean(certainty)),
+        "read": {
+            name: {
+                "acc": sample.metrics[name].get("acc"),
+                "unanswered": sample.metrics[name].get("answered") == 0,
+                "answer": entry.summary(answers),
+                "found_by": sample.way_found(name),
+            }
+            for name, answers in sample.answers.items()
+        },
     }
-
-
-def _mean(logged: Any) -> float | None:
-    """Return a logged number, or the mean of the numbers logged for the generations; None if none was logged."""
-    return None if logged is None else float(np.mean(logged))
 
 
 def _snippet(text: str, length: int) -> str:
