@@ -50,7 +50,7 @@ def compare_runs(
     common: bool = False,
     force: bool = False,
 ) -> Comparison:
-    """Compare two runs.
+    """Compare two runs, on the metrics that each benchmark names unless ``metrics`` does.
 
     Args:
         a: the first run.
@@ -58,19 +58,14 @@ def compare_runs(
         tasks: pairs of task names, one from each run; if empty, all tasks of this package that both runs have.
         filter_name: the filter to compare; None for ``strict-match``, or, in a task where not both runs have it, the
             first filter that both have.
-        metrics: the metrics to compare; if empty, those that each benchmark names.
+        metrics: the metrics to compare.
         common: True to compare only the common examples if the runs have different examples.
         force: True to compare results even if their signatures say that they are not comparable.
 
     Raises:
         MedtasksError: if there is nothing to compare, or the results must not be compared.
     """
-    notes: Notes = defaultdict(list)
-    for run in (a, b):
-        for problem in run.problems:
-            notes[problem].append(run.name)
-    if a.path.resolve() == b.path.resolve():
-        notes[f"both are the run {a.path}, so all differences are 0"] = ["A and B"]
+    notes = _notes_on(a, b)
     pairs: TaskPairs = {}
     differences: list[MetricDifference] = []
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
@@ -84,16 +79,26 @@ def compare_runs(
             notes[warning].append(task_a.task)
         differences += of_task
     differences = [*_group_differences(a, b, pairs, metrics), *differences]
-    compared = {difference.metric.name for difference in differences}
-    missing = [name for name in metrics if name not in compared]
+    missing = set(metrics).difference(difference.metric.name for difference in differences)
     if missing or not differences:
         known = dict.fromkeys(metric for pair in pairs.values() for metric, _ in pair.a.metrics)
+        wanted = " or of ".join(filter(missing.__contains__, metrics)) or "any metric"
         raise MedtasksError(
-            f"the runs have no common example with a value of {' or of '.join(missing) or 'any metric'}; "
-            f"metrics in A: {', '.join(known)}"
+            f"the runs have no common example with a value of {wanted}; metrics in A: {', '.join(known)}"
         )
     warnings = [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items()]
     return Comparison(a, b, corrected(differences), pairs, warnings)
+
+
+def _notes_on(a: Run, b: Run) -> Notes:
+    """Return the problems of two runs, and a note if they are the same run."""
+    notes: Notes = defaultdict(list)
+    for run in (a, b):
+        for problem in run.problems:
+            notes[problem].append(run.name)
+    if a.path.resolve() == b.path.resolve():
+        notes[f"both are the run {a.path}, so all differences are 0"] = ["A and B"]
+    return notes
 
 
 def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes) -> list[tuple[TaskRun, TaskRun]]:
@@ -142,11 +147,7 @@ def _chosen_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str:
 def _group_differences(a: Run, b: Run, pairs: TaskPairs, metrics: Sequence[str]) -> Iterator[MetricDifference]:
     """Yield the differences of groups, which are unweighted means over tasks, if all tasks of the group are compared.
 
-    Args:
-        a: the first run.
-        b: the second run.
-        pairs: the tasks that are compared.
-        metrics: the metrics to compare; if empty, those that the benchmarks of the tasks name.
+    If no metrics are named, they are those that the benchmarks of the tasks name.
     """
     for name, group in a.groups.items():
         of_b = b.groups.get(name)

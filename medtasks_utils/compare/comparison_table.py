@@ -19,12 +19,11 @@ Values are in the metric's own unit (shares from 0 to 1, scores of explanations 
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from typing import Any
 
 from medtasks_utils.results import Run
 from medtasks_utils.results.budgets import budget_curve, budgets_of
 from medtasks_utils.statistics.intervals import TOO_FEW_DIFFER, UNRELIABLE, UNRELIABLE_MARK
-from medtasks_utils.writing import plain, shortened, table
+from medtasks_utils.writing import JsonObject, plain, shortened, table
 
 from .comparing import Comparison
 from .difference import MetricDifference
@@ -38,7 +37,7 @@ _NUMBERS = (
 )
 
 
-def comparison_data(comparison: Comparison) -> dict[str, Any]:
+def comparison_data(comparison: Comparison) -> JsonObject:
     """Return a comparison as a JSON-compatible dict; the module's docstring lists its keys."""
     return {
         "version": 2,
@@ -50,14 +49,14 @@ def comparison_data(comparison: Comparison) -> dict[str, Any]:
     }
 
 
-def _run_data(run: Run) -> dict[str, Any]:
+def _run_data(run: Run) -> JsonObject:
     """Convert the facts that identify a run to a JSON-compatible dict."""
     signatures = {name: task.signatures for name, task in run.tasks.items() if task.signatures}
     texts = {name: str(getattr(run, name)) for name in ("name", "model", "date", "path")}
     return {**texts, "signatures": signatures, "token_budgets": budgets_of(run)}
 
 
-def _difference_data(difference: MetricDifference) -> dict[str, Any]:
+def _difference_data(difference: MetricDifference) -> JsonObject:
     """Convert a difference to a JSON-compatible dict, with the interval as ``low`` and ``high``."""
     facts = {name: getattr(difference, name) for name in ("task", "filter", "breakdown", "group", "p_adjusted")}
     numbers = {name: getattr(difference.contrast, name) for name in _NUMBERS}

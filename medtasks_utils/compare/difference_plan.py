@@ -7,16 +7,15 @@ as these do. The plan is for a single comparison by the test that compares such 
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.planning import repeats_needed
 from medtasks_utils.statistics.sequential import WITHIN, expected_clusters
-from medtasks_utils.writing import table
+from medtasks_utils.writing import JsonObject, table
 
 from .comparing import Comparison
 
-Need = dict[str, Any]
+Need = JsonObject
 """The numbers of examples and repeats that a metric of a task needs.
 
 =====================  ================================================================================================

@@ -11,6 +11,7 @@ from medtasks_utils.results import TaskRun
 from medtasks_utils.statistics.aggregation import MEAN
 from medtasks_utils.statistics.metrics import REPEAT_METRICS
 from medtasks_utils.statistics.score_arrays import Codes, MetricScores
+from medtasks_utils.writing import JsonObject
 
 from .contrast import contrast
 from .difference import MetricDifference
@@ -53,7 +54,7 @@ class TaskPair:
             )
         return places
 
-    def agreement(self) -> dict[str, Any]:
+    def agreement(self) -> JsonObject:
         """Return on how many common examples both, none or one of the runs is right, as under ``flips`` in JSON.
 
         Without repeats the numbers are counts. With repeats they are expected values for one generation of each run.

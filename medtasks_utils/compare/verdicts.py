@@ -3,11 +3,10 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Any
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import Run
-from medtasks_utils.writing import shortened, table
+from medtasks_utils.writing import JsonObject, shortened, table
 
 _WIDTH = 100  # maximum characters of a row's examples
 _KINDS = {
@@ -17,7 +16,7 @@ _KINDS = {
     (False, False): "both wrong",
 }
 
-Verdict = dict[str, Any]
+Verdict = JsonObject
 """Two harnesses' verdicts on one example: ``task``, ``filter``, ``score`` (the name of the other harness's score),
 ``verdict`` (one of :data:`_KINDS`), ``doc_id``, ``found_by``, ``answers`` and ``target``."""
 

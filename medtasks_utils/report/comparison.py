@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from itertools import chain, combinations, product
-from typing import Any
 
 from medtasks_utils.compare import MetricDifference, compare_runs, corrected
 from medtasks_utils.results import Run
+from medtasks_utils.writing import JsonObject
 
 from .report_tables import counted, shown_value
 from .topics import incompatibility
@@ -19,7 +19,7 @@ LEAD = (
 )
 
 
-def comparison_data(runs: Sequence[Run], filters: Sequence[str]) -> list[dict[str, Any]]:
+def comparison_data(runs: Sequence[Run], filters: Sequence[str]) -> list[JsonObject]:
     """Return all pairs of runs, compared on the examples of the tasks that both have, as ``comparison.js`` reads them.
 
     Since readers may look at any comparison on the page, p-values are corrected by Holm's method over all pairs of
@@ -76,7 +76,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> tuple[list[MetricDifference],
     return differences, refused, result.warnings
 
 
-def _line(difference: MetricDifference) -> dict[str, Any]:
+def _line(difference: MetricDifference) -> JsonObject:
     """Convert a difference, the second run's value minus the first's, to the form of a figure."""
     result, metric = difference.contrast, difference.metric
     tests = _p_value(result.p), _p_value(difference.p_adjusted), difference.is_significant

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from datetime import datetime
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
@@ -20,6 +20,7 @@ from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.harness.signature import NO_VALUE, parse
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.writing import JsonObject
 
 from .topics import RunResult, topics_of
 
@@ -38,7 +39,7 @@ class Headline(NamedTuple):
 
 def contents(run: Run, allow_partial: bool) -> dict[str, str]:
     """Return the contents of a run's files by path in the model's repository; see :func:`publishable`."""
-    by_data_set: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    by_data_set: dict[str, list[JsonObject]] = defaultdict(list)
     for headline in publishable(run, allow_partial):
         entry = _entry(run, headline)
         by_data_set[entry["dataset"]["id"]].append(entry)
@@ -105,7 +106,7 @@ def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
             yield f"a part of the rows ({selection})"
 
 
-def _entry(run: Run, headline: Headline) -> dict[str, Any]:
+def _entry(run: Run, headline: Headline) -> JsonObject:
     """Return an entry of a file in the Hub's format."""
     tasks, metric = headline.result.tasks, headline.metric
     config, benchmark = tasks[0].config, tasks[0].benchmark

@@ -12,10 +12,9 @@ import time
 import uuid
 from importlib.metadata import version
 from itertools import chain, repeat
-from typing import Any
 
 from medtasks_utils.results import Run, Sample
-from medtasks_utils.writing import json_lines
+from medtasks_utils.writing import JsonObject, json_lines
 
 from .eval_results import Headline, publishable
 
@@ -38,7 +37,7 @@ def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
         path = f"data/{headline.name}/{model}/{identity}"
         about = {"schema_version": "0.3.0", "evaluation_id": evaluation}
         lines = [{**about, "model_id": model, **_sample(headline, sample)} for sample in headline.result.samples]
-        results: dict[str, Any] = {
+        results: JsonObject = {
             **about,
             "evaluation_timestamp": run.date,
             "retrieved_timestamp": str(int(time.time())),
@@ -74,10 +73,10 @@ def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
     return files
 
 
-def _results(headline: Headline) -> list[dict[str, Any]]:
+def _results(headline: Headline) -> list[JsonObject]:
     """Return the result of each metric with a smallest and a largest possible value, under the published rule."""
     task = headline.result.tasks[0]
-    source: dict[str, Any] = {"dataset_name": headline.name, "source_type": "other"}
+    source: JsonObject = {"dataset_name": headline.name, "source_type": "other"}
     if task.source == "hub":
         source |= {"source_type": "hf_dataset", "hf_repo": str(task.config.get("dataset_path"))}
     details = {"filter": headline.filter, "signature": "; ".join(headline.result.signatures(headline.filter))}
@@ -87,7 +86,7 @@ def _results(headline: Headline) -> list[dict[str, Any]]:
         low, high = metric.range
         if filter_name != headline.filter or None in (low, high):
             continue
-        score: dict[str, Any] = {"score": value.value, "details": details}
+        score: JsonObject = {"score": value.value, "details": details}
         if value.stderr is not None:
             score["uncertainty"] = {"standard_error": {"value": value.stderr, "method": "analytic"}}
         config = {
@@ -103,7 +102,7 @@ def _results(headline: Headline) -> list[dict[str, Any]]:
     return results
 
 
-def _sample(headline: Headline, sample: Sample) -> dict[str, Any]:
+def _sample(headline: Headline, sample: Sample) -> JsonObject:
     """Return the line of a sample; after conversations with tools, it has all messages instead of the responses."""
     accuracy = sample.metrics[headline.filter].get("acc") or 0.0
     transcript = sample.details[headline.filter].get("transcript") or []

@@ -5,9 +5,9 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from medtasks_utils.results import Run
+from medtasks_utils.writing import JsonObject
 
 from .outcomes import OUTCOMES, endings
 from .ranking import Rank, ranks
@@ -49,7 +49,7 @@ class Column(FigureRow):
         return (10 * math.floor(min(known) / 10), 10 * math.ceil(max(known) / 10 + 0.01)) if any(self.values) else None
 
 
-def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[str]) -> dict[str, Any]:
+def leaderboard(topics: Sequence[Topic], runs: Sequence[Run], filters: Sequence[str]) -> JsonObject:
     """Return the data of the page's first screen.
 
     ``columns`` and ``sentences`` are by filter; a topic that lacks the filter shows its own first filter. ``outcomes``

@@ -1,10 +1,9 @@
 """Count the outcomes of examples, to separate points lost for knowledge from points lost for the form of the answer."""
 
-from typing import Any
-
 import numpy as np
 
 from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.writing import JsonObject
 
 from .topics import RunResult
 
@@ -50,7 +49,7 @@ def outcomes(result: RunResult) -> dict[str, float]:
     return {name: round(share.clip(min=0).sum(), 6) for name, share in zip(OUTCOMES, shares, strict=True)}
 
 
-def endings(result: RunResult | None) -> dict[str, Any] | None:
+def endings(result: RunResult | None) -> JsonObject | None:
     """Return a JSON-compatible dict of a result's outcomes; None without samples.
 
     It has the percentages of examples by outcome and of cut replies, the number of examples, their mean number of

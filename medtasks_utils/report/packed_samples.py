@@ -17,7 +17,7 @@ from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import ENDINGS, Row
-from medtasks_utils.writing import one_line, shortened
+from medtasks_utils.writing import JsonObject, one_line, shortened
 
 from .audits import DIFFERS, disputed
 from .packing import pack, pack_one
@@ -127,7 +127,7 @@ def _badges(entry: _Entry, run: int) -> list[str]:
 # ---- index
 
 
-def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> dict[str, Any]:
+def _index(runs: Sequence[Run], entries: Sequence[_Entry]) -> JsonObject:
     """Return the index: names of runs, filters, tasks and breakdowns, and the columns of documents and of samples.
 
     Columns that depend on the filter are under ``read``, with None for a sample without the filter.

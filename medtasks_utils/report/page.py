@@ -24,7 +24,7 @@ from markupsafe import Markup
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER, FILTERS
 from medtasks_utils.results import Run
-from medtasks_utils.writing import write_whole
+from medtasks_utils.writing import JsonObject, write_whole
 
 from .about import replies_table, settings_table, signature_table
 from .audits import audit_table
@@ -65,7 +65,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     )
     choices = [name for name in filters if name in FILTERS]
     about = [audit_table(runs), replies_table(topics), settings_table(runs), signature_table(topics)]
-    numbers: dict[str, Any] = {
+    numbers: JsonObject = {
         "runs": names,
         "filters": filters,
         "board": leaderboard(topics, runs, choices or filters[:1]),

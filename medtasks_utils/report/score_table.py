@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
 
 from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.filters import FILTERS, FLEXIBLE
@@ -11,7 +10,7 @@ from medtasks_utils.results import Run
 from medtasks_utils.results.samples import mapping
 from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK, Estimate
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
-from medtasks_utils.writing import table
+from medtasks_utils.writing import JsonObject, table
 
 from .topics import Topic, topics_of
 
@@ -130,7 +129,7 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
     return "\n".join([table(rows, left=2), *notes])
 
 
-def score_data(lines: Sequence[ScoreLine]) -> list[dict[str, Any]]:
+def score_data(lines: Sequence[ScoreLine]) -> list[JsonObject]:
     """Return the lines as JSON-compatible dicts, with shares from 0 to 1."""
     return [
         {

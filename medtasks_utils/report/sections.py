@@ -4,20 +4,20 @@ from collections import defaultdict
 from dataclasses import replace
 from itertools import repeat
 from statistics import fmean
-from typing import Any
 
 from medtasks_utils.benchmarks.facts import Abstention, Breakdown
 from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.results.samples import number
 from medtasks_utils.statistics.intervals import Estimate, estimate
 from medtasks_utils.statistics.score_arrays import concatenate
+from medtasks_utils.writing import JsonObject
 
 from .report_tables import Cell, Figure, ReportTable, figure_row, metric_row, samples_link
 from .text import words
 from .topics import Topic
 
 
-def topic_section(topic: Topic) -> dict[str, Any]:
+def topic_section(topic: Topic) -> JsonObject:
     """Return the section of a topic as ``report.js`` reads it.
 
     ``blocks`` has its figures and tables for each filter, and ``curves`` the accuracies by token budget, by filter and
@@ -124,7 +124,7 @@ def _all_metrics(topic: Topic, filter_name: str) -> Figure:
     return Figure("All metrics", "metric", rows, folded=bool(topic.benchmark), reasons=reasons)
 
 
-def _curves(topic: Topic, filter_name: str) -> dict[int, dict[str, Any]]:
+def _curves(topic: Topic, filter_name: str) -> dict[int, JsonObject]:
     """Return each run's accuracy by token budget, by run number; empty for a group, and for a task of no benchmark."""
     curves = {}
     for run, result in topic.results.items() if topic.benchmark and not topic.is_group else ():

@@ -6,13 +6,13 @@ less.
 
 from bisect import bisect_left
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from medtasks_utils.filters import STRICT
 from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.score_arrays import Array, MetricScores
+from medtasks_utils.writing import JsonObject
 
 from .run import Run, TaskRun
 
@@ -20,13 +20,13 @@ NOTE = "the effect of cutting the replies of this run; a model that is instructe
 _ALMOST_ALL = 0.99
 
 
-def budgets_of(run: Run) -> list[dict[str, Any]]:
+def budgets_of(run: Run) -> list[JsonObject]:
     """Return the :func:`budget_curve` of each task that has one, with the task's name under ``task``."""
     curves = [(name, budget_curve(task)) for name, task in run.tasks.items()]
     return [{"task": name, **curve} for name, curve in curves if curve]
 
 
-def budget_curve(task: TaskRun, filter_name: str = STRICT) -> dict[str, Any] | None:
+def budget_curve(task: TaskRun, filter_name: str = STRICT) -> JsonObject | None:
     """Compute a task's accuracy as a function of the token budget of a reply.
 
     Returns:

@@ -5,6 +5,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from medtasks_utils.writing import JsonObject
+
 from .run import GroupRun, Run, TaskRun
 from .runs import read_runs
 
@@ -48,7 +50,7 @@ def load_runs(*paths: str | Path | Iterable[str | Path]) -> Runs:
     return Runs(read_runs(chain.from_iterable(listed)))
 
 
-def _values(run: Run) -> Iterator[dict[str, Any]]:
+def _values(run: Run) -> Iterator[JsonObject]:
     """Yield a run's rows of :attr:`Frames.runs`."""
     parts: dict[str, TaskRun | GroupRun] = {**run.tasks, **run.groups}
     for name, part in parts.items():
@@ -67,7 +69,7 @@ def _values(run: Run) -> Iterator[dict[str, Any]]:
             }
 
 
-def _samples(run: Run) -> Iterator[dict[str, Any]]:
+def _samples(run: Run) -> Iterator[JsonObject]:
     """Yield a run's rows of :attr:`Frames.samples`."""
     for task in run.tasks.values():
         for sample in task.samples:

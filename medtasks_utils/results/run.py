@@ -15,6 +15,7 @@ from medtasks_utils.harness.signature import digest
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.score_arrays import Codes, MetricScores, integer_codes
 from medtasks_utils.statistics.scores import Score
+from medtasks_utils.writing import JsonObject
 
 from .samples import Row, Sample, SampleLog, mapping, read_samples
 
@@ -49,7 +50,7 @@ class TaskRun:
     task: str
     benchmark_name: str | None
     metrics: Metrics
-    config: dict[str, Any]
+    config: JsonObject
     samples_path: Path | None = None
     asked: int = 0
     available: int = 0
@@ -67,7 +68,7 @@ class TaskRun:
         return kind(options, TaskInfo(self.task, self.config.get("dataset_name")))
 
     @property
-    def metadata(self) -> dict[str, Any]:
+    def metadata(self) -> JsonObject:
         """Further facts about the task, from its configuration."""
         return mapping(self.config.get("metadata"))
 
@@ -216,7 +217,7 @@ class Run:
     model: str
     path: Path
     date: str
-    results: dict[str, Any]
+    results: JsonObject
     tasks: dict[str, TaskRun]
     groups: dict[str, GroupRun]
 
