@@ -19,6 +19,7 @@ Price, so that a difference of 0 in 20 examples does not seem certain.
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -97,49 +98,58 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
     either = first.applies | second.applies
     applies = either if aggregation.over_decided else first.applies & second.applies
     compared = applies & first.recorded & second.recorded
-    if not compared.any():
-        return None
     a, b = first[compared], second[compared]
-    failed = math.ceil(np.maximum(*(scores.failed.mean(axis=1) for scores in (a, b))).sum())
     # For a ratio, an example that only one run decides belongs to both runs, with a denominator of 0 in the other run.
     ratio_a, ratio_b = (aggregation.ratio(replace(scores, applies=scores.recorded)) for scores in (a, b))
-    if ratio_a.value is None or ratio_b.value is None:
+    if not len(a) or ratio_a.value is None or ratio_b.value is None:
         return None
-    values = np.concatenate([a.values, b.values])
-    has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros could have any unit
-    is_binary = bool(has_unit_of_one and np.isin(values, (0, 1)).all())
+    failed = math.ceil(np.maximum(*(scores.failed.mean(axis=1) for scores in (a, b))).sum())
     clusters = min(ratio_a.clusters, ratio_b.clusters)
-    n, are_enough = len(ratio_a.influence), clusters >= MIN_CLUSTERS
-    largest, is_counted = metric.range[1], is_binary or metric.unit == "share"
-    sensitivity, interval, p = paired_difference(ratio_a, ratio_b, largest, is_counted) or (None, None, None)
-    stderr = sensitivity.stderr if sensitivity else None
-    test = "t"
-    if is_binary and n == len(a) and isinstance(aggregation, Mean):
-        differences = b.values - a.values
-        lost, gained = int((differences < 0).sum()), int((differences > 0).sum())
-        test, p, interval = "mcnemar", mcnemar(lost, gained), bonett_price(lost, gained, n)
-        sensitivity = sensitivity and sensitivity._replace(discordance=(lost + gained) / n)
-    elif not are_enough:
-        p = None
-    if not are_enough:
-        interval, sensitivity = None, None if aggregation.over_decided else sensitivity
-    few = counted(clusters, "independent example")
+    tested = _tested(a, b, ratio_a, ratio_b, metric)
     influence = (ratio_b.influence - ratio_a.influence)[ratio_a.counted | ratio_b.counted]
+    few = counted(clusters, "independent example")
     return Contrast(
         n=len(a) - failed,
-        clusters=n,
+        clusters=len(ratio_a.influence),
         a=ratio_a.value,
         b=ratio_b.value,
         difference=ratio_b.value - ratio_a.value,
-        stderr=stderr,
-        interval=interval,
-        p=p,
-        test=test,
-        sensitivity=sensitivity,
+        **tested._asdict(),
         left_out=int((either & ~compared).sum()) + failed,
-        note="" if p is not None else f"not tested: one of the runs has only {few}",
-        unreliable=why_unreliable(clusters, 0.0 if stderr is None else informative_clusters(influence)),
+        note="" if tested.p is not None else f"not tested: one of the runs has only {few}",
+        unreliable=why_unreliable(clusters, 0.0 if tested.stderr is None else informative_clusters(influence)),
     )
+
+
+class _Tested(NamedTuple):
+    """The test of a contrast; the fields are those of :class:`Contrast`."""
+
+    stderr: float | None
+    interval: Interval | None
+    p: float | None
+    test: str
+    sensitivity: Sensitivity | None
+
+
+def _tested(a: MetricScores, b: MetricScores, ratio_a: Ratio, ratio_b: Ratio, metric: Metric) -> _Tested:
+    """Test the difference of a metric on the compared examples, by the test in the module's table."""
+    values = np.concatenate([a.values, b.values])
+    has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros could have any unit
+    is_binary = bool(has_unit_of_one and np.isin(values, (0, 1)).all())
+    is_counted = is_binary or metric.unit == "share"
+    sensitivity, interval, p = paired_difference(ratio_a, ratio_b, metric.range[1], is_counted) or (None, None, None)
+    stderr = sensitivity and sensitivity.stderr
+    n, test = len(ratio_a.influence), "t"
+    are_few = min(ratio_a.clusters, ratio_b.clusters) < MIN_CLUSTERS
+    if is_binary and n == len(a) and isinstance(metric.aggregation, Mean):
+        lost, gained = int((b.values < a.values).sum()), int((b.values > a.values).sum())
+        test, p, interval = "mcnemar", mcnemar(lost, gained), bonett_price(lost, gained, n)
+        sensitivity = sensitivity and sensitivity._replace(discordance=(lost + gained) / n)
+    elif are_few:
+        p = None
+    if are_few:
+        interval, sensitivity = None, None if metric.aggregation.over_decided else sensitivity
+    return _Tested(stderr, interval, p, test, sensitivity)
 
 
 # ---- tests
