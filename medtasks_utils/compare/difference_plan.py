@@ -37,9 +37,8 @@ repeats                number of repeats that each run needs with the present ex
 def plan(comparison: Comparison, points: float) -> Iterator[Need]:
     """Yield what it takes to detect a true difference, for each metric of whole tasks that has a range and an error.
 
-    Args:
-        comparison: a comparison of two runs that differ in the same way as the planned runs.
-        points: the difference to detect, in percentage points of each metric's range.
+    The planned runs are assumed to differ in the same way as those compared. The difference is in percentage points of
+    each metric's range.
     """
     whole = [difference for difference in comparison.differences if difference.breakdown is None]
     for difference in whole:

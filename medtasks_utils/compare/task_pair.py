@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import TaskRun
 from medtasks_utils.statistics.aggregation import MEAN
 from medtasks_utils.statistics.metrics import REPEAT_METRICS
-from medtasks_utils.statistics.score_arrays import Codes, MetricScores
+from medtasks_utils.statistics.score_arrays import Codes, Mask, MetricScores
 from medtasks_utils.writing import JsonObject
 
 from .contrast import contrast
@@ -63,9 +62,14 @@ class TaskPair:
         accuracy times the number of examples.
         """
         a, b = (scores.values for scores in self.scores("acc"))
-        chances = {"both_right": a * b, "both_wrong": (1 - a) * (1 - b), "n_gained": (1 - a) * b, "n_lost": a * (1 - b)}
-        numbers = {name: float(np.nansum(chance)) for name, chance in chances.items()}
-        return {"task": self.a.task, "filter": self.filter, **numbers}
+        return {
+            "task": self.a.task,
+            "filter": self.filter,
+            "both_right": float(np.nansum(a * b)),
+            "both_wrong": float(np.nansum((1 - a) * (1 - b))),
+            "n_gained": float(np.nansum((1 - a) * b)),
+            "n_lost": float(np.nansum(a * (1 - b))),
+        }
 
     def scores(self, metric: str) -> tuple[MetricScores, MetricScores]:
         """Return the scores of the common examples in both runs, with the clusters and strata of the first run."""
@@ -101,21 +105,21 @@ class TaskPair:
         return [difference for difference in found if difference]
 
     def _difference(
-        self, name: str, breakdown: str | None = None, group: str | None = None, places: Any = slice(None)
+        self, name: str, breakdown: str | None = None, group: str | None = None, members: Mask | None = None
     ) -> MetricDifference | None:
         """Compute the difference in a metric for all examples or a group; return None if the metric does not apply."""
         a, b = self.scores(name)
+        if members is not None:
+            a, b = a[members], b[members]
         metric = self.a.metric(name)
-        result = contrast(a[places], b[places], metric)
+        result = contrast(a, b, metric)
         return MetricDifference(self.a.task, self.filter, metric, breakdown, group, result) if result else None
 
     def warnings(self, differences: Sequence[MetricDifference], *, common: bool, force: bool) -> Iterator[str]:
         """Yield warnings about differences between the runs, and about examples that were left out.
 
-        Args:
-            differences: the differences of the task.
-            common: True to allow leaving out examples that one run lacks.
-            force: True to allow comparing runs that are not comparable or lack many values.
+        ``common`` allows leaving out examples that one run lacks; ``force`` allows comparing runs that are not
+        comparable, or lack many values.
 
         Raises:
             MedtasksError: if the runs differ, or examples are left out, in a way that is not allowed.
@@ -137,16 +141,20 @@ class TaskPair:
                 "comparison, increase max_gen_toks in both"
             )
         for difference in differences:
-            left_out = difference.contrast.left_out
-            if left_out and difference.breakdown is None:
-                examples = difference.contrast.n + left_out
-                lost = (
-                    f"{difference.metric.name}: {left_out} of {examples} examples ({left_out / examples:.1%}) have no "
-                    "value in one of the runs, or no judgement"
-                )
-                if left_out > MAX_LEFT_OUT * examples and not force:
-                    raise MedtasksError(
-                        f"{self.a.task}: {lost}; judge them again (a rerun repeats only failed requests), choose other "
-                        "metrics with --metric, or compare the rest with --force"
-                    )
-                yield lost
+            if difference.breakdown is None and difference.contrast.left_out:
+                yield self._left_out(difference, force)
+
+    def _left_out(self, difference: MetricDifference, force: bool) -> str:
+        """Return a sentence on the examples that a comparison leaves out; raise an error if they are too many."""
+        left_out = difference.contrast.left_out
+        examples = difference.contrast.n + left_out
+        sentence = (
+            f"{difference.metric.name}: {left_out} of {examples} examples ({left_out / examples:.1%}) have no value in "
+            "one of the runs, or no judgement"
+        )
+        if left_out > MAX_LEFT_OUT * examples and not force:
+            raise MedtasksError(
+                f"{self.a.task}: {sentence}; judge them again (a rerun repeats only failed requests), choose other "
+                "metrics with --metric, or compare the rest with --force"
+            )
+        return sentence

@@ -24,12 +24,8 @@ Verdict = JsonObject
 def compare_verdicts(run: Run, filter_name: str, names: Sequence[str]) -> list[Verdict]:
     """Return our verdict and the other harness's, for each example and each of its scores.
 
-    A verdict is right if the mean over generations is above 0.5.
-
-    Args:
-        run: an imported run.
-        filter_name: the filter whose answers are our verdicts.
-        names: the other harness's scores to compare; empty for all scores.
+    A verdict is right if the mean over generations is above 0.5. Our verdicts are on the answers of the filter;
+    without ``names``, all scores of the other harness are compared.
 
     Raises:
         MedtasksError: if the run has no such scores.
@@ -41,17 +37,18 @@ def compare_verdicts(run: Run, filter_name: str, names: Sequence[str]) -> list[V
             theirs = sample.details.get(filter_name, {}).get("other_scores", {})
             for name in names or theirs:
                 if ours is not None and name in theirs:
-                    verdict = {
-                        "task": task.task,
-                        "filter": filter_name,
-                        "score": name,
-                        "verdict": _KINDS[ours > 0.5, theirs[name] > 0.5],
-                        "doc_id": sample.doc_id,
-                        "found_by": sample.way_found(filter_name) or "unknown",
-                        "answers": sample.answers[filter_name],
-                        "target": sample.target,
-                    }
-                    verdicts.append(verdict)
+                    verdicts.append(
+                        {
+                            "task": task.task,
+                            "filter": filter_name,
+                            "score": name,
+                            "verdict": _KINDS[ours > 0.5, theirs[name] > 0.5],
+                            "doc_id": sample.doc_id,
+                            "found_by": sample.way_found(filter_name) or "unknown",
+                            "answers": sample.answers[filter_name],
+                            "target": sample.target,
+                        }
+                    )
     if not verdicts:
         asked = ", ".join(names) or "scores of another harness"
         raise MedtasksError(f"{run.path} has no {asked}; name a second run with which to compare it")
