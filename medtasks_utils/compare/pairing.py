@@ -1,6 +1,7 @@
 """Find the runs and examples to compare, and decide whether results are comparable."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -9,7 +10,7 @@ import numpy as np
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import Run, TaskRun, read_runs
-from medtasks_utils.statistics.score_arrays import Codes
+from medtasks_utils.statistics.score_arrays import Codes, MetricScores
 
 from .incompatibilities import incompatibilities
 
@@ -41,6 +42,13 @@ def common_examples(*tasks: TaskRun) -> list[Codes]:
     """
     common = [key for key in tasks[0].examples if all(key in task.examples for task in tasks)]
     return [np.fromiter(map(task.examples.__getitem__, common), dtype=np.intp) for task in tasks]
+
+
+def common_scores(tasks: Sequence[TaskRun], filter_name: str, metric: str) -> list[MetricScores]:
+    """Return each run's scores of the examples that all runs have, with the clusters and strata of the first run."""
+    places = zip(tasks, common_examples(*tasks), strict=True)
+    first, *others = (task.scores(filter_name, metric)[common] for task, common in places)
+    return [first, *(replace(scores, clusters=first.clusters, strata=first.strata) for scores in others)]
 
 
 class Comparability(NamedTuple):

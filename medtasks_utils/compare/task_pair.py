@@ -1,7 +1,7 @@
 """Pair the examples of one task in two runs under one filter, and compute its differences."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from medtasks_utils.writing import JsonObject
 
 from .contrast import contrast
 from .difference import MetricDifference
-from .pairing import common_examples, comparability
+from .pairing import common_examples, common_scores, comparability
 
 MAX_CUT_DIFFERENCE = 0.02
 """The largest difference between the shares of cut replies that causes no warning."""
@@ -37,21 +37,19 @@ class TaskPair:
     b: TaskRun
     filter: str
 
-    @property
-    def places(self) -> list[Codes]:
-        """For each run, the indices of the n common examples among its samples, shape ``(n,)``.
-
-        Raises:
-            MedtasksError: if the runs have no common example.
-        """
-        places = common_examples(self.a, self.b)
-        if not len(places[0]):
+    def __post_init__(self) -> None:
+        """Raise a MedtasksError if the runs have no common example."""
+        if not len(self._common):
             raise MedtasksError(
                 f"{self.a.task}: the runs have no common example ({len(self.a.samples)} samples in A, "
                 f"{len(self.b.samples)} in B); run lm_eval on the same data with --log_samples, or name other tasks "
                 "with --task"
             )
-        return places
+
+    @property
+    def _common(self) -> Codes:
+        """The indices of the n common examples among the first run's samples, shape ``(n,)``."""
+        return common_examples(self.a, self.b)[0]
 
     def agreement(self) -> JsonObject:
         """Return on how many common examples both, none or one of the runs is right, as under ``flips`` in JSON.
@@ -73,9 +71,8 @@ class TaskPair:
 
     def scores(self, metric: str) -> tuple[MetricScores, MetricScores]:
         """Return the scores of the common examples in both runs, with the clusters and strata of the first run."""
-        places_a, places_b = self.places
-        a, b = self.a.scores(self.filter, metric)[places_a], self.b.scores(self.filter, metric)[places_b]
-        return a, replace(b, clusters=a.clusters, strata=a.strata)
+        a, b = common_scores([self.a, self.b], self.filter, metric)
+        return a, b
 
     @property
     def benchmark_metrics(self) -> Sequence[str]:
@@ -98,7 +95,7 @@ class TaskPair:
         compared = {difference.metric.name for difference in found if difference}
         for breakdown in self.a.benchmark.report.breakdowns if self.a.benchmark else ():
             metric = next((name for name in breakdown.metrics if name in compared), None)
-            group_of = np.array(self.a.groups[breakdown.name], dtype=object)[self.places[0]]
+            group_of = np.array(self.a.groups[breakdown.name], dtype=object)[self._common]
             groups = sorted({*group_of} - {None})
             if metric and len(groups) > 1:
                 found += [self._difference(metric, breakdown.name, name, group_of == name) for name in groups]

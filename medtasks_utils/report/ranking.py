@@ -13,6 +13,7 @@ significant difference, shown as letters (Piepho, *Journal of Computational and 
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from string import ascii_letters
 from typing import NamedTuple
@@ -20,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from medtasks_utils.compare.pairing import common_examples
+from medtasks_utils.compare.pairing import common_scores
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Ratio
 from medtasks_utils.statistics.score_arrays import Mask, concatenate
@@ -60,17 +61,12 @@ def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
 def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) -> list[Ratio]:
     """Return the metric of each run as a ratio, over the examples that all of the runs have."""
     tasks_by_run = [sorted(topic.results[run].tasks, key=lambda task: task.task) for run in runs]
-    scores_by_task = []
-    for tasks in zip(*tasks_by_run, strict=True):
-        places = common_examples(*tasks)
-        scores_by_task.append(
-            [task.scores(filter_name, metric.name)[common] for task, common in zip(tasks, places, strict=True)]
-        )
-    by_run = [concatenate(parts, tasks_are_strata=topic.is_group) for parts in zip(*scores_by_task, strict=True)]
+    by_task = [common_scores(tasks, filter_name, metric.name) for tasks in zip(*tasks_by_run, strict=True)]
+    by_run = [concatenate(parts, tasks_are_strata=topic.is_group) for parts in zip(*by_task, strict=True)]
     in_runs = np.any if metric.aggregation.over_decided else np.all
-    first, applies = by_run[0], in_runs([scores.applies for scores in by_run], axis=0)
-    shared = (replace(s, clusters=first.clusters, strata=first.strata, applies=applies) for s in by_run)
-    return [metric.aggregation.ratio(scores, over_strata=topic.is_group) for scores in shared]
+    applies = in_runs([scores.applies for scores in by_run], axis=0)
+    ratio = partial(metric.aggregation.ratio, over_strata=topic.is_group)
+    return [ratio(replace(scores, applies=applies)) for scores in by_run]
 
 
 # ---- a single ranking
