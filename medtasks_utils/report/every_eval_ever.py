@@ -22,13 +22,8 @@ from .eval_results import Headline, publishable
 def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
     """Return the contents of a run's files by path in evaleval's repository.
 
-    Args:
-        run: the run to publish.
-        model: the model's repository on the Hub, such as ``ORG/NAME``.
-        allow_partial: True to also publish results over a part of the rows, or over rows from local files.
-
-    Raises:
-        MedtasksError: as :func:`.eval_results.publishable` does.
+    ``model`` is the model's repository on the Hub, such as ``ORG/NAME``. ``allow_partial`` and errors are those of
+    :func:`.eval_results.publishable`.
     """
     files = {}
     for headline in publishable(run, allow_partial):
@@ -37,29 +32,7 @@ def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
         path = f"data/{headline.name}/{model}/{identity}"
         about = {"schema_version": "0.3.0", "evaluation_id": evaluation}
         lines = [{**about, "model_id": model, **_sample(headline, sample)} for sample in headline.result.samples]
-        results: JsonObject = {
-            **about,
-            "evaluation_timestamp": run.date,
-            "retrieved_timestamp": str(int(time.time())),
-            "source_metadata": {
-                "source_name": "medtasks",
-                "source_type": "evaluation_run",
-                "source_organization_name": "unknown",
-                "evaluator_relationship": "other",
-            },
-            "eval_library": {
-                "name": "lm_eval",
-                "version": version("lm_eval"),
-                "additional_details": {"medtasks": version("medtasks")},
-            },
-            "model_info": {
-                "name": run.model,
-                "id": model,
-                "developer": model.partition("/")[0],
-                "additional_details": {"deployment_type": "unknown", "model_availability": "unknown"},
-            },
-            "evaluation_results": _results(headline),
-        }
+        results = {**about, **_about_run(run, model), "evaluation_results": _results(headline)}
         if lines:
             text = files[f"{path}_samples.jsonl"] = json_lines(lines)
             results["detailed_evaluation_results"] = {
@@ -71,6 +44,31 @@ def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
             }
         files[f"{path}.json"] = json.dumps(results, indent=2, ensure_ascii=False)
     return files
+
+
+def _about_run(run: Run, model: str) -> JsonObject:
+    """Return who evaluated the model, when and with what."""
+    return {
+        "evaluation_timestamp": run.date,
+        "retrieved_timestamp": str(int(time.time())),
+        "source_metadata": {
+            "source_name": "medtasks",
+            "source_type": "evaluation_run",
+            "source_organization_name": "unknown",
+            "evaluator_relationship": "other",
+        },
+        "eval_library": {
+            "name": "lm_eval",
+            "version": version("lm_eval"),
+            "additional_details": {"medtasks": version("medtasks")},
+        },
+        "model_info": {
+            "name": run.model,
+            "id": model,
+            "developer": model.partition("/")[0],
+            "additional_details": {"deployment_type": "unknown", "model_availability": "unknown"},
+        },
+    }
 
 
 def _results(headline: Headline) -> list[JsonObject]:

@@ -45,10 +45,8 @@ _STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css"
 def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     """Build the page for runs. The first run is the baseline of comparisons until a reader chooses another.
 
-    Args:
-        runs: one or more runs; those without scores are left out, which the page says.
-        beside: a folder next to the page in which prompts and responses are stored, as scripts that the page loads one
-            at a time; None to store them in the page.
+    Runs without scores are left out, which the page says. With ``beside``, prompts and responses are stored in this
+    folder next to the page, as scripts that the page loads one at a time.
 
     Raises:
         MedtasksError: if no run has scores.
@@ -58,30 +56,16 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     if not runs:
         raise MedtasksError(f"nothing to report: {'; '.join(warnings)}")
     stores = pack_samples(runs)
-    topics = topics_of(runs)
-    names = [run.name for run in runs]
-    filters = sorted(
-        dict.fromkeys(name for topic in topics for name in topic.filters), key=lambda name: name != DEFAULT_FILTER
-    )
-    choices = [name for name in filters if name in FILTERS]
-    about = [audit_table(runs), replies_table(topics), settings_table(runs), signature_table(topics)]
-    numbers: JsonObject = {
-        "runs": names,
-        "filters": filters,
-        "board": leaderboard(topics, runs, choices or filters[:1]),
-        "topics": [topic_section(topic) for topic in topics if not topic.is_overall],
-        "compared": {"lead": LEAD, "pairs": comparison_data(runs, filters)},
-        "about": [table for table in about if table.rows],
-    }
+    numbers = _numbers(runs)
     stores["numbers"] = [pack_one(numbers)]
     if beside:
         _put_beside(beside, stores)
     return _rendered(
-        title=listed(names),
+        title=listed(numbers["runs"]),
         date=time.strftime("%Y-%m-%d"),
         version=version("medtasks"),
-        runs=names,
-        filters=choices,
+        runs=numbers["runs"],
+        filters=[name for name in numbers["filters"] if name in FILTERS],
         partial=partial_runs(runs),
         problems=warnings,
         is_compared=bool(numbers["compared"]["pairs"]),
@@ -91,16 +75,30 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     )
 
 
+def _numbers(runs: Sequence[Run]) -> JsonObject:
+    """Return all that the page's scripts draw but the samples, by part of the page."""
+    topics = topics_of(runs)
+    names = dict.fromkeys(name for topic in topics for name in topic.filters)
+    filters = sorted(names, key=lambda name: name != DEFAULT_FILTER)
+    about = [audit_table(runs), replies_table(topics), settings_table(runs), signature_table(topics)]
+    return {
+        "runs": [run.name for run in runs],
+        "filters": filters,
+        "board": leaderboard(topics, runs, [name for name in filters if name in FILTERS] or filters[:1]),
+        "topics": [topic_section(topic) for topic in topics if not topic.is_overall],
+        "compared": {"lead": LEAD, "pairs": comparison_data(runs, filters)},
+        "about": [table for table in about if table.rows],
+    }
+
+
 FIGURES = (".svg", ".tex", ".md")
 """The formats of the leaderboard for a paper, as file extensions."""
 
 
 def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
-    """Return the leaderboard for a paper, under the published rules, with the best run of its first column first.
+    """Return the leaderboard for a paper in one of the :data:`FIGURES`, under the published rules.
 
-    Args:
-        runs: the runs; those without scores are left out.
-        form: the format, one of :data:`FIGURES`: a drawing, or a table in LaTeX or Markdown.
+    The best run of the first column comes first. Runs without scores are left out.
 
     Raises:
         MedtasksError: if no run has a score that is a share or in points.

@@ -4,7 +4,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
@@ -52,6 +52,12 @@ def comparison(saved: Path, other: str = "b", **settings: Any) -> Comparison:
     return compare_runs(one_run(saved / "a"), one_run(saved / other), **settings)
 
 
+def save(folder: Path, **runs: Mapping[str, Any]) -> None:
+    """Runs by folder, of MedHallu unless their settings say otherwise."""
+    for name, settings in runs.items():
+        save_run(folder / name, **{"tasks": "medhallu", **settings})
+
+
 def printed(found: Comparison, points: float) -> list[str]:
     """The lines of a comparison and of a plan for these points, but the first, which name files."""
     return "\n".join([*comparison_lines(found), *lines_of(points, [*plan(found, points)])]).split("\n")[3:]
@@ -64,15 +70,6 @@ def edit_results(path: Path, edit: Callable[[Row], object]) -> None:
 
 
 # ---- what is found
-
-
-def test_values_are_those_of_the_runs(saved):
-    found = comparison(saved, filter_name="flexible-extract")
-    runs = (found.a, found.b)
-    for line in found.differences:
-        if line.breakdown is None and line.task not in found.a.groups:
-            values = [run.tasks[line.task].metrics[line.metric.name, "flexible-extract"].value for run in runs]
-            assert [line.contrast.a, line.contrast.b] == pytest.approx(values), (line.task, line.metric.name)
 
 
 def test_repeated_generations_are_compared(tmp_path):
@@ -118,17 +115,16 @@ def test_a_plan_in_points_is_that_of_the_same_shares_and_parts_have_the_metric_o
 
 
 def test_different_examples_are_an_error_with_a_way_out(tmp_path):
-    save_run(tmp_path / "a", tasks="medhallu", limit=6)
-    save_run(tmp_path / "b", tasks="medhallu", samples={"medhallu": [4, 5, 6, 7, 8]})
+    others, none = ({"samples": {"medhallu": numbers}} for numbers in ([4, 5, 6, 7, 8], [10, 11]))
+    save(tmp_path, a={"limit": 6}, b=others, c=none)
     with pytest.raises(MedtasksError, match=r"2 in both, 4 only in A, 3 only in B\); add --common"):
         comparison(tmp_path, force=True)
     found = comparison(tmp_path, common=True)
     assert found.differences[0].contrast.n == 2 and "2 in both" in found.warnings[0]
-    save_run(tmp_path / "c", tasks="medhallu", samples={"medhallu": [10, 11]})
     with pytest.raises(MedtasksError, match="no common example"):
         comparison(tmp_path, "c", common=True)
     for limit, words in table("against_six"):
-        save_run(tmp_path / words, tasks="medhallu", limit=limit)
+        save(tmp_path, **{words: {"limit": limit}})
         with pytest.raises(MedtasksError, match=words):
             comparison(tmp_path, words)
 
@@ -151,13 +147,12 @@ def test_a_group_is_compared_whole_or_not_at_all(pair_of_runs):
 # ---- what is refused, and what is warned of
 
 
-@pytest.mark.parametrize("settings", [{"metadata": {"medhallu": {"use_knowledge": True}}}, {"system_instruction": "!"}])
-def test_other_measurements_are_refused_unless_forced(tmp_path, settings):
-    save_run(tmp_path / "a", tasks="medhallu", limit=4)
-    save_run(tmp_path / "b", tasks="medhallu", limit=4, **settings)
-    with pytest.raises(MedtasksError, match=r"not comparable: the (options|prompts) differ .*--force"):
+@each_row("other_measurements")
+def test_other_measurements_are_refused_unless_forced(settings, words, tmp_path):
+    save(tmp_path, a={"limit": 4}, b={"limit": 4, **settings})
+    with pytest.raises(MedtasksError, match=f"not comparable: {words} .*--force"):
         comparison(tmp_path, common=True)
-    assert re.search("the (options|prompts) differ", comparison(tmp_path, force=True).warnings[0])
+    assert words in comparison(tmp_path, force=True).warnings[0]
 
 
 def test_explanation_metrics_matter_to_explanations_alone(tmp_path):
@@ -217,10 +212,9 @@ def test_a_task_without_samples_is_an_error(pair_of_runs):
 
 
 def test_tasks_of_one_run_alone_are_named(tmp_path):
-    save_run(tmp_path / "a", tasks=["medhallu", "medmcqa_openmed"], limit=4)
-    save_run(tmp_path / "b", tasks=["medhallu"], limit=4)
+    both = {"tasks": ["medhallu", "medmcqa_openmed"], "limit": 4}
+    save(tmp_path, a=both, b={"limit": 4}, c={"tasks": "medexqa", "limit": 4})
     assert any("medmcqa_openmed: left out, since only one" in warning for warning in comparison(tmp_path).warnings)
-    save_run(tmp_path / "c", tasks=["medexqa"], limit=4)
     assert [*one_run(tmp_path, ["medexqa"]).groups] == ["medexqa"]
     assert one_run(tmp_path, ["medmcqa_openmed"]).tasks.keys() == {"medmcqa_openmed", "medhallu"}
     with pytest.raises(MedtasksError, match="has 2 runs"):
@@ -276,10 +270,8 @@ def test_the_command(saved, tmp_path, capsys):
     a, b = str(saved / "a"), str(saved / "b")
     assert cli.main(["compare", a, b, "--task", "medhallu", "--filter", "flexible-extract", "--metric", "acc"]) == 0
     printed = capsys.readouterr().out
-    assert (
-        "medhallu  (flexible-extract)" in printed and "medmcqa" not in printed and "f1" not in printed.split("both")[0]
-    )
-    assert str(one_run(b).path) in printed
+    assert "medhallu  (flexible-extract)" in printed and "medmcqa" not in printed
+    assert "f1" not in printed.split("both")[0]
     assert cli.main(["compare", a, a]) == 0 and "A and B: both are the run" in capsys.readouterr().out
     assert cli.main(["compare", a, str(tmp_path / "absent")]) == 1
     assert capsys.readouterr().err.count("\n") == 1
@@ -291,9 +283,7 @@ def test_the_command(saved, tmp_path, capsys):
 
 
 def test_whole_tasks_and_breakdowns_are_corrected_apart():
-    breakdowns, p_values, expected = zip(*table("families"), strict=True)
-    contrasts = [cast(Contrast, SimpleNamespace(p=p)) for p in p_values]
-    parts = [
-        MetricDifference("task", STRICT, ACC, name, name, one) for name, one in zip(breakdowns, contrasts, strict=True)
-    ]
-    assert [part.p_adjusted for part in corrected(parts)] == [*expected]
+    rows = table("families")
+    contrasts = [(name, cast(Contrast, SimpleNamespace(p=p))) for name, p, _ in rows]
+    parts = [MetricDifference("task", STRICT, ACC, name, name, one) for name, one in contrasts]
+    assert [part.p_adjusted for part in corrected(parts)] == [expected for *_, expected in rows]

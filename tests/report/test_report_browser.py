@@ -18,14 +18,7 @@ from medtasks_utils.results import read_runs
 
 pytestmark = needs_browser
 
-HOSTILE = (
-    "</script><script>window.ran = true; alert(1)</script><img src=x onerror='window.ran = true; alert(2)'>"
-    "<style>* { display: none !important }</style><a href='https://example.org/'>x</a><!-- <svg onload=alert(3)>"
-    + "".join(map(chr, [*range(9), 11, 12, *range(14, 32), 127, *range(128, 160)]))
-    + "\u202e\u2066\u2028\u2029\ufeff"
-    + "\u0301" * 500
-    + "W" * 200_000
-)
+HOSTILE = "".join(table("hostile_response")) + "W" * 200_000
 WRITTEN = "<think>\nSome reasoning.\n</think>\n**Values** are $\\frac{88}{4}$:\n\n| a | b |\n|---|---|\n| 1 | *2* |\n"
 CALLS = table("transcript")
 JUDGE = {"score": 75.0, "claims": ["Iron is <b>low</b>."], "labels": ["FULLY_SUPPORTED"]}
@@ -168,8 +161,7 @@ def test_parts_lie_beside_the_page(browser, runs, tmp_path):
 
 
 def test_reasoning_calls_judges_generations_and_ends(page):
-    choose(page, task="medexqa_all", run="first")
-    open_first(page)
+    open_first(page, task="medexqa_all", run="first")
     text = page.inner_text("#detail")
     assert "Reasoning, 16 characters" in text and "Some reasoning." not in text
     written = page.locator("#detail .column .read > .text").first
@@ -177,8 +169,7 @@ def test_reasoning_calls_judges_generations_and_ends(page):
         assert written.locator(selector).count() > 0, selector
     rows = page.locator("#detail table").last.locator("tbody tr").all_inner_texts()
     assert [row.split("\t") for row in rows] == [["Iron is <b>low</b>.", "FULLY SUPPORTED"]]
-    choose(page, task="medcalc_bench")
-    open_first(page)
+    open_first(page, task="medcalc_bench")
     turns = page.locator("#detail .turn")
     assert turns.count() == 3 and "tool_call" not in page.inner_text("#detail .columns")
     assert turns.nth(0).locator(".call .result").inner_text() == "42"
@@ -186,14 +177,12 @@ def test_reasoning_calls_judges_generations_and_ends(page):
     unfold(page)
     text = page.inner_text("#detail")
     assert "The prompt once more." not in text and "A note." in text
-    choose(page, task="medmcqa_openmed", run="often")
-    open_first(page)
+    open_first(page, task="medmcqa_openmed", run="often")
     assert page.locator("#detail details.generation").count() == 4
     assert "4 generations" in page.inner_text("#detail .agreement")
     marks = page.locator("#detail details.generation summary .mark").evaluate_all("all => all.map((e) => e.title)")
     assert marks == ["Right", "Right", "No answer found", "Wrong"]
-    choose(page, run="second")
-    open_first(page)
+    open_first(page, run="second")
     text = page.inner_text("#detail")
     assert "Cut at the token limit, 1,234 tokens" in text and "Thought apart." not in text
     page.click("text=Reasoning sent separately, 14 characters")
@@ -223,8 +212,7 @@ def test_a_person_s_marks_are_kept_saved_and_read(browser, address, tmp_path):
     """They stand in the browser under the response, and in a CSV that another browser reads."""
     mark = "#detail .own-mark"
     with opened(browser, address) as page:
-        choose(page, task="medhallu", run="second")
-        open_first(page)
+        open_first(page, task="medhallu", run="second")
         page.select_option(f"{mark} select", "reading wrong")
         page.fill(f"{mark} [name=note]", '=1, "so"')
         page.keyboard.press("Tab")
@@ -249,8 +237,7 @@ def test_a_person_s_marks_are_kept_saved_and_read(browser, address, tmp_path):
 
 
 def test_differences_of_two_responses(page):
-    choose(page, task="medmcqa_openmed", result="only-a", a="first", b="second")
-    open_first(page)
+    open_first(page, task="medmcqa_openmed", result="only-a", a="first", b="second")
     page.click("text=Differences")
     first, second = (page.locator("#detail .difference").nth(place) for place in (0, 1))
     assert (first.inner_text(), second.inner_text()) == ("<think>So.</think>\n\\boxed{B}", "\\boxed{2}")
@@ -261,8 +248,7 @@ def test_differences_of_two_responses(page):
 def test_a_hostile_response_changes_nothing_but_its_own_cell(page):
     places = """() => [...document.querySelectorAll("h1, h2, h3, table, #list, #detail, #list .row, footer")]
         .map((e) => [e.offsetLeft, e.offsetTop, e.offsetWidth, e.offsetHeight])"""
-    choose(page, task="medhallu", run="first")
-    open_first(page)
+    open_first(page, task="medhallu", run="first")
     rendered = page.locator("#detail .column .text").first
     assert rendered.inner_text().startswith("</script><script>window.ran = true; alert(1)</script><img")
     assert set(rendered.evaluate("e => [...e.querySelectorAll('*')].map((x) => x.tagName)")) <= {"P", "CODE"}

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from page_numbers import unpacked
 
 from medtasks_utils.report.packing import pack
-from medtasks_utils.report.text import visible
+from medtasks_utils.report.text import as_tex, visible
 
 BASE64 = set(string.ascii_letters + string.digits + "+/=")
 ANY_TEXT = st.text(st.characters(codec=None, categories=None))  # lone surrogates too
@@ -52,7 +52,8 @@ def test_visible_text_acts_on_nothing(text):
     assert not {c for c in shown if unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI")}
 
 
-def test_plain_text_stays_as_it_is():
+def test_plain_text_stays_as_it_is_and_the_rest_is_spelled_out():
     text = "Größe ≤ 5 µmol/L — « naïve » 漢字 עברית\n\tx"
     assert visible(text) == text
     assert visible("a\x00b\u202ec\ud800") == "a‹U+0000›b‹U+202E›c\ufffd"
+    assert as_tex(r"a_b~c^d\e{50%}") == r"a\_b\textasciitilde{}c\textasciicircum{}d\textbackslash{}e\{50\%\}"

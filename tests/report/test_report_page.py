@@ -8,7 +8,6 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
-from commanding import one_line
 from given import each_row
 from page_numbers import Page
 
@@ -17,7 +16,6 @@ from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report.comparison import comparison_data
 from medtasks_utils.report.page import build_page
 from medtasks_utils.report.ranking import ranks
-from medtasks_utils.report.text import as_tex
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import read_runs
 
@@ -27,13 +25,6 @@ SMALL = Path(__file__).with_name("small")
 @pytest.fixture
 def runs():
     return read_runs([SMALL / "a", SMALL / "b"])
-
-
-# ---- numbers
-
-
-def test_names_are_escaped_for_latex():
-    assert as_tex(r"a_b~c^d\e{50%}") == r"a\_b\textasciitilde{}c\textasciicircum{}d\textbackslash{}e\{50\%\}"
 
 
 # ---- what may be compared, and what is said of it
@@ -119,7 +110,3 @@ def test_the_command(tmp_path, capsys):
     for flags in (["--compare", "second", "first"], ["--compare", "first", "--baseline", "second"]):
         assert main([*command, *flags]) == 0 and capsys.readouterr()
         assert Page(output.read_text()).numbers["runs"][:2] == ["second", "first"]
-    (tmp_path / "results.json").write_text('{"a": ')
-    assert main(["report", str(tmp_path / "results.json"), "-o", str(tmp_path / "n.html")]) == 1
-    assert "results.json cannot be read" in one_line(capsys.readouterr().err)
-    assert not (tmp_path / "n.html").exists()

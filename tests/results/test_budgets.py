@@ -4,7 +4,7 @@ import json
 
 import pytest
 from commanding import exit_code
-from given import ROOT, Row
+from given import Row
 from local_server import Answer, LocalServer, Request, completion
 from scripts import draw, prompt_of
 
@@ -71,8 +71,3 @@ def test_the_budget_for_almost_all_keeps_99_of_100_right_answers():
     assert curve is not None and curve["almost_all"] == 99
     samples[0].details[STRICT]["tokens"] = [None]
     assert budget_curve(task) is None, "a right reply of unknown length"
-
-
-def test_without_tokens_there_is_no_curve():
-    (run,) = load_runs(ROOT / "tests" / "report" / "small" / "b")
-    assert not any(budget_curve(task) for task in run.tasks.values())

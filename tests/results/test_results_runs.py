@@ -192,13 +192,10 @@ def test_the_harness_has_tasks_of_its_own_with_our_names(task, config, benchmark
     assert benchmark_of(task, config) == benchmark
 
 
-@pytest.mark.parametrize(
-    "counts",
-    ['{"medhallu": "many"}', '{"medhallu": null}', "[1]", '{"medhallu": {"effective": 7, "original": null}}'],
-)
+@pytest.mark.parametrize("counts", table("odd_counts"))
 def test_odd_results_of_others_are_no_traceback(counts, tmp_path):
     path = tmp_path / "results_2026-01-01T10-00-00.123456.json"
-    path.write_text(f'{{"results": {{"medhallu": {{}}}}, "configs": {{"medhallu": {{}}}}, "n-samples": {counts}}}')
+    path.write_text(json.dumps({"results": {"medhallu": {}}, "configs": {"medhallu": {}}, "n-samples": counts}))
     (run,) = read_runs(path)
     task = run.tasks["medhallu"]
     assert (task.asked, task.available, run.problems) == (0, 0, [])

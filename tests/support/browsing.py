@@ -77,7 +77,8 @@ def unfold(page: Any) -> None:
     )
 
 
-def open_first(page: Any) -> None:
-    """Open the first sample of the list."""
+def open_first(page: Any, **filters: str) -> None:
+    """Open the first sample of the list, after choosing filters."""
+    choose(page, **filters)
     page.locator("#list .row").first.click()
     page.wait_for_selector("#detail .verdict")
