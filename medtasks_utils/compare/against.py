@@ -185,14 +185,5 @@ class Against:
                 raise UsageError(f"--against: {self._run.path} has no task {task}; it has {names}")
 
     def begin(self, task: str, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> TaskAgainst:
-        """Return a new comparison of one task.
-
-        Args:
-            task: the name of the task, which the saved run has too.
-            documents: as for :class:`TaskAgainst`.
-            numbers: as for :class:`TaskAgainst`.
-
-        Raises:
-            MedtasksError: as :class:`TaskAgainst` does.
-        """
+        """Return a new :class:`TaskAgainst`, which may raise an error, of a task that the saved run has too."""
         return TaskAgainst(self._run.tasks[task], documents, numbers, self._within)

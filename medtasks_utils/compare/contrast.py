@@ -83,12 +83,9 @@ class Contrast(ResultWithInterval):
 
 
 def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contrast | None:
-    """Compute the contrast of a metric between two runs.
+    """Compute the contrast of a metric between two runs, from their scores of the same examples in the same order.
 
-    Args:
-        first: the scores of the first run.
-        second: the scores of the second run, for the same examples in the same order.
-        metric: the metric of the scores; for a group of tasks, the mean of the metric over tasks as strata.
+    For a group of tasks, the metric is its mean over tasks as strata.
 
     Returns:
         The contrast; None if no example, or no example of some stratum, has a value in both runs (for ratios, in either
@@ -188,12 +185,7 @@ def paired_difference(
 
 
 def mcnemar(lost: int, gained: int) -> float:
-    """Return McNemar's exact two-sided p-value.
-
-    Args:
-        lost: the number of examples that only the first run has right.
-        gained: the number of examples that only the second run has right.
-    """
+    """Return McNemar's exact two-sided p-value, for the numbers of examples that only one of the runs has right."""
     return min(1.0, 2 * float(scipy.special.bdtr(min(lost, gained), lost + gained, 0.5)))
 
 

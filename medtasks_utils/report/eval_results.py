@@ -54,10 +54,8 @@ def contents(run: Run, allow_partial: bool) -> dict[str, str]:
 def publishable(run: Run, allow_partial: bool) -> list[Headline]:
     """Return the headline values of a run that may be published as results on their benchmarks.
 
-    Args:
-        run: the run to publish.
-        allow_partial: True to also return results over a part of the rows, or over rows from local files (but never
-            over the bundled sample).
+    With ``allow_partial``, these include results over a part of the rows, and over rows from local files, but never
+    over the bundled sample.
 
     Raises:
         MedtasksError: if there is nothing to publish, or only partial results without ``allow_partial``.

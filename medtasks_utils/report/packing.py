@@ -15,11 +15,9 @@ from pydantic_core import to_json
 
 
 def pack(records: Iterable[Any], chunk: int = 200_000) -> tuple[Iterable[str], list[int]]:
-    """Pack records in order; NaN and infinities become null.
+    """Pack records in order, into chunks of about so many bytes of JSON; NaN and infinities become null.
 
-    Args:
-        records: the records.
-        chunk: the approximate size of a chunk in bytes of JSON; the page decodes a whole chunk to show one record.
+    The page decodes a whole chunk to show one record.
 
     Returns:
         The chunks, as an iterable for a single use, and the number of the first record in each.

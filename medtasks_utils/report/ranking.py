@@ -91,10 +91,10 @@ class Rank(NamedTuple):
 def ranking(
     runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.0, ascending: bool = False, family: int = 1
 ) -> list[Rank]:
-    """Rank runs by a metric.
+    """Rank k runs by a metric.
 
     Args:
-        runs: the names of the k runs.
+        runs: the names of the runs.
         ratios: the metric of each run, all over the same n examples.
         highest: the largest value that an example can have.
         ascending: True if smaller values are better.

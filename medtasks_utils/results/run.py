@@ -136,12 +136,7 @@ class TaskRun:
         return self._scores[key]
 
     def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
-        """Score all samples again, in order, by another rule.
-
-        Args:
-            filter_name: the filter whose answers are scored.
-            rescore: a function that returns the score of a logged answer to a logged example.
-        """
+        """Score all samples again, in order, by a rule that scores a logged answer to a logged example."""
         rows = []
         for sample in self.samples:
             answers = sample.answers.get(filter_name, ())
@@ -172,14 +167,10 @@ class TaskRun:
 
 
 def content_keys(documents: Sequence[Mapping[str, Any]], benchmark: Benchmark[Any] | None) -> list[tuple[str, int]]:
-    """Return a key for each example: a hash, and the number of equal examples before it.
+    """Return a key for each example of a task: a hash, and the number of equal examples before it.
 
     The hash ignores fields that only the prompt uses, such as a solved example, and known issues, so that the same
     example has the same key in two runs.
-
-    Args:
-        documents: the examples of one task, in order.
-        benchmark: the benchmark of the task; None for a task outside this package.
     """
     left_out = {*benchmark.data.only_in_prompt, *benchmark.data.unsigned, KNOWN_ISSUES} if benchmark else ()
     seen: Counter[str] = Counter()

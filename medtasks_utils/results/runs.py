@@ -28,8 +28,7 @@ _SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.json
 def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
     """Read the runs under the given paths, in the order of the paths and then by folder and date.
 
-    Args:
-        paths: results files, sample logs (which stand for their runs), or folders, which are searched recursively.
+    Paths are results files, sample logs (which stand for their runs), or folders, which are searched recursively.
 
     Raises:
         MedtasksError: for a path that does not exist, if no path contains a run, or if a results file cannot be read.
@@ -81,11 +80,11 @@ def _read(date: str, logs: dict[str, Path]) -> Run:
 
 
 def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, Path] = {}) -> Run:
-    """Build a run from the results that the harness returns and saves.
+    """Build a run from the results that the harness returns and saves, which are empty if there is no results file.
 
     Args:
-        results: the content of the results file; empty if there is no file.
-        path: the results file, or the folder if there is no file.
+        results: the content of the results file.
+        path: the results file, or the folder if there is none.
         date: the date in the file's name.
         logs: sample logs by task.
     """
@@ -215,9 +214,7 @@ _SUFFIXES: tuple[Callable[[Run], str], ...] = (
 def with_baseline_first(runs: Sequence[Run], name: str) -> list[Run]:
     """Return the runs with the baseline first, and the others in their order.
 
-    Args:
-        runs: one or more runs.
-        name: the baseline's name, model, results file, or a folder that contains this file and no other run.
+    The baseline is named by its name, its model, its results file, or a folder with this file and no other run.
 
     Raises:
         MedtasksError: if no run matches the name, or more than one.
