@@ -154,7 +154,7 @@ class TaskAgainst:
 
 def _headline(task: TaskRun) -> Metric:
     """Return the metric on which runs of a task are compared with ``--against``."""
-    for name in task.benchmark.report.compared if task.benchmark else ():
+    for name in task.facts.compared:
         metric = task.metric(name)
         if isinstance(metric.aggregation.within_stratum or metric.aggregation, Mean):
             return metric

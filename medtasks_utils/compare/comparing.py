@@ -155,7 +155,7 @@ def _group_differences(a: Run, b: Run, pairs: TaskPairs, metrics: Sequence[str])
             continue
         members = [pairs[task] for task in group.tasks]
         filter_name = members[0].filter
-        for metric_name in metrics or dict.fromkeys(chain.from_iterable(pair.benchmark_metrics for pair in members)):
+        for metric_name in metrics or dict.fromkeys(chain.from_iterable(pair.a.facts.compared for pair in members)):
             if (metric_name, filter_name) in group.metrics.keys() & of_b.metrics.keys():
                 sides = zip(*(member.scores(metric_name) for member in members), strict=True)
                 scores_a, scores_b = (concatenate(side, tasks_are_strata=True) for side in sides)

@@ -74,16 +74,11 @@ class TaskPair:
         a, b = common_scores([self.a, self.b], self.filter, metric)
         return a, b
 
-    @property
-    def benchmark_metrics(self) -> Sequence[str]:
-        """The metrics on which the benchmark compares runs; accuracy for a task from outside this package."""
-        return self.a.benchmark.report.compared if self.a.benchmark else ("acc",)
-
     def default_metrics(self) -> Sequence[str]:
         """Return the metrics to compare if none are named."""
         a, b = self.scores("acc")
         has_same_repeats = a.numerators.shape == b.numerators.shape  # REPEAT_METRICS depend on them
-        return [*self.benchmark_metrics, *(metric.name for metric in REPEAT_METRICS if has_same_repeats)]
+        return [*self.a.facts.compared, *(metric.name for metric in REPEAT_METRICS if has_same_repeats)]
 
     def differences(self, metrics: Sequence[str]) -> list[MetricDifference]:
         """Return the differences of the whole task in each metric, followed by those of its breakdowns.
@@ -93,7 +88,7 @@ class TaskPair:
         """
         found = list(map(self._difference, metrics))
         compared = {difference.metric.name for difference in found if difference}
-        for breakdown in self.a.benchmark.report.breakdowns if self.a.benchmark else ():
+        for breakdown in self.a.facts.breakdowns:
             metric = next((name for name in breakdown.metrics if name in compared), None)
             group_of = np.array(self.a.groups[breakdown.name], dtype=object)[self._common]
             groups = sorted({*group_of} - {None})

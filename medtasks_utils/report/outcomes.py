@@ -3,6 +3,7 @@
 import numpy as np
 
 from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.statistics.score_arrays import Array
 from medtasks_utils.writing import JsonObject
 
 from .topics import RunResult
@@ -28,23 +29,21 @@ def outcomes(result: RunResult) -> dict[str, float]:
     right example. Only the share of right generations is known for each filter, so these are assumed to overlap as much
     as possible between filters.
     """
-    benchmark = result.tasks[0].benchmark
-    abstention = benchmark.report.abstention if benchmark else None
-    abstention_metrics = [abstention.rate_metric] if abstention else []
-    metrics = ("acc", "answered", *abstention_metrics)
-    filters = result.tasks[0].filters
+    filters, abstention = result.tasks[0].filters, result.tasks[0].facts.abstention
     best = FLEXIBLE if FLEXIBLE in filters else filters[0]
-    rates = np.array([result.scores(best, metric).values for metric in metrics])
-    is_scored = ~np.isnan(rates[0])
-    flexible, answered = rates[:2, is_scored]
-    unsure = np.nan_to_num(rates[2:, is_scored]).sum(axis=0)
-    strict = result.scores(STRICT, "acc").values[is_scored]
+    is_scored = ~np.isnan(result.scores(best, "acc").values)
+
+    def rates(filter_name: str, metric: str) -> Array:
+        return result.scores(filter_name, metric).values[is_scored]
+
+    flexible, strict = rates(best, "acc"), rates(STRICT, "acc")
     strict = np.where(np.isnan(strict), flexible, strict)
-    not_right = 1 - np.maximum(flexible, strict)
-    unsure = np.minimum(not_right, unsure)
-    unanswered = np.minimum(not_right - unsure, 1 - np.nan_to_num(answered, nan=1.0))
-    right, wrong = np.minimum(flexible, strict), not_right - unsure - unanswered
-    cut = np.minimum(unanswered, np.nan_to_num(result.scores(STRICT, "cut").values[is_scored]))
+    right, not_right = np.minimum(flexible, strict), 1 - np.maximum(flexible, strict)
+    abstained = np.nan_to_num(rates(best, abstention.rate_metric)) if abstention else np.zeros(len(right))
+    unsure = np.minimum(not_right, abstained)
+    unanswered = np.minimum(not_right - unsure, 1 - np.nan_to_num(rates(best, "answered"), nan=1.0))
+    wrong = not_right - unsure - unanswered
+    cut = np.minimum(unanswered, np.nan_to_num(rates(STRICT, "cut")))
     shares = strict - flexible, right, flexible - strict, wrong, unsure, unanswered - cut, cut
     return {name: round(share.clip(min=0).sum(), 6) for name, share in zip(OUTCOMES, shares, strict=True)}
 

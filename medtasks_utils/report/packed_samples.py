@@ -165,8 +165,7 @@ def _certainty(sample: Sample) -> float | None:
 
 def _badges(one: _RunSample) -> list[str]:
     """Return the badges of a sample; the benchmark's own ones are those of metrics that are not 0."""
-    sample, benchmark = one.sample, one.document.task.benchmark
-    marked = benchmark.report.marks if benchmark else {}
+    sample, marked = one.sample, one.document.task.facts.marks
     marks = {
         "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
         **{words: any(values.get(metric) for values in sample.metrics.values()) for metric, words in marked.items()},

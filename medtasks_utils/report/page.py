@@ -109,10 +109,9 @@ def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
     if not drawn:
         raise MedtasksError("cannot draw the figure: no run has a score that is a share or in points")
     first = drawn[0][0]
-    without_value = (math.inf if first.ascending else -math.inf,)
-    order = sorted(
-        range(len(runs)), key=lambda run: (first.values[run] or without_value)[0], reverse=not first.ascending
-    )
+    sign = 1 if first.ascending else -1
+    places = [sign * shown.value if shown else math.inf for shown in first.values]
+    order = sorted(range(len(runs)), key=places.__getitem__)
     template = _environment().get_template(f"leaderboard{form}")
     return template.render(names=[run.name for run in runs], columns=drawn, order=order).strip() + "\n"
 

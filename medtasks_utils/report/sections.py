@@ -39,11 +39,10 @@ def topic_section(topic: Topic) -> JsonObject:
 def _blocks(topic: Topic, filter_name: str) -> list[Figure | ReportTable]:
     """Return the figures and tables of a topic under one filter; some may have no rows."""
     blocks: list[Figure | ReportTable] = []
-    if topic.benchmark:
-        for breakdown in topic.benchmark.report.breakdowns:
-            blocks += breakdown_figures(topic, breakdown, filter_name)
-        if topic.benchmark.report.abstention:
-            blocks.append(_abstention_figure(topic, topic.benchmark.report.abstention, filter_name))
+    for breakdown in topic.facts.breakdowns:
+        blocks += breakdown_figures(topic, breakdown, filter_name)
+    if topic.facts.abstention:
+        blocks.append(_abstention_figure(topic, topic.facts.abstention, filter_name))
     return [*blocks, _found_by_table(topic, filter_name), _all_metrics(topic, filter_name)]
 
 

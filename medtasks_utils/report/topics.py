@@ -7,6 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
+from medtasks_utils.benchmarks.facts import ReportFacts
 from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.compare.pairing import comparability
@@ -102,6 +103,11 @@ class Topic:
         return benchmarks()[self.benchmark_name] if self.benchmark_name else None
 
     @property
+    def facts(self) -> ReportFacts:
+        """What the report shows of its benchmark; the defaults for tasks of no or of several benchmarks."""
+        return self.benchmark.report if self.benchmark else ReportFacts()
+
+    @property
     def is_overall(self) -> bool:
         """True if it is a group of several benchmarks, which is shown in the summary and has no section."""
         return self.is_group and self.benchmark_name is None
@@ -157,7 +163,7 @@ class Topic:
         if self.benchmark is None:
             return list(dict.fromkeys(names))
         minor = {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
-        minor.difference_update(names[:1], self.benchmark.report.headline)
+        minor.difference_update(names[:1], self.facts.headline)
         return list(dict.fromkeys(name for name in names if name not in minor))
 
     @cached_property
@@ -172,11 +178,14 @@ class Topic:
         """Return a metric in all runs; in a group of several benchmarks, it is the metric of the first of them."""
         names = (task.benchmark_name for result in self.results.values() for task in result.tasks)
         metric = metric_of(name, self.benchmark_name or next(filter(None, names), None))
-        breakdowns = self.benchmark.report.breakdowns if self.benchmark else ()
         return MetricOfTopic(
             metric,
             {run: self._estimate(result, filter_name, metric) for run, result in self.results.items()},
-            {one.name: self._by_group(one.name, filter_name, metric) for one in breakdowns if name in one.metrics},
+            {
+                one.name: self._by_group(one.name, filter_name, metric)
+                for one in self.facts.breakdowns
+                if name in one.metrics
+            },
             self._without_question(name),
             self._incomparable(filter_name, metric.is_of_explanations),
         )

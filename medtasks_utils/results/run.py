@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
-from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, TaskInfo
+from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, ReportFacts, TaskInfo
 from medtasks_utils.benchmarks.shortcuts import Reached, most_reached
 from medtasks_utils.harness.signature import digest
 from medtasks_utils.statistics.metrics import Metric
@@ -68,6 +68,11 @@ class TaskRun:
         return kind(options, TaskInfo(self.task, self.config.get("dataset_name")))
 
     @property
+    def facts(self) -> ReportFacts:
+        """What the report and comparisons show of its benchmark; the defaults for a task outside this package."""
+        return self.benchmark.report if self.benchmark else ReportFacts()
+
+    @property
     def metadata(self) -> JsonObject:
         """Further facts about the task, from its configuration."""
         return mapping(self.config.get("metadata"))
@@ -124,8 +129,7 @@ class TaskRun:
     @cached_property
     def groups(self) -> dict[str, list[str | None]]:
         """The group of each sample, by breakdown; None for a sample in no group."""
-        breakdowns = self.benchmark.report.breakdowns if self.benchmark else ()
-        return {division.name: [division.key(sample.doc) for sample in self.samples] for division in breakdowns}
+        return {one.name: [one.key(sample.doc) for sample in self.samples] for one in self.facts.breakdowns}
 
     def scores(self, filter_name: str, metric: str) -> MetricScores:
         """Return the scores of all samples in order; a sample for which the metric was not computed has none."""

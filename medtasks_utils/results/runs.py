@@ -173,14 +173,9 @@ def _union(runs: Sequence[Run]) -> Run:
     """Return a copy of the first run with the tasks, durations, tokens and costs of all runs."""
     spent = {name: sum((run.spent(name) for run in runs), Counter()) for name in ("tokens", "cost")}
     seconds = "total_evaluation_time_seconds"
-    results = {
-        **runs[0].results,
-        seconds: sum(run.seconds(seconds) for run in runs),
-        "medtasks": spent,
-    }
     return replace(
         runs[0],
-        results=results,
+        results={**runs[0].results, seconds: sum(run.seconds(seconds) for run in runs), "medtasks": spent},
         tasks=dict(chain.from_iterable(run.tasks.items() for run in runs)),
         groups=dict(chain.from_iterable(run.groups.items() for run in runs)),
     )
