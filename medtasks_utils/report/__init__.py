@@ -1,8 +1,9 @@
 """Build one page from one or more runs: ``medtasks report``.
 
-Data flows one way: runs (:mod:`medtasks_utils.results`) → topics, which are tasks or groups of tasks (:mod:`.topics`) →
-figures and tables as data (:mod:`.leaderboard`, :mod:`.sections`, :mod:`.comparison`) → the page (:mod:`.page`), whose
-scripts draw them. Samples are packed (:mod:`.packed_samples`), and unpacked in the browser (``assets/*.js``).
+Data flows one way: runs (:mod:`medtasks_utils.results`) → topics, which are tasks or groups of tasks with all their
+values (:mod:`.topics`) → figures and tables as data (:mod:`.leaderboard`, :mod:`.sections`, :mod:`.comparison`,
+:mod:`.about`) → the page (:mod:`.page`), whose scripts draw them. Samples are packed (:mod:`.packed_samples`), and
+unpacked in the browser (``assets/*.js``).
 
 The table at the end of ``medtasks eval`` is in :mod:`.score_table`, and the files of ``medtasks publish`` are in
 :mod:`.eval_results` and :mod:`.every_eval_ever`.

@@ -1,12 +1,11 @@
 """Show what ``medtasks audit`` found, from the files next to the sample logs."""
 
-import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.runs import audit_file
-from medtasks_utils.writing import JsonObject
+from medtasks_utils.writing import JsonObject, read_json
 
 from .report_tables import Cell, ReportTable, samples_link
 
@@ -53,8 +52,8 @@ def audit_table(runs: Sequence[Run]) -> ReportTable:
 
 def _audit_of(task: TaskRun) -> JsonObject:
     """Return the audit of a task; empty if there is none."""
-    path = audit_file(task.samples_path) if task.samples_path else None
-    return json.loads(path.read_bytes()) if path and path.exists() else {}
+    content: JsonObject = read_json(audit_file(task.samples_path)) if task.samples_path else {}
+    return content
 
 
 def _share(estimate: Mapping[str, float] | None) -> Cell:

@@ -178,14 +178,11 @@ class Topic:
         """Return a metric in all runs; in a group of several benchmarks, it is the metric of the first of them."""
         names = (task.benchmark_name for result in self.results.values() for task in result.tasks)
         metric = metric_of(name, self.benchmark_name or next(filter(None, names), None))
+        breakdowns = [one.name for one in self.facts.breakdowns if name in one.metrics]
         return MetricOfTopic(
             metric,
             {run: self._estimate(result, filter_name, metric) for run, result in self.results.items()},
-            {
-                one.name: self._by_group(one.name, filter_name, metric)
-                for one in self.facts.breakdowns
-                if name in one.metrics
-            },
+            {breakdown: self._by_group(breakdown, filter_name, metric) for breakdown in breakdowns},
             self._without_question(name),
             self._incomparable(filter_name, metric.is_of_explanations),
         )
