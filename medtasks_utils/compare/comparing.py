@@ -70,8 +70,7 @@ def compare_runs(
     differences: list[MetricDifference] = []
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
         for run, task in ((a, task_a), (b, task_b)):
-            stopped = [f"{task.task} {remark}" for remark in task.remarks if remark.startswith("stopped early")]
-            for remark in (*task.problems, *stopped):
+            for remark in _remarks(task):
                 notes[remark].append(run.name)
         pair = pairs[task_a.task] = TaskPair(task_a, task_b, _chosen_filter(task_a, task_b, filter_name))
         of_task = pair.differences(metrics or pair.default_metrics())
@@ -88,6 +87,12 @@ def compare_runs(
         )
     warnings = [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items()]
     return Comparison(a, b, corrected(differences), pairs, warnings)
+
+
+def _remarks(task: TaskRun) -> list[str]:
+    """Return the problems of a task's samples, and how it was stopped early."""
+    stopped = [f"{task.task} {remark}" for remark in task.remarks if remark.startswith("stopped early")]
+    return [*task.problems, *stopped]
 
 
 def _notes_on(a: Run, b: Run) -> Notes:

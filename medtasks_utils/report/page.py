@@ -53,6 +53,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
     """
     warnings = problems(runs)
     runs = [run for run in runs if run.has_scores]
+    partial = partial_runs(runs)
     if not runs:
         raise MedtasksError(f"nothing to report: {'; '.join(warnings)}")
     stores = pack_samples(runs)
@@ -66,7 +67,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
         version=version("medtasks"),
         runs=numbers["runs"],
         filters=[name for name in numbers["filters"] if name in FILTERS],
-        partial=partial_runs(runs),
+        partial=partial,
         problems=warnings,
         is_compared=bool(numbers["compared"]["pairs"]),
         samples=sum(len(task.samples) for run in runs for task in run.tasks.values()),
