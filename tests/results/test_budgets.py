@@ -39,12 +39,11 @@ def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(tmp_path, capsy
         assert curve is not None
         points = {point["tokens"]: point for point in curve["points"]}
         assert list(points) == [32, 64, 128, 256, 512, 700]
-        assert points[700]["acc"] == pytest.approx(task.metrics["acc", "strict-match"].value)
-        for limit in (64, 128):
-            (short_run,) = load_runs(tmp_path / str(limit))
-            assert points[limit]["acc"] == pytest.approx(short_run.tasks[name].metrics["acc", "strict-match"].value)
-            assert points[limit]["low"] <= points[limit]["acc"] <= points[limit]["high"]
-        right = [sample for sample in task.samples if sample.metrics["strict-match"]["acc"]]
+        for limit, point in ((1024, points[700]), (128, points[128]), (64, points[64])):
+            (run,) = load_runs(tmp_path / str(limit))
+            assert point["acc"] == pytest.approx(run.tasks[name].metrics["acc", STRICT].value)
+            assert point["low"] <= point["acc"] <= point["high"]
+        right = [sample for sample in task.samples if sample.metrics[STRICT]["acc"]]
         assert curve["almost_all"] == max(sample.tokens[0] or 0 for sample in right)
         total = sum(sample.tokens[0] or 0 for sample in task.samples)
         assert curve["per_right_answer"] == pytest.approx(total / len(right))
