@@ -14,7 +14,6 @@ from medtasks_utils.writing import JsonObject, table
 
 from .topics import Topic, topics_of
 
-_MEANS = ("tool_calls", "cut", "acc_finished")
 _NO_INTERVAL = "(–)"
 _WHY_NO_INTERVAL = "no interval: too few examples, or scores that are all equal"
 
@@ -92,14 +91,17 @@ def lines_of(run: Run) -> list[ScoreLine]:
 def _line(topic: Topic, metric: str) -> ScoreLine:
     """Return the line of a metric in the only run of a topic, with its estimate under each filter."""
     names = sorted(topic.filters, key=[*FILTERS, *topic.filters].index)
+    (run,) = topic.results
 
     def estimates(of_metric: str) -> dict[str, Estimate]:
-        values = {name: topic.values[name, of_metric] for name in names if of_metric in topic.metrics(name)}
-        return {name: estimate for name, of_filter in values.items() for estimate in of_filter.estimates.values()}
+        reported = [name for name in names if of_metric in topic.metrics(name)]
+        return {name: topic.values[name, of_metric].estimates[run] for name in reported}
 
-    tasks = [task for result in topic.results.values() for task in result.tasks]
+    def first_value(of_metric: str) -> float | None:
+        return next((result.value for result in estimates(of_metric).values()), None)
+
+    tasks = topic.results[run].tasks
     reporting = [task for task in tasks if any(name == metric for name, _ in task.metrics)]
-    means = {name: [result.value for result in estimates(name).values()] for name in _MEANS}
     whole = topic.values[names[0], metric]
     return ScoreLine(
         topic,
@@ -108,7 +110,7 @@ def _line(topic: Topic, metric: str) -> ScoreLine:
         estimates(metric),
         estimates("answered"),
         whole.without_question,
-        {name: values[0] if values else None for name, values in means.items()},
+        {name: first_value(name) for name in ("tool_calls", "cut", "acc_finished")},
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 import numpy as np
 
@@ -159,7 +160,7 @@ class Topic:
         These are the first metric, the benchmark's headline metrics, and those that a variant of the task adds, which
         the benchmark does not declare; without a benchmark, all metrics.
         """
-        names = [name for filter_name in self.filters for name in self.metrics(filter_name)]
+        names = list(chain.from_iterable(map(self.metrics, self.filters)))
         if self.benchmark is None:
             return list(dict.fromkeys(names))
         minor = {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
@@ -170,8 +171,8 @@ class Topic:
     def values(self) -> dict[tuple[str, str], MetricOfTopic]:
         """By filter and name, every metric that the benchmark declares or a run reports."""
         declared = (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS) if self.benchmark else ()
-        names = dict.fromkeys(metric.name for metric in declared)
-        names |= dict.fromkeys(name for filter_name in self.filters for name in self.metrics(filter_name))
+        reported = chain.from_iterable(map(self.metrics, self.filters))
+        names = dict.fromkeys([*(metric.name for metric in declared), *reported])
         return {(filter_name, name): self._in_runs(filter_name, name) for filter_name in self.filters for name in names}
 
     def _in_runs(self, filter_name: str, name: str) -> MetricOfTopic:
