@@ -107,13 +107,7 @@ class Sample:
     def endings(self) -> list[str]:
         """How each reply ended, in the words of :data:`ENDINGS`; empty if the run did not log it."""
         refusals = self._of_replies("refusal") or repeat(None)
-        return [
-            "refused for length"
-            if refusal
-            else {"length": "cut", "filter": "filtered"}.get(end)
-            or ("empty" if not text.strip() else "finished" if end == "stop" else "unknown")
-            for end, text, refusal in zip(self.ended, self.responses, refusals, strict=False)
-        ]
+        return list(map(_ending, self.ended, self.responses, refusals))
 
     @property
     def tokens(self) -> list[int | None]:
@@ -133,6 +127,17 @@ class Sample:
     def way_found(self, filter_name: str) -> str | None:
         """Return how the first generation's answer was found; None if the run did not log it."""
         return next(iter(self.found_by.get(filter_name, ())), None)
+
+
+def _ending(ended: str, response: str, refusal: str | None) -> str:
+    """Return how a reply ended, in the words of :data:`ENDINGS`."""
+    if refusal:
+        return "refused for length"
+    if ended in ("length", "filter"):
+        return "cut" if ended == "length" else "filtered"
+    if not response.strip():
+        return "empty"
+    return "finished" if ended == "stop" else "unknown"
 
 
 class SampleLog(NamedTuple):

@@ -107,6 +107,6 @@ def test_the_command(tmp_path, capsys):
     assert capsys.readouterr().out == f"{output}: 3 runs\n"
     assert Page(output.read_text()).numbers["runs"][0] == "second"
     assert figure.read_text().startswith("| Model |")
-    for flags in (["--compare", "second", "first"], ["--compare", "first", "--baseline", "second"]):
-        assert main([*command, *flags]) == 0 and capsys.readouterr()
+    for flags in ("--compare second first", "--compare first --baseline second"):
+        assert main([*command, *flags.split()]) == 0 and capsys.readouterr()
         assert Page(output.read_text()).numbers["runs"][:2] == ["second", "first"]
