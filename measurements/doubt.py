@@ -22,7 +22,7 @@ from typing import Any
 
 from medtasks_utils.audit.doubted_labels import doubts
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import KNOWN_ISSUES, UNANSWERED, Example, LoadReport, TaskInfo
+from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED, Example, LoadReport
 from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS, NOT_AVAILABLE
 from medtasks_utils.filters import STRICT
 from medtasks_utils.harness.sources import BenchmarkFiles
@@ -31,16 +31,15 @@ from medtasks_utils.results.samples import SampleLog
 from medtasks_utils.writing import table
 
 TASK = "medcalc_bench"
-BENCHMARK = benchmarks()[TASK]
-OPTIONS = BENCHMARK.options()
+BENCHMARK = benchmarks()[TASK]()
 FIRST = 50  # of the list
 
 
 def items(root: str) -> list[Example]:
     """Return the rows that have the benchmark's label and the physicians'."""
-    files = BenchmarkFiles(root, BENCHMARK)
-    examples = BENCHMARK.load(files, OPTIONS, TaskInfo(TASK), "test", LoadReport())
-    BENCHMARK.add_known_issues(examples)
+    examples = BENCHMARK.load(BenchmarkFiles(root, type(BENCHMARK)), "test", LoadReport())
+    for example, issues in zip(examples, BENCHMARK.known_issues(examples), strict=True):
+        example[KNOWN_ISSUES] = "; ".join(issues)
     return [example for example in examples if example.get("other_label")]
 
 
@@ -78,11 +77,11 @@ def simulated(examples: list[Example], accuracies: list[float], alike: float, ch
             else:
                 basis = example["ground_truth"] if truth == NOT_AVAILABLE else truth
                 text = wrong_answer(basis, example["judgement"], chance)
-            answer = BENCHMARK.content(text, example, OPTIONS)
-            acc = BENCHMARK.score(answer, example, OPTIONS).values["acc"]
+            answer = BENCHMARK.answer(text, example)
+            acc = BENCHMARK.is_right(answer.value, example)
             shown = UNANSWERED if answer.value is None else str(answer)
             sample = Sample(place, str(place), example, [], [text], example["shown_truth"])
-            sample.answers[STRICT], sample.metrics[STRICT] = [shown], {"acc": float(acc)}  # type: ignore[arg-type]
+            sample.answers[STRICT], sample.metrics[STRICT] = [shown], {"acc": float(acc)}
             samples.append(sample)
         task = TaskRun(TASK, TASK, {}, {})
         task.__dict__["_log"] = SampleLog(samples, [])

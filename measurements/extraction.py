@@ -1,14 +1,12 @@
 """How often the flexible reading agrees with a careful reader, on real responses and on the judged corpus.
 
-    MEDTASKS_SHARED=… python measurements/extraction.py [--rows | --fit]
+    MEDTASKS_SHARED=… python measurements/extraction.py [--fit]
 
 Prints, by class of response: the share right, the missed and the false readings, for this reader, for the last letter,
-digit or number, and for a box or "answer is"; the reliability of ``certainty``; milliseconds a response. With
-``--rows`` instead, for each row of the tables how many responses of the developing half and the judged corpus it
-decides: of how many readings it is the cue; how many are others without it, and are right only with it or only without;
-and of how many questions these are, with the share of the one that most are of. With ``--fit``: ``certainty`` fitted
-anew to the same responses, and its reliability on folds by question that it was not fitted on. ``MEDTASKS_SHARED``
-names the folder with ``data/responses/dev.jsonl`` and ``dev2.jsonl``, which are no part of the project.
+digit or number, and for a box or "answer is"; the reliability of ``certainty``; milliseconds a response. With ``--fit``
+instead: ``certainty`` fitted anew to the same responses, and its reliability on folds by question that it was not
+fitted on. ``MEDTASKS_SHARED`` names the folder with ``data/responses/dev.jsonl`` and ``dev2.jsonl``, which are no part
+of the project; without it, only the composed responses of the tests are read.
 """
 
 from __future__ import annotations
@@ -18,12 +16,9 @@ import json
 import os
 import re
 import statistics
-import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -32,20 +27,13 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 from judged import CORPUS, judged, outcome
 
-from medtasks_utils.benchmarks.medcalc_bench import values
-from medtasks_utils.benchmarks.medcalc_bench.values import read_value
-from medtasks_utils.benchmarks.medhallu import verdicts
-from medtasks_utils.benchmarks.medhallu.verdicts import read_verdict
-from medtasks_utils.extraction import letters, weighing
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.extraction.boxes import last_box, unwrap
-from medtasks_utils.extraction.letters import read_letter
 from medtasks_utils.extraction.plain import without_continuation
-from medtasks_utils.extraction.think import final_text
-from medtasks_utils.extraction.weighing import Candidate, Reading
-from medtasks_utils.extraction.weighing import Row as TableRow
-from medtasks_utils.extraction.words import Symbols
+from medtasks_utils.extraction.weighing import Reading
 
 Row = dict[str, Any]
+BENCHMARKS = {name: benchmark() for name, benchmark in benchmarks().items()}
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _LAST = {
     "medcalc_bench": re.compile(_NUMBER),
@@ -73,12 +61,13 @@ def real(path: Path) -> list[Row]:
 
 def read(row: Row) -> Reading:
     """What the flexible filter weighs of a row."""
-    text = final_text(without_continuation(row["response"]))
-    if row["benchmark"] == "medhallu":
-        return read_verdict(text)
-    if row["benchmark"] == "medcalc_bench":
-        return read_value(text, row["judgement"])
-    return read_letter(text, row["options"] or ())
+    benchmark = BENCHMARKS[row["benchmark"]]
+    example = dict(benchmark.blanks.get(row.get("judgement"), benchmark.blanks.get("", {})))
+    if row.get("options"):
+        example["options"] = row["options"]
+    reading: Reading | None = benchmark.read(row["response"], example)
+    assert reading is not None
+    return reading
 
 
 def _value(row: Row, text: str) -> Any:
@@ -132,64 +121,6 @@ def print_reliability(rows: list[Row]) -> None:
         print(f"{kind} of certainty {band}: {len(right)} readings, {100 * statistics.mean(right):.1f} % right")
 
 
-class Switch:
-    """Stands for ``weighed`` in the readers: notes which row was whose cue, and leaves one row out."""
-
-    def __init__(self) -> None:
-        self.off: TableRow | None = None
-        self.matched: set[TableRow] = set()
-        self.cues: dict[tuple[str, int], TableRow] = {}
-        for module in (letters, values, verdicts):
-            setattr(module, "weighed", self.weighed)  # noqa: B010
-
-    def weighed(self, table: Sequence[TableRow], symbols: Symbols) -> list[Candidate]:
-        for row in table:
-            for match in symbols.matches(row.pattern):
-                self.matched.add(row)
-                at = row.name, symbols.mentions[match.start("at")].start
-                if at not in self.cues or row.weight > self.cues[at].weight:
-                    self.cues[at] = row
-        return weighing.weighed([row for row in table if row is not self.off], symbols)
-
-    def cue_of(self, reading: Reading) -> TableRow | None:
-        """The row by which it was read."""
-        own = [one for one in reading.candidates if one.value == reading.value and one.cue == reading.cue]
-        return next((row for one in own if (row := self.cues.get((one.cue, one.start)))), None)
-
-
-def print_rows(rows: list[Row]) -> None:
-    """How many responses each row of the tables decided."""
-    switch = Switch()
-    readings, found_by, held = [], [], defaultdict(list)
-    for place, row in enumerate(rows):
-        switch.matched, switch.cues = set(), {}
-        readings.append(read(row))
-        found_by.append(switch.cue_of(readings[-1]))
-        for own in switch.matched:
-            held[own].append(place)
-    tables = {
-        "letters": letters.LETTER_ROWS,
-        "values": (*values.VALUE_ROWS, *chain(*values.ROWS_OF_KIND.values())),
-        "verdicts": verdicts.VERDICT_ROWS,
-    }
-    print("reader    weight name            is the cue  otherwise without  helps hurts  questions, most of one")
-    for reader, table in tables.items():
-        for own in table:
-            switch.off = own
-            without = {place: read(rows[place]) for place in held[own]}
-            changed = [place for place in held[own] if without[place].value != readings[place].value]
-            rights = [[outcome(rows[p], found[p].value) == "right" for p in changed] for found in (readings, without)]
-            helps, hurts = (sum(a > b for a, b in zip(*sides, strict=True)) for sides in (rights, rights[::-1]))
-            cue = [place for place in held[own] if found_by[place] is own]
-            questions = Counter(question_of(rows[place]) for place in {*cue, *changed})
-            most = max(questions.values(), default=0) / max(1, questions.total())
-            print(
-                f"{reader:9s} {own.weight:6g} {own.name:15s} {len(cue):10d} {len(changed):18d} {helps:6d} {hurts:5d}"
-                f" {len(questions):9d} {most:5.0%}  {own.pattern[:60]}"
-            )
-        switch.off = None
-
-
 def question_of(row: Row) -> str:
     return str(row.get("question") or row.get("frame") or row["id"])
 
@@ -235,7 +166,7 @@ def fitted(features: Any, right: Any) -> Any:
 
 
 def print_times(rows: list[Row]) -> None:
-    """Processor time of a response of about 1,000 characters, by what is read in it; of the engine's import."""
+    """Processor time of a response of about 1,000 characters, by what is read in it."""
     times: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         if 800 <= len(row["response"]) <= 1200:
@@ -247,10 +178,6 @@ def print_times(rows: list[Row]) -> None:
     for kind, own in times.items():
         median = statistics.median(own)
         print(f"{kind}: median {median:.1f} ms of processor time over {len(own)} of 800 to 1,200 characters")
-    engine = "medtasks_utils.extraction.letters"
-    code = f"import time; start = time.process_time(); import {engine}; print(time.process_time() - start)"
-    seconds = [float(subprocess.check_output([sys.executable, "-c", code])) for _ in range(9)]
-    print(f"import of the engine: median {1000 * statistics.median(seconds):.0f} ms of processor time")
 
 
 def main() -> None:
@@ -264,9 +191,6 @@ def main() -> None:
         for row in judged(path):
             sets[f"{part} {row['benchmark']} {row.get('kind') or ''}".strip()].append(row)
     rows = [row for of_class in sets.values() for row in of_class]
-    if "--rows" in sys.argv:
-        print_rows(rows)
-        return
     if "--fit" in sys.argv:
         print_fit([row for name, of_class in sets.items() if not name.startswith("later") for row in of_class])
         return

@@ -1,4 +1,7 @@
-"""What a call of the Python tool costs, its isolation included."""
+"""What a call of the Python tool costs, its isolation included, and what well-meant programs print in it.
+
+Usage: python measurements/sandbox.py [costs|crowd|honest] [--calls 200] [--many 10000] [--container]
+"""
 
 from __future__ import annotations
 
@@ -54,16 +57,6 @@ def in_this_process() -> None:
         exec(compile(tree, "main.py", "exec"), {})
 
 
-def memory(pid: int, kind: str = "Rss") -> float:
-    """Resident megabytes of a process; with ``Pss``, what it shares with others counted in parts."""
-    lines = Path(f"/proc/{pid}/smaps_rollup").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(f"{kind}:"))
-
-
-def children(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
-
-
 def calls(sandbox: Sandbox, count: int) -> None:
     fresh, warm, least, own = [], [], [], []
     sandbox.run([("warm-up", CODE)])
@@ -83,40 +76,6 @@ def calls(sandbox: Sandbox, count: int) -> None:
     print(f"a fresh interpreter per call, ms | {milliseconds(started)}")
     ratio = statistics.median(started) / statistics.median(fresh)
     print(f"ratio of medians, fresh interpreter to first call | {ratio:.0f}")
-
-
-def throughput(sandbox: Sandbox, sessions: int, rounds: int) -> None:
-    for round_ in range(1, rounds + 1):
-        taken = seconds(lambda: sandbox.run([(f"t{n}", CODE) for n in range(sessions)]))
-        print(f"round {round_} of {sessions} examples, calls per second | {sessions / taken:.0f}")
-    alive = children(zygote(sandbox))
-    total = sum(memory(pid, "Pss") for pid in alive)
-    print(f"{len(alive)} live processes, MB in all, each | {total:.0f} | {total / len(alive):.1f}")
-    for n in range(sessions):
-        sandbox.forget(f"t{n}")
-
-
-def zygote(sandbox: Sandbox) -> int:
-    """The process that forks."""
-    return children(sandbox.started()._process.pid)[0]
-
-
-def flatness(sandbox: Sandbox, count: int) -> None:
-    forks = zygote(sandbox)
-    done = 0
-    for checkpoint in (1_000, count):
-        while done < checkpoint:
-            sessions = [f"f{done + n}" for n in range(50)]
-            sandbox.run([(session, CODE) for session in sessions for _ in range(2)])
-            for session in sessions:
-                sandbox.forget(session)
-            done += 100
-        time.sleep(0.5)
-        of_run, of_forks = (len(os.listdir(f"/proc/{pid}/fd")) for pid in ("self", forks))
-        print(
-            f"after {done:,} calls, MB of run and of the process that forks; processes; descriptors of both | "
-            f"{memory(os.getpid()):.1f} | {memory(forks):.1f} | {len(children(forks))} | {of_run} | {of_forks}"
-        )
 
 
 MISBEHAVING = (
@@ -159,7 +118,8 @@ def of_ours() -> tuple[int, int, int]:
     """Processes, files in the temporary folders, and descriptors."""
     folders = {"/tmp", "/var/tmp", "/dev/shm", tempfile.gettempdir()}
     files = sum(name.startswith("medtasks-python-") for folder in folders for name in os.listdir(folder))
-    return len(children(os.getpid())), files, len(os.listdir("/proc/self/fd"))
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
+    return len(children), files, len(os.listdir("/proc/self/fd"))
 
 
 def honest(in_container: bool) -> None:
@@ -189,12 +149,10 @@ def honest(in_container: bool) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=["all", "costs", "crowd", "honest"], default="all")
     parser.add_argument("--calls", type=int, default=200)
-    parser.add_argument("--sessions", type=int, default=1_100)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--many", type=int, default=10_000)
+    parser.add_argument("--many", type=int, default=10_000, help="calls of crowd")
     parser.add_argument("--container", action="store_true", help="honest: without namespaces, as in a container")
     arguments = parser.parse_args()
     print("load | " + " | ".join(f"{load:.1f}" for load in os.getloadavg()), flush=True)
@@ -205,8 +163,6 @@ def main() -> None:
         with Sandbox() as sandbox:
             print("layers off |", {name: reason for name, reason in sandbox.layers.items() if reason} or "none")
             calls(sandbox, arguments.calls)
-            flatness(sandbox, arguments.many)
-            throughput(sandbox, arguments.sessions, arguments.rounds)
     if arguments.what in ("all", "crowd"):
         crowd(arguments.many)
     print(f"processes, files and descriptors before and after it all | {before} | {of_ours()}")

@@ -1,6 +1,6 @@
 """What is reached on each benchmark without reading the question.
 
-Usage: python measurements/shortcuts.py DATA [--json] [--write]
+Usage: python measurements/shortcuts.py DATA [--json] [--write] [--folds 10]
 
 DATA is a data directory, as for ``--data``. Each reader below sees what it names and never the question. It is trained
 on nine tenths of the rows and judged on the others (ten folds; both answers of a row, and rows of one note or question,
@@ -25,6 +25,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 from statistics import median_low
 from typing import Any
 
@@ -38,7 +39,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.base import Answer, Benchmark, Example, LoadReport, TaskInfo
+from medtasks_utils.benchmarks.answers import Answer
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.facts import Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS, NOT_AVAILABLE
 from medtasks_utils.benchmarks.shortcuts import content_hash, measured
 from medtasks_utils.benchmarks.tables import find_split
@@ -49,7 +52,6 @@ from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.writing import table
 
-FOLDS = 10
 Predict = Callable[[Sequence[Example], Sequence[Example]], list[Any]]
 """Answers to the second examples by a reader that was trained on the first."""
 
@@ -170,82 +172,84 @@ def _data() -> list[Data]:
     ]
 
 
-def load(root: str, data: Data, task: str, options: dict[str, Any], subset: str | None = None) -> list[Example]:
+def bound(data: Data, task: str = "", options: dict[str, Any] | None = None, subset: str | None = None) -> Any:
+    """Return the benchmark of these rows, with further options."""
     benchmark = benchmarks()[data.benchmark]
-    settings = benchmark.options(**{**data.options, **options})
-    split = getattr(settings, "split", "train")
-    return benchmark.load(BenchmarkFiles(root, benchmark), settings, TaskInfo(task, subset), split, LoadReport())
+    settings = benchmark.options_class(**{**data.options, **(options or {})})
+    return benchmark(settings, TaskInfo(task or data.task, subset))
 
 
-def answers_out_of_fold(predict: Predict, examples: Sequence[Example], group: str) -> list[Any]:
+def load(root: str, benchmark: Benchmark[Any]) -> list[Example]:
+    split = getattr(benchmark.options, "split", "train")
+    return benchmark.load(BenchmarkFiles(root, type(benchmark)), split, LoadReport())
+
+
+def answers_out_of_fold(predict: Predict, examples: Sequence[Example], group: str, folds: int) -> list[Any]:
     """Return an answer to each example, by a reader that was trained without its group."""
     answers: list[Any] = [None] * len(examples)
     groups = integer_codes(" ".join(str(example[group]).split()).casefold() for example in examples)
-    for train, test in GroupKFold(FOLDS).split(groups, groups=groups):
+    for train, test in GroupKFold(folds).split(groups, groups=groups):
         predicted = predict([examples[index] for index in train], [examples[index] for index in test])
         for index, answer in zip(test, predicted, strict=True):
             answers[index] = answer
     return answers
 
 
-def figures(benchmark: Benchmark, settings: Any, examples: Sequence[Example], answers: Sequence[Any]) -> dict[str, Any]:
+def figures(benchmark: Benchmark[Any], examples: Sequence[Example], answers: Sequence[Any]) -> dict[str, Any]:
     """Return by metric its value and interval, as a run that gave these answers has them."""
-    scored = [benchmark.score(Answer(a), e, settings) for e, a in zip(examples, answers, strict=True)]
-    clusters, strata = integer_codes(own.cluster for own in scored), integer_codes(own.stratum or "" for own in scored)
+    scored = [benchmark.scores(Answer(a), e) for e, a in zip(examples, answers, strict=True)]
+    clusters = integer_codes(benchmark.data.cluster_of(example) for example in examples)
+    strata = integer_codes(benchmark.data.stratum_of(example) or "" for example in examples)
     found = {}
     for metric in benchmark.metrics:
-        if metric.name in ("acc", *benchmark.compared) and metric.name in scored[0].values:
-            scores = MetricScores.of([[own.values[metric.name]] for own in scored], clusters, strata)
+        if metric.name in ("acc", *benchmark.report.compared) and metric.name in scored[0]:
+            scores = MetricScores.of([[own[metric.name]] for own in scored], clusters, strata)
             own = estimate(scores, metric)
             found[metric.name] = [None if end is None else round(end, 4) for end in (own.value, own.low, own.high)]
     return found
 
 
-def measure(root: str, data: Data) -> tuple[dict[str, Any], dict[str, str]]:
+def measure(root: str, data: Data, folds: int) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the parts and the verdicts of ``shortcuts.json`` that these rows give."""
-    benchmark = benchmarks()[data.benchmark]
-    examples = load(root, data, data.task, {})
-    keys = [content_hash([example], benchmark.content_fields) for example in examples]
+    benchmark = bound(data)
+    examples, content = load(root, benchmark), benchmark.data.content
+    keys = [content_hash([example], content) for example in examples]
     group = GROUPS[data.benchmark]
     answers = {}
     for name, predict in READERS[data.benchmark].items():
         if name == "no_note" and (train := _train_split(root, data)):
             answers[name] = dict(zip(keys, predict(train, examples), strict=True))
         else:
-            answers[name] = dict(zip(keys, answers_out_of_fold(predict, examples, group), strict=True))
+            answers[name] = dict(zip(keys, answers_out_of_fold(predict, examples, group, folds), strict=True))
     kept = {}
     if data.benchmark in KEPT:
         first = answers[next(iter(READERS[data.benchmark]))]
         contents = sorted(
-            (json.dumps([example[name] for name in benchmark.content_fields]), first[key] == example["target"])
+            (json.dumps([example[name] for name in content]), first[key] == example["target"])
             for key, example in zip(keys, examples, strict=True)
         )
         bits = "".join(str(int(right)) for _, right in contents)
-        kept[content_hash(examples, benchmark.content_fields)] = f"{int(bits, 2):x}"
-        measured(benchmark.shortcuts)["verdicts"].update(kept)
+        kept[content_hash(examples, content)] = f"{int(bits, 2):x}"
+        measured(benchmark.data.shortcuts)["verdicts"].update(kept)
     parts: list[tuple[str, dict[str, Any], str | None]] = [(data.task, {}, None)]
     parts += [(task, options, None) for task, options in data.parts]
     if data.specialties:
         parts += [(f"medexqa_{name}", {}, name) for name in dict.fromkeys(e["specialty"] for e in examples)]
     found = {}
     for task, options, subset in parts:
-        rows = load(root, data, task, options, subset)
-        settings = benchmark.options(**{**data.options, **options})
-        own = {
-            name: figures(
-                benchmark, settings, rows, [by_key[content_hash([row], benchmark.content_fields)] for row in rows]
-            )
-            for name, by_key in answers.items()
-        }
+        part = bound(data, task, options, subset)
+        rows = load(root, part)
+        keys_of_part = [content_hash([row], content) for row in rows]
+        own = {name: figures(part, rows, [by_key[key] for key in keys_of_part]) for name, by_key in answers.items()}
         if options.get("style_balanced"):
-            again = answers_out_of_fold(answer_text, rows, group)
-            own["answer_text_trained_on_it"] = figures(benchmark, settings, rows, again)
+            again = answers_out_of_fold(answer_text, rows, group, folds)
+            own["answer_text_trained_on_it"] = figures(part, rows, again)
         shown = ",".join(f"{key}={value}" for key, value in options.items())
-        found[content_hash(rows, benchmark.content_fields)] = {
+        found[content_hash(rows, content)] = {
             "task": task,
             "options": shown,
             "n": len(rows),
-            "source": _source(root, benchmark, benchmark.options(**data.options)),
+            "source": _source(root, benchmark),
             "measured": date.today().isoformat(),
             "package": f"scikit-learn {sklearn.__version__}",
             "readers": own,
@@ -253,22 +257,21 @@ def measure(root: str, data: Data) -> tuple[dict[str, Any], dict[str, str]]:
     return found, kept
 
 
-def _source(root: str, benchmark: Benchmark, settings: Any) -> str:
+def _source(root: str, benchmark: Benchmark[Any]) -> str:
     """Return the repository and its revision, or that the rows are files."""
-    repository = benchmark.repository(settings)
-    files = BenchmarkFiles(root, benchmark)
+    repository = benchmark.repository
+    files = BenchmarkFiles(root, type(benchmark))
     commit = files.folder(repository).name if root == "hub" else ""
     return f"{repository.name}@{commit}" if commit else "files"
 
 
 def _train_split(root: str, data: Data) -> list[Example]:
     """The calculator's solved rows of ``train``, where DATA has them."""
-    benchmark = benchmarks()[data.benchmark]
-    settings = benchmark.options(**data.options)
-    if getattr(settings, "is_corrected", True):
+    benchmark = bound(data)
+    if getattr(benchmark.options, "is_corrected", True):
         return []
-    folder = BenchmarkFiles(root, benchmark).folder(benchmark.repository(settings))
-    return load(root, data, data.task, {"split": "train"}) if find_split(folder, "train") else []
+    folder = BenchmarkFiles(root, type(benchmark)).folder(benchmark.repository)
+    return load(root, bound(data, options={"split": "train"})) if find_split(folder, "train") else []
 
 
 def by_reader(measured_parts: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -298,13 +301,12 @@ def as_text(readers: dict[str, Any]) -> str:
     return table(rows, head, left=2)
 
 
-def write(benchmark: Benchmark, parts: dict[str, Any], kept: dict[str, str]) -> None:
+def write(path: Path, parts: dict[str, Any], kept: dict[str, str]) -> None:
     """Put the figures into the package, beside those of other rows."""
-    assert benchmark.shortcuts is not None
-    known = json.loads(benchmark.shortcuts.read_text(encoding="utf-8"))
+    known = json.loads(path.read_text(encoding="utf-8"))
     known["parts"].update(parts)
     known["verdicts"].update(kept)
-    benchmark.shortcuts.write_text(_compact(known) + "\n", encoding="utf-8")
+    path.write_text(_compact(known) + "\n", encoding="utf-8")
 
 
 def _compact(known: dict[str, Any]) -> str:
@@ -321,17 +323,18 @@ def main() -> int:
     parser.add_argument("data", help="a data directory")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--write", action="store_true", help="make the figures the package's")
+    parser.add_argument("--folds", type=int, default=10, help="fewer for the few rows of the sample")
     arguments = parser.parse_args()
     found: dict[str, dict[str, Any]] = {}
     for data in _data():
         try:
-            parts, kept = measure(arguments.data, data)
+            parts, kept = measure(arguments.data, data, arguments.folds)
         except DataError as error:
             print(f"{data.task}: left out: {error}", file=sys.stderr)
             continue
         parts = {content: part for content, part in parts.items() if content not in found.get(data.benchmark, {})}
         if arguments.write:
-            write(benchmarks()[data.benchmark], parts, kept)
+            write(bound(data).data.shortcuts, parts, kept)
         found[data.benchmark] = {**parts, **found.get(data.benchmark, {})}
     if not found:
         raise SystemExit(f"nothing to measure in {arguments.data}")
