@@ -18,10 +18,12 @@ import time
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
+from http.client import HTTPException
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, build_opener
 
 import psutil
-import requests
 
 from medtasks_utils.harness.task_options import SERVED_BY
 from medtasks_utils.writing import JsonObject, read_json, write_whole
@@ -192,9 +194,13 @@ def _take_over_replies(job: Job) -> None:
 
 def is_up(address: str) -> bool:
     """Return True if a server on this machine responds at an address with a status below 500."""
-    with suppress(requests.RequestException):
-        return requests.get(address, timeout=_PROBE_TIMEOUT, proxies={"no_proxy": "127.0.0.1"}).status_code < 500
-    return False
+    try:
+        with build_opener(ProxyHandler({})).open(address, timeout=_PROBE_TIMEOUT):
+            return True
+    except HTTPError as error:
+        return error.code < 500
+    except (OSError, HTTPException, ValueError):
+        return False
 
 
 def _models_at(port: int) -> str:
