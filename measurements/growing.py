@@ -31,8 +31,8 @@ from local_server import LocalServer, Request
 from scripts import draw, prompt_of
 
 from medtasks_utils.__main__ import main as medtasks
-from medtasks_utils.harness.replies import Reply
-from medtasks_utils.harness.reply_store import ReplyStore
+from medtasks_utils.inference.replies import Reply
+from medtasks_utils.inference.reply_store import ReplyStore
 
 _CONNECTIONS = 4
 

@@ -1,6 +1,7 @@
 """Read and write files, format texts and tables, and remove secrets from what is printed or saved."""
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -56,6 +57,12 @@ def read_json(path: Path) -> Any:
 def json_lines(rows: Iterable[JsonObject]) -> str:
     """Encode rows as JSON lines; values that JSON cannot represent are converted by ``str``."""
     return "".join(json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in rows)
+
+
+def digest(value: Any, length: int = 8) -> str:
+    """Return the first ``length`` hexadecimal digits of a hash of a JSON value."""
+    text = json.dumps(value, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
 # ---- the terminal

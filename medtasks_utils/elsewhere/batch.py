@@ -17,20 +17,18 @@ from typing import Any
 from pydantic_core import from_json
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.api_batch import read_replies
 from medtasks_utils.harness.batch_model import FORMS, Answering, answering
 from medtasks_utils.harness.catalog import make_tasks, manager_for
 from medtasks_utils.harness.evaluation import Evaluation, StoppedBeforeReplies
 from medtasks_utils.harness.lm_eval_names import EvaluatorConfig, Instance, Run, get_model
-from medtasks_utils.harness.model_server import PromptTooLong
-from medtasks_utils.harness.models import request_body
-from medtasks_utils.harness.replies import Reply
+from medtasks_utils.harness.server_model import replies_in, request_body
 from medtasks_utils.harness.settings import check_arguments
-from medtasks_utils.harness.signature import digest
 from medtasks_utils.harness.sources import source_of
 from medtasks_utils.harness.task_options import DATA_KEY
+from medtasks_utils.inference.replies import Reply
+from medtasks_utils.inference.responses import PromptTooLong, read
 from medtasks_utils.results.samples import Row, mapping, numbered_lines
-from medtasks_utils.writing import SECRETS, json_lines, write_whole
+from medtasks_utils.writing import SECRETS, digest, json_lines, write_whole
 
 from .other_runs import named
 
@@ -218,7 +216,8 @@ class BatchResponses:
             response = mapping(line.get("response"))
             sent = json.dumps(response.get("body") or {"error": line.get("error") or "no response"})
             try:
-                reply, *_ = read_replies(model, custom_id, int(response.get("status_code", 200)), sent, request["body"])
+                completion = read(int(response.get("status_code", 200)), sent, custom_id, model.model, request["body"])
+                reply, *_ = replies_in(completion, model, custom_id, request["body"].get("n", 1))
             except PromptTooLong as error:
                 return Reply(refusal=str(error))
             except (MedtasksError, TypeError, ValueError) as error:

@@ -27,7 +27,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 from pydantic_core import from_json
 
 from medtasks_utils.errors import MedtasksError, reason_of
-from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion
+from medtasks_utils.inference.replies import NoReplyError, Reply, read_completion
 from medtasks_utils.results.samples import Message, Row, content_of, number, numbered_lines
 from medtasks_utils.writing import read_json
 

@@ -9,10 +9,10 @@ from contextvars import ContextVar
 from typing import Any
 
 from medtasks_utils.errors import UsageError
+from medtasks_utils.inference.replies import Reply
 
 from .lm_eval_names import Instance, LocalChatCompletion, LocalCompletionsAPI, model_registry
-from .models import NO_LIMIT
-from .replies import Reply
+from .server_model import NO_LIMIT
 
 Answering = Callable[[Any, Sequence[Instance]], list[Reply]]
 """A function of a model and all of its requests that returns the reply to each request."""

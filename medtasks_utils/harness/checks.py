@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError, logger
+from medtasks_utils.inference.client import Client, run_with
+from medtasks_utils.inference.responses import ServerUnavailable
 
 from .catalog import make_tasks, manager_for
 from .lm_eval_names import (
@@ -27,8 +29,8 @@ from .lm_eval_names import (
     model_registry,
     sanitize_model_name,
 )
-from .model_server import ServerUnavailable, context_of
-from .models import HF, check_tokenizer, context_in_process, is_api, model_to_probe, probe
+from .models import HF, check_tokenizer, context_in_process
+from .server_model import endpoint_of, is_api, model_to_probe, probe
 from .settings import check_arguments, check_generation, check_room, warn_of_cut_reasoning
 from .task_options import without_effect
 
@@ -73,7 +75,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
                 raise
             logger.warning("%s; the run goes on without it, as far as the kept replies suffice", error)
             completion = None
-        check_room(lengths, context_of(model))
+        check_room(lengths, run_with(endpoint_of(model), Client.context))
         if completion and any(reply.reasoning for reply in completion.replies):
             warn_of_cut_reasoning(lengths)
     check_tokenizer(config.model, config.model_args, config.apply_chat_template)

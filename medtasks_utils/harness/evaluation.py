@@ -17,15 +17,15 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import default_text
 from medtasks_utils.benchmarks.yaml_tasks import listings
 from medtasks_utils.errors import UsageError, reason_of
+from medtasks_utils.inference.reply_store import ReplyStore
+from medtasks_utils.inference.responses import ServerUnavailable
 from medtasks_utils.writing import SECRETS, table
 
 from . import patches
-from .api_batch import spent
 from .checks import check, folder_of
 from .lm_eval_names import EvaluatorConfig
-from .model_server import ServerUnavailable
 from .patches.evaluator import current_evaluation
-from .reply_store import ReplyStore
+from .server_model import spent
 from .task_options import SERVED_BY
 
 

@@ -18,7 +18,7 @@ from medtasks_utils.benchmarks.yaml_tasks import place_of, tasks_named
 from medtasks_utils.errors import DataError, did_you_mean, reason_of
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
-from medtasks_utils.writing import one_line
+from medtasks_utils.writing import digest, one_line
 
 from .lm_eval_names import (
     METRIC_REGISTRY,
@@ -33,7 +33,6 @@ from .lm_eval_names import (
     get_filter,
     register_filter,
 )
-from .signature import digest
 
 READINGS = {STRICT: "strict", FLEXIBLE: "flexible"}
 """By the name of each of our filters, its argument ``reading``."""

@@ -8,7 +8,8 @@ from typing import Any
 from medtasks_utils.errors import UsageError, logger
 
 from .lm_eval_names import Instance
-from .models import can_be_asked_singly, probe, request_body, seed_of
+from .models import seed_of
+from .server_model import can_be_asked_singly, probe, request_body
 
 _MANY_ANSWERS = "Write a random number of thirty digits."
 

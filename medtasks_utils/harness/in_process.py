@@ -1,67 +1,73 @@
 """Determine how replies of transformers and vLLM models in this process ended, from the tokens that they generate.
 
-These models return only texts. They call their cache hook with each prompt and text, in the order of generation. To
-each text, the hook attaches what the generated tokens show.
+These models return only texts. They call their cache hook with each prompt and text, in the order of generation, so
+what the generated tokens show can be attached to each text.
 """
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from contextlib import contextmanager
 from typing import Any
 
+from medtasks_utils.inference.replies import Reply
+
 from .models import is_one_of
-from .replies import Reply
+
+Facts = dict[str, Any]
+"""The attributes of a :class:`~medtasks_utils.inference.replies.Reply`, as far as they are known."""
 
 
-def learn_ends(model: Any) -> None:
-    """Replace ``generate_until`` of a transformers or vLLM model, so that it returns :class:`.replies.Reply` objects.
-
-    Other models remain as they are.
-    """
-    for kind, read in (("HFLM", _facts_of_transformers), ("VLLM", _facts_of_vllm)):
-        if is_one_of(model, kind):
-            model.generate_until = partial(_replies_with_ends, model, read, model.generate_until)
-
-
-def _replies_with_ends(
-    model: Any, read: Callable[..., Any], ask: Callable[..., Any], requests: Sequence[Any]
-) -> list[Reply]:
-    """Return the replies to requests, each with what the tokens that the model generated say about its end.
+class Ends:
+    """How the replies of a model end; nothing is known of a model that is of neither kind.
 
     Args:
         model: the model.
-        read: a function of the model, its output for a batch and its settings that yields the attributes of replies.
-        ask: the model's own method.
-        requests: the requests.
     """
-    generated: deque[dict[str, Any]] = deque()
-    known: dict[tuple[str, str], list[Reply]] = defaultdict(list)
-    generate, hook = model._model_generate, model.cache_hook
-    add_to_cache = hook.add_partial
 
-    def model_generate(**of_batch: Any) -> Any:
-        output = generate(**of_batch)
-        generated.extend(read(model, output, of_batch))
-        return output
+    def __init__(self, model: Any) -> None:
+        kinds = {"HFLM": _facts_of_transformers, "VLLM": _facts_of_vllm}
+        self._model = model
+        self._read = next((read for kind, read in kinds.items() if is_one_of(model, kind)), None)
+        self._generated: deque[Facts] = deque()
+        self._replies: dict[tuple[str, str], list[Reply]] = defaultdict(list)
 
-    def add_partial(method: str, request: Sequence[Any], reply: Any) -> None:
-        if generated:
-            reply = Reply(reply, **generated.popleft())
-            known[request[0], reply].append(reply)
-        add_to_cache(method, request, reply)
+    def replies(self, ask: Callable[[Sequence[Any]], Sequence[Any]], requests: Sequence[Any]) -> Sequence[Any]:
+        """Return the replies to requests, with their ends."""
+        if self._read is None:
+            return ask(requests)
+        with self._watching():
+            texts = ask(requests)
+        known = [self._replies.get((request.args[0], text)) for request, text in zip(requests, texts, strict=True)]
+        replies = [replies.pop(0) if replies else text for replies, text in zip(known, texts, strict=True)]
+        self._replies.clear()
+        return replies
 
-    model._model_generate = model_generate
-    hook.add_partial = add_partial
-    try:
-        texts = ask(requests)
-    finally:
-        del model._model_generate
-        hook.add_partial = add_to_cache
-    pairs = ((known.get((request.args[0], text)), text) for request, text in zip(requests, texts, strict=True))
-    return [replies.pop(0) if replies else text for replies, text in pairs]
+    def of(self, prompt: str, text: Any) -> Any:
+        """Return the text that the model has generated for a prompt, with its end."""
+        if not self._generated:
+            return text
+        reply = Reply(text, **self._generated.popleft())
+        self._replies[prompt, reply].append(reply)
+        return reply
+
+    @contextmanager
+    def _watching(self) -> Iterator[None]:
+        """Return a context in which the tokens that the model generates are read."""
+        generate = self._model._model_generate
+
+        def model_generate(**of_batch: Any) -> Any:
+            output = generate(**of_batch)
+            self._generated.extend(self._read(self._model, output, of_batch))  # type: ignore[misc]
+            return output
+
+        self._model._model_generate = model_generate
+        try:
+            yield
+        finally:
+            del self._model._model_generate
 
 
-def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[Facts]:
     """Yield the attributes of each reply in a batch. Tokens after an end-of-text token are padding.
 
     A stop string also ends a reply; the number of tokens before it is not known.
@@ -82,7 +88,7 @@ def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) ->
             yield {"ended": "length", "tokens": len(tokens)}
 
 
-def _facts_of_vllm(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _facts_of_vllm(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[Facts]:
     """Yield the attributes of each reply as vLLM reports them."""
     for request in output:
         (reply,) = request.outputs

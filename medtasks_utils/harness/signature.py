@@ -38,6 +38,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks.options import Options
+from medtasks_utils.writing import digest
 
 NO_VALUE = "-"
 """The value of an empty field."""
@@ -64,12 +65,6 @@ def parse(text: str) -> dict[str, str]:
     """Parse a signature into its fields by key; the task's name is under ``task``."""
     task, *fields = text.split("|")
     return {"task": task, **dict(field.partition(":")[::2] for field in fields)}
-
-
-def digest(value: Any, length: int = 8) -> str:
-    """Return the first ``length`` hexadecimal digits of a hash of a JSON value."""
-    text = json.dumps(value, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
 def digest_of_lines(values: Iterable[Any]) -> str:

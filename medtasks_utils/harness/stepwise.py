@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from medtasks_utils.errors import logger
+from medtasks_utils.inference.reply_store import ReplyStore
 
 from .lm_eval_names import get_sample_size
-from .reply_store import ReplyStore
 
 
 def evaluate_in_steps(

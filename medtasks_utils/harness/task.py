@@ -21,21 +21,21 @@ from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
+from medtasks_utils.inference.replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply, remarks_on
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.scores import scores_to_log
-from medtasks_utils.writing import counted
+from medtasks_utils.writing import counted, digest
 
 from . import generations
 from .aggregates import HarnessAggregation, combined
 from .fields import OURS, bind_filters, check_templates, checked_fields, filters_as_signed, metrics_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
-from .models import model_of_the_run, runs_in_process
+from .models import runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
-from .replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply, remarks_on
+from .run_model import current_run
 from .settings import check_room, warn_of_cut_reasoning
 from .signature import (
     NO_VALUE,
-    digest,
     digest_of_lines,
     generation_as_signed,
     options_as_signed,
@@ -233,7 +233,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
-        self.model = model_of_the_run.get()
+        run = current_run.get()
+        self.model = run.model if run else None
         if self.turns is not None:
             kwargs["chat_template"] = self.turns.prepare(kwargs.get("chat_template"))
         self._scorer = None

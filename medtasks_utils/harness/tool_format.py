@@ -1,19 +1,19 @@
 """Decide how tools are called in a run: natively, in fields of the message, or within the text."""
 
 import json
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.inference.responses import ServerUnavailable
 from medtasks_utils.tools.calls import MAX_CALLS, read_calls
 from medtasks_utils.tools.loop import Conversation
 from medtasks_utils.tools.native import understand
 from medtasks_utils.tools.tool import CallResult, Tool
 
 from .lm_eval_names import LM, LocalChatCompletion
-from .model_server import ServerUnavailable
-from .models import probe, tools_in_template
+from .server_model import probe
 
 
 class ToolFormat:
@@ -55,9 +55,12 @@ class ToolFormat:
         by_server = self.name == "native" and not self.most_by_template
         return {**settings, "tools": self.schemas} if by_server else settings
 
-    def rendering(self) -> AbstractContextManager[None]:
-        """Return a context in which the chat template shows the tools, if they are native."""
-        return tools_in_template(self._model, self.schemas) if self.most_by_template else nullcontext()
+    @property
+    def chat_template(self) -> Callable[..., Any] | None:
+        """The function that renders messages with the tools, if the model's chat template writes them; else None."""
+        if not self.most_by_template:
+            return None
+        return _with_tools(self._model, self.schemas).apply_chat_template  # type: ignore[no-any-return]
 
     # ---- whether the model supports tools
 
@@ -85,11 +88,10 @@ class ToolFormat:
         parsed = understand(json.dumps(calls), self._tools, number, 0)
         trial = Conversation("", [question, parsed.message], calls=parsed.calls)
         trial.answer([CallResult("2.25", failed=False)] * number, is_last=False)
-        apply = self._model.apply_chat_template
+        apply = _with_tools(self._model, self.schemas).apply_chat_template
         try:
-            with tools_in_template(self._model, self.schemas):
-                first = str(apply([question], add_generation_prompt=False))
-                text = str(apply(trial.chat))
+            first = str(apply([question], add_generation_prompt=False))
+            text = str(apply(trial.chat))
         except Exception:  # templates raise all kinds of errors for messages that they do not support
             return False
         if tool.name not in first or "2.25" not in text:
@@ -109,7 +111,7 @@ class ToolFormat:
         try:
             with_tools = probe(model, {**settings, "tools": self.schemas})
         except MedtasksError as error:
-            if isinstance(error, ServerUnavailable) and "tool" not in error.words.lower():
+            if isinstance(error, ServerUnavailable) and "tool" not in error.body.lower():
                 raise  # the error has another reason
             return str(error)
         if with_tools is None or without is None:
@@ -120,3 +122,30 @@ class ToolFormat:
         tokens_with, tokens_without = (completion.usage.get("prompt") for completion in (with_tools, without))
         ignored = tokens_with is not None and tokens_with == tokens_without
         return f"{model.base_url} leaves tools out of the prompt" if ignored else ""
+
+
+class _TokenizerWithTools:
+    """A tokenizer whose chat template shows tools."""
+
+    def __init__(self, tokenizer: Any, schemas: Sequence[Mapping[str, Any]]) -> None:
+        self._tokenizer, self._schemas = tokenizer, list(schemas)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._tokenizer, name)
+
+    def apply_chat_template(self, *args: Any, **settings: Any) -> Any:
+        return self._tokenizer.apply_chat_template(*args, tools=self._schemas, **settings)
+
+
+def _with_tools(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Any:
+    """Return a copy of a model, with the same weights, whose chat template shows tools.
+
+    The models of lm_eval do not pass tools to their tokenizer.
+
+    Args:
+        model: a model in this process, with a tokenizer.
+        schemas: the JSON schemas of the tools.
+    """
+    rendering = copy(model)
+    rendering.tokenizer = _TokenizerWithTools(model.tokenizer, schemas)
+    return rendering

@@ -10,16 +10,16 @@ from typing import Any
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.options import switch_of
 from medtasks_utils.errors import UsageError
+from medtasks_utils.inference.replies import Reply, as_reply
 from medtasks_utils.statistics.metrics import TOOL_METRICS
 from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
 
-from .api_batch import NextPrompt
+from .api_batch import ApiBatch, NextPrompt
 from .lm_eval_names import Instance
 from .models import most_in_any_process
-from .patches.evaluator import api_batch
-from .replies import Reply, as_reply
+from .run_model import current_run
 from .tool_format import ToolFormat
 
 
@@ -33,7 +33,8 @@ class ToolTurns:
         task: a :class:`.task.MedTask` with tools.
     """
 
-    _format: ToolFormat  # set when requests are built
+    _format: ToolFormat  # this and the next are set when requests are built
+    _render: Callable[..., Any]
 
     def __init__(self, task: Any) -> None:
         options = task.options
@@ -77,10 +78,11 @@ class ToolTurns:
         if self._format.name == "text" and self._format_option == "auto":
             task.remark(f"tools are called in the text: {self._format.refusal}")
 
+        self._render = self._format.chat_template or chat_template
+
         def rendered(messages: Sequence[Message], **settings: Any) -> Any:
             self._rendered = messages
-            with self._format.rendering():
-                return chat_template(messages, **settings)
+            return self._render(messages, **settings)
 
         return rendered
 
@@ -100,9 +102,14 @@ class ToolTurns:
             instance.arguments = (prompt, self._format.in_settings(settings))
             instance.replies = []
             instance.conversation = Conversation(f"{instance.doc_id}/{instance.idx}", [*instance.chat])
-        batch = api_batch.get()
-        if batch is not None:
-            batch.join(self._task.task_name, self)
+        if self._batch is not None:
+            self._batch.join(self._task.task_name, self.conversing)
+
+    @property
+    def _batch(self) -> ApiBatch | None:
+        """The run's requests to a server; None for a model of another kind."""
+        run = current_run.get()
+        return None if run is None else run.batch
 
     # ---- further turns
 
@@ -111,12 +118,11 @@ class ToolTurns:
 
         With an API model, this concerns only conversations whose first reply came from lm_eval's cache.
         """
-        batch = api_batch.get()
         unfinished = [instance for instance in self._task.instances if not instance.conversation.is_over]
-        if batch is None:
+        if self._batch is None:
             self._in_batches(unfinished)
         elif unfinished:  # their first replies came from lm_eval's cache
-            batch.generate_until(unfinished)
+            self._batch.generate_until(unfinished)
         for instance in self._task.instances:
             instance.resps = [_in_all(instance.conversation.reply, instance.replies)]
 
@@ -136,17 +142,18 @@ class ToolTurns:
         Args:
             instances: the first requests of the conversations, with their replies.
         """
-        model, unfinished = self._task.model, instances
+        run: Any = current_run.get()
+        unfinished = instances
         replies = [instance.resps[0] for instance in unfinished]
         with self._dialogue() as dialogue:
             while True:
                 unfinished = _unfinished(dialogue, unfinished, replies)
-                size = most_in_any_process(model, len(unfinished))
+                size = most_in_any_process(run, len(unfinished))
                 if size == 0:
                     return
                 requests = [self._next_request(instance) for instance in unfinished]
                 padding = [self._task.instances[-1]] * (size - len(requests))
-                replies = model.generate_until([*requests, *padding])[: len(requests)]
+                replies = run.generate_until([*requests, *padding])[: len(requests)]
 
     def _next_request(self, first: Instance) -> Instance:
         """Return the request for the next reply of a conversation, given its first request."""
@@ -156,8 +163,7 @@ class ToolTurns:
         return request
 
     def _prompt(self, conversation: Conversation) -> Any:
-        with self._format.rendering():
-            return self._task.model.apply_chat_template(conversation.chat, add_generation_prompt=True)
+        return self._render(conversation.chat, add_generation_prompt=True)
 
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:

@@ -1,60 +1,81 @@
-"""Cache replies on disk, in a file that several processes can share and that a killed process does not damage.
+"""Keep a judge's replies in a file that several processes can share and that a killed process does not damage.
 
-The cache is an SQLite database in write-ahead mode; each reply is a transaction of its own. Write-ahead mode needs a
-local disk: on a network file system, use a separate file on each machine.
+Each reply is a line with a checksum (:mod:`medtasks_utils.inference.reply_files`). In earlier versions the file was an
+SQLite database: its replies are still read, and new ones are added to a file next to it.
 """
 
 import json
 import sqlite3
-import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
+
+from medtasks_utils.inference.reply_files import line_of, object_of
 
 from .judge_settings import JudgeError
 
-_BUSY_SECONDS = 30.0
-_SET_UP = """
-    PRAGMA synchronous = NORMAL;  -- survives a killed process, not a power cut
-    CREATE TABLE IF NOT EXISTS replies (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL);
-    BEGIN IMMEDIATE;  -- fails if the file is read-only
-    ROLLBACK;
-"""
+_SQLITE = b"SQLite format 3\0"
+_BEGINNING = b'\n["'
 
 
 class Cache:
     """A persistent store of replies by key.
 
     Args:
-        path: the database file; it and its folder are created if missing.
+        path: the file; it and its folder are created if missing. For a database of an earlier version, the file of the
+            same name that ends in ``.jsonl``.
 
     Raises:
-        JudgeError: if the file cannot be opened for writing.
+        JudgeError: if the file cannot be opened for writing, or is something else.
     """
 
     def __init__(self, path: Path) -> None:
+        self._replies: dict[str, str] = {}
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None)
-            with suppress(sqlite3.OperationalError):  # "locked": another process is switching the mode
-                self._database.execute("PRAGMA journal_mode = WAL")
-            self._database.executescript(_SET_UP)
-        except (OSError, sqlite3.Error) as error:
+            if _beginning_of(path).startswith(_SQLITE):
+                self._replies = _replies_in_database(path)
+                path = path.with_suffix(".jsonl")
+            if not _BEGINNING.startswith(_beginning_of(path)[: len(_BEGINNING)]):
+                raise OSError("it has other content")
+            self._added = path.open("ab", buffering=0)  # so that the lines of several processes do not mix
+            self._read = path.open("rb")
+        except OSError as error:
             raise JudgeError(
                 f"cannot write the judge's cache {path} ({error}): name another file with judge_cache or --cache"
             ) from None
 
     def get(self, key: str) -> str | None:
-        """Return the reply stored under a key; None if there is none or it is damaged."""
-        with suppress(ValueError, TypeError, KeyError, sqlite3.DatabaseError):
-            (value,) = self._database.execute("SELECT value FROM replies WHERE key = ?", (key,)).fetchone()
-            return str(json.loads(value)["text"])
-        return None
+        """Return the reply stored under a key, also by another process; None if there is none or it is damaged."""
+        for line in self._read:
+            entry = object_of(line.rstrip(b"\n"))
+            if entry is not None:
+                self._replies[entry["key"]] = entry["text"]
+        return self._replies.get(key)
 
     def put(self, key: str, text: str) -> None:
-        """Store a reply and commit the transaction."""
-        value = json.dumps({"text": text})
-        self._database.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?)", (key, value, time.time()))
+        """Store a reply in a line of its own, even if the last line is not whole."""
+        self._added.write(b"\n%b\n" % line_of({"key": key, "text": text}))
 
     def close(self) -> None:
-        """Close the database."""
-        self._database.close()
+        """Close the file."""
+        self._added.close()
+        self._read.close()
+
+
+def _beginning_of(path: Path) -> bytes:
+    """Return the first bytes of a file; none if it does not exist."""
+    if not path.exists():
+        return b""
+    with path.open("rb") as file:
+        return file.read(len(_SQLITE))
+
+
+def _replies_in_database(path: Path) -> dict[str, str]:
+    """Return the replies in the database of an earlier version by key, without those that are damaged."""
+    replies = {}
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as database:
+        database.text_factory = bytes
+        for key, value in database.execute("SELECT key, value FROM replies"):
+            with suppress(ValueError, TypeError, KeyError):
+                replies[key.decode()] = str(json.loads(value)["text"])
+    return replies

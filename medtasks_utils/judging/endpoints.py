@@ -4,15 +4,13 @@ import re
 from collections.abc import Mapping, Set
 from typing import Any
 
-import openai
-
 from medtasks_utils.errors import HINTS_BY_STATUS
+from medtasks_utils.inference.client import Endpoint
+from medtasks_utils.inference.responses import NoConnection, NoResponse, RequestRefused, ServerError
 from medtasks_utils.writing import SECRETS, JsonObject, one_line, printable, shortened
 
 from .judge import CallError, Schema
-
-NO_COMPLETION = "http_200"
-"""The kind of failure if a successful HTTP reply is not a chat completion."""
+from .judge_settings import JudgeSettings
 
 TIMEOUT = 180.0
 """Seconds to wait for a reply before an attempt counts as failed."""
@@ -22,10 +20,23 @@ _SERVER = "is the server running, and is the base URL right?"
 HINTS = {
     "unreachable": _SERVER,
     "timeout": _SERVER,
-    NO_COMPLETION: HINTS_BY_STATUS[404],
+    "http_200": HINTS_BY_STATUS[404],
     **{f"http_{status}": hint for status, hint in HINTS_BY_STATUS.items()},
 }
 """What the user should check, by kind of failure."""
+
+
+def endpoint_of(settings: JudgeSettings) -> Endpoint:
+    """Return the endpoint of a judging model, with its limits."""
+    return Endpoint(
+        url=f"{settings.base_url}/chat/completions",
+        model=settings.model,
+        headers={"Authorization": f"Bearer {settings.api_key}"},
+        at_once=settings.concurrency,
+        attempts=settings.max_retries + 1,
+        timeout=TIMEOUT,
+        pause=settings.pause,
+    )
 
 
 def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> JsonObject:
@@ -42,11 +53,11 @@ def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> JsonObject
     return {name: value for name, value in arguments.items() if name not in refused}
 
 
-def refused_by(error: openai.OpenAIError, sent: Mapping[str, Any]) -> str | None:
+def refused_by(error: RequestRefused, sent: Mapping[str, Any]) -> str | None:
     """Return the name of the parameter that the endpoint seems to have refused; None if the error has another cause."""
-    if not isinstance(error, openai.BadRequestError | openai.UnprocessableEntityError):
+    if error.status not in (400, 422):
         return None
-    complaint = str(error).lower()
+    complaint = error.body.lower()
     hints = {"max_tokens": "max_completion_tokens", "temperature": "temperature"}
     # Endpoints word this in many ways, so any other complaint is taken to be about structured output.
     if not re.search("context (length|window)", complaint):
@@ -54,16 +65,12 @@ def refused_by(error: openai.OpenAIError, sent: Mapping[str, Any]) -> str | None
     return next((name for name, hint in hints.items() if name in sent and hint in complaint), None)
 
 
-def explain(error: openai.OpenAIError) -> CallError:
-    """Convert an error of the client library into a :class:`CallError` of one line, without the key."""
-    kind, message = "unreadable", f"not a chat completion ({type(error).__name__})"
-    if isinstance(error, openai.APITimeoutError):
-        kind, message = "timeout", f"no response within {TIMEOUT:g} s"
-    elif isinstance(error, openai.APIStatusError):
-        kind, message = f"http_{error.status_code}", str(error)
-    elif isinstance(error, openai.APIConnectionError):
-        kind, message = "unreachable", f"{error} {error.__cause__!r}"
-    return CallError(error_line(message), kind)
+def explain(error: ServerError) -> CallError:
+    """Convert an error of the client into a :class:`CallError` of one line, without the key."""
+    if isinstance(error, NoResponse):
+        return CallError(f"no response within {TIMEOUT:g} s", "timeout")
+    kind = "unreachable" if isinstance(error, NoConnection) else f"http_{error.status}"
+    return CallError(error_line(error.problem), kind)
 
 
 def error_line(text: str) -> str:

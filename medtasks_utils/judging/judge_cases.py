@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tqdm import tqdm
 
 from .judge import CallError, Judge, Judgement, Value
-from .judge_settings import JudgeError, JudgeSettings
+from .judge_settings import JudgeSettings
 
 if TYPE_CHECKING:
     from .client import JudgeClient
@@ -22,8 +22,8 @@ def check(settings: JudgeSettings) -> None:
     """Send a small request to the endpoint before a long run; once per process, if it succeeds.
 
     Raises:
-        JudgeError: if a library is not installed, if the cache cannot be written, or if the endpoint cannot be reached
-            or rejects the key, the model or the parameters.
+        JudgeError: if the cache cannot be written, or if the endpoint cannot be reached or rejects the key, the model
+            or the parameters.
     """
     _with_client(settings, False, lambda client: client.check())
 
@@ -43,7 +43,7 @@ def judge_all(
         n judgements, in order. A case that cannot be judged does not raise; its judgement has a failure and no score.
 
     Raises:
-        JudgeError: if a library is not installed, the cache cannot be written, or the endpoint fails the check.
+        JudgeError: if the cache cannot be written, or the endpoint fails the check.
     """
 
     async def work(client: "JudgeClient") -> list[Judgement]:
@@ -75,17 +75,14 @@ def judge_all(
 def _with_client(
     settings: JudgeSettings, check_first: bool, work: "Callable[[JudgeClient], Awaitable[Value]]"
 ) -> Value:
-    """Run ``work`` with a client in an event loop in another thread, since a notebook already runs one in its own."""
-    try:  # imported here, since the library is slow to import and belongs to an extra
-        from anyio.from_thread import start_blocking_portal
+    """Run ``work`` with a client of the judge."""
+    from medtasks_utils.inference.client import Client, run_with  # imported late, since most runs have no judge
 
-        from .client import JudgeClient
-    except ModuleNotFoundError as error:
-        raise JudgeError(f"judges need {error.name}, which is not installed: pip install 'medtasks[judge]'") from None
+    from .client import JudgeClient
+    from .endpoints import endpoint_of
 
-    async def run() -> Value:
-        async with aclosing(JudgeClient(settings, check_first)) as client:
-            return await work(client)
+    async def run(client: Client) -> Value:
+        async with aclosing(JudgeClient(settings, client, check_first)) as judge:
+            return await work(judge)
 
-    with start_blocking_portal() as portal:
-        return portal.call(run)
+    return run_with(endpoint_of(settings), run)

@@ -61,8 +61,8 @@ class JudgeSettings:
             base_url: the base URL of the endpoint; None for ``OPENAI_BASE_URL`` or, if that is not set, OpenAI's.
             key_variable: the name of the environment variable with the API key; None for ``JUDGE_API_KEY`` or, if that
                 is not set, ``OPENAI_API_KEY``.
-            cache: the cache file; None for ``judge.sqlite3`` in ``$XDG_CACHE_HOME/medtasks`` (by default,
-                ``~/.cache/medtasks``).
+            cache: the cache file; None for ``judge.jsonl`` in ``$XDG_CACHE_HOME/medtasks`` (by default,
+                ``~/.cache/medtasks``), or ``judge.sqlite3`` if an earlier version has left it there.
             limits: values of the other attributes.
 
         Raises:
@@ -79,7 +79,8 @@ class JudgeSettings:
         SECRETS.learn({"api_key": key})
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
         file = Path(cache or f"{home}/medtasks/judge.sqlite3").expanduser()
-        # The client library requires a key, even if the endpoint needs none.
+        if not cache and not file.exists():
+            file = file.with_suffix(".jsonl")
         return cls(model, url, key or "none", file, **limits)
 
 

@@ -11,11 +11,10 @@ from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, ReportFacts, TaskInfo
 from medtasks_utils.benchmarks.shortcuts import Reached, most_reached
-from medtasks_utils.harness.signature import digest
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.score_arrays import Codes, MetricScores, integer_codes
 from medtasks_utils.statistics.scores import Score
-from medtasks_utils.writing import JsonObject
+from medtasks_utils.writing import JsonObject, digest
 
 from .samples import Row, Sample, SampleLog, mapping, read_samples
 

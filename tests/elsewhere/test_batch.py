@@ -11,7 +11,7 @@ from given import Row, each_row, json_lines, table, write_rows
 from local_server import LocalServer, completion
 from running import saved_results
 
-from medtasks_utils.harness.signature import digest
+from medtasks_utils.writing import digest
 
 (FEW,) = table("requests")[-1]
 

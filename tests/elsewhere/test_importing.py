@@ -20,7 +20,7 @@ from medtasks_utils.elsewhere.matching import NOWHERE, by_id, by_prompt
 from medtasks_utils.elsewhere.other_runs import Response
 from medtasks_utils.elsewhere.saving import import_run
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.replies import Reply
+from medtasks_utils.inference.replies import Reply
 from medtasks_utils.results import Run, read_runs
 
 STRICT = "strict-match"

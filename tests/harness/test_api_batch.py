@@ -5,8 +5,7 @@ import json
 import random
 import threading
 import time
-from types import SimpleNamespace
-from unittest.mock import Mock
+from unittest.mock import Mock, call
 
 import aiohttp
 import pytest
@@ -16,8 +15,6 @@ from local_server import HANG_UP, Fault, LocalServer, Request
 from running import load, samples
 from scripts import in_turn, together
 from tool_caller import reply, run, tagged, turn
-
-from medtasks_utils.harness.models import tools_in_template
 
 
 def caller(body: Request) -> str:
@@ -41,7 +38,7 @@ def test_transcripts_and_scores_are_those_of_one_batch_a_turn(monkeypatch, seed,
     for is_single in (True, False):
         with monkeypatch.context() as patched:
             if not is_single:
-                patched.setattr("medtasks_utils.harness.patches.evaluator.can_be_asked_singly", lambda model: False)
+                patched.setattr("medtasks_utils.harness.run_model.can_be_asked_singly", lambda model: False)
             with LocalServer(later) as server:
                 result = run(server, f"medcalc_bench_{task}", connections, system_instruction=f"Be brief, {seed}.")
         assert server.most_at_once <= connections
@@ -125,24 +122,7 @@ def test_retries_headers_times_and_certificates_are_as_the_model_s_arguments_say
     with LocalServer(in_turn(Fault(503), Fault(503), "<answer>42</answer>")) as server:
         header = {"header": {"Authorization": "Bearer abc", "X-Ours": "1"}, "max_retries": 3}
         run(server, limit=2, connections=2, model_args={**header, "timeout": 99, "verify_certificate": False})
-    connector.assert_called_once_with(limit=2, ssl=False)
+    assert connector.call_args == call(limit=2, ssl=False)
     assert session.call_args.kwargs["timeout"].total == 99 and session.call_args.kwargs["trust_env"]
     assert len(server.requests) == 4
     assert {headers["x-ours"] for headers in server.headers} == {"1"}
-
-
-def test_threads_render_tools_one_after_the_other():
-    tokenizer = SimpleNamespace(apply_chat_template=lambda tools=None: tools)
-    model, rendered = SimpleNamespace(tokenizer=tokenizer), []
-
-    def render():
-        with tools_in_template(model, [{"name": "b"}]):
-            rendered.append(tokenizer.apply_chat_template())
-
-    thread = threading.Thread(target=render)
-    with tools_in_template(model, [{"name": "a"}]):
-        thread.start()
-        thread.join(0.1)
-        assert tokenizer.apply_chat_template() == [{"name": "a"}] and not rendered
-    thread.join()
-    assert rendered == [[{"name": "b"}]] and tokenizer.apply_chat_template() is None

@@ -10,7 +10,6 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-import requests
 from aiohttp import ClientPayloadError
 from commanding import exit_code, one_line
 from given import each_row
@@ -18,8 +17,9 @@ from local_server import Answer, Fault, LocalServer, Request
 from scripts import refusal
 
 from medtasks_utils.harness.lm_eval_names import LocalChatCompletion
-from medtasks_utils.harness.model_server import ServerUnavailable
-from medtasks_utils.harness.models import explaining_failures
+from medtasks_utils.harness.server_model import endpoint_of
+from medtasks_utils.inference.client import explaining_failures
+from medtasks_utils.inference.responses import NoResponse, ServerUnavailable
 from medtasks_utils.sweep.plan import as_words
 
 
@@ -97,14 +97,13 @@ def test_a_mistake_with_a_model_in_this_process_is_too(changed, code, says, serv
     test_a_mistake_is_one_line_with_the_way_out(changed, code, says, server, capsys)
 
 
-@pytest.mark.parametrize(
-    "error", [ClientPayloadError("half"), asyncio.TimeoutError(), requests.TooManyRedirects("31")], ids=repr
-)
+@pytest.mark.parametrize("error", [ClientPayloadError("half"), asyncio.TimeoutError(), OSError("31")], ids=repr)
 def test_a_failing_connection_names_the_server_and_the_settings_that_help(error):
     """What hangs up in a run is in the table."""
     model = LocalChatCompletion(base_url="http://a/v1", timeout=60)
     line = rf"http://a/v1 does not respond \({type(error).__name__}.*{error}.*timeout.*60 s"
-    with pytest.raises(ServerUnavailable, match=line), explaining_failures(model):
+    hint = endpoint_of(model).if_silent
+    with pytest.raises(ServerUnavailable, match=line), explaining_failures(model.base_url, hint):
         raise error
 
 
@@ -135,7 +134,7 @@ def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(verbosit
 def test_a_model_that_finds_one_token_too_few_or_is_busy_when_it_is_tried_is_run(probed, monkeypatch):
     with LocalServer(lambda body: ".", probed=lambda body: probed) as served:
         assert run({}, served) == 0
-        monkeypatch.setattr("medtasks_utils.harness.models.requests.post", Mock(side_effect=requests.ReadTimeout))
+        monkeypatch.setattr("medtasks_utils.harness.server_model.run_with", Mock(side_effect=NoResponse("")))
         assert run({}, served) == 0, "a slow one too"
     assert len(served.probes) == 1 and len(served.requests) == 4
 

@@ -19,9 +19,8 @@ from scripts import in_turn, refusal, together
 from medtasks_utils.benchmarks.choices import order_of
 from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.api_batch import spent
 from medtasks_utils.harness.generations import make_independent, scores_together
-from medtasks_utils.harness.models import can_be_asked_singly
+from medtasks_utils.harness.server_model import can_be_asked_singly, spent
 
 
 def of_seed(body: Request) -> Answer:

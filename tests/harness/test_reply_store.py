@@ -26,8 +26,9 @@ from scripts import Held, draw, prompt_of, refusal
 from medtasks_utils import load_runs
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.replies import Reply
-from medtasks_utils.harness.reply_store import ReplyStore, _pieces
+from medtasks_utils.harness.run_model import RunModel, _pieces
+from medtasks_utils.inference.replies import Reply
+from medtasks_utils.inference.reply_store import ReplyStore
 
 MODEL = {"kind": "hf", "pretrained": "a"}
 ASKS = {
@@ -166,7 +167,7 @@ def test_replies_are_of_one_model_however_it_is_reached(argument, is_same, tmp_p
 
 
 def test_replies_are_kept_as_they_come_and_without_locks_too(tmp_path, monkeypatch):
-    monkeypatch.setattr("medtasks_utils.harness.reply_files.fcntl.flock", Mock(side_effect=OSError))
+    monkeypatch.setattr("medtasks_utils.inference.reply_files.fcntl.flock", Mock(side_effect=OSError))
     put(store := ReplyStore(tmp_path, MODEL), "p", "reply")
     assert (take(ReplyStore(tmp_path, MODEL), "p"), store.kept) == ("reply", 1)
 
@@ -176,8 +177,8 @@ def test_a_full_disk_is_one_line_and_loses_no_replies(step, tmp_path, monkeypatc
     store = ReplyStore(tmp_path, MODEL)
     put(store, "p", "reply")
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    monkeypatch.setattr("medtasks_utils.harness.reply_store.line_of", Mock(side_effect=full))
-    monkeypatch.setattr("medtasks_utils.harness.reply_files.gzip.compress", Mock(side_effect=full))
+    monkeypatch.setattr("medtasks_utils.inference.reply_store.line_of", Mock(side_effect=full))
+    monkeypatch.setattr("medtasks_utils.inference.reply_files.gzip.compress", Mock(side_effect=full))
     with pytest.raises(MedtasksError, match=r"cannot store replies in .*No space left on device.*run the same command"):
         put(store, "q", "reply") if step == "put" else store.end()
     store.close()
@@ -187,7 +188,7 @@ def test_a_full_disk_is_one_line_and_loses_no_replies(step, tmp_path, monkeypatc
 @pytest.mark.parametrize("is_archived", [False, True])
 def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog, monkeypatch):
     """Bytes are changed, cut and added at random; lines that are JSON of another kind are damaged too."""
-    monkeypatch.setattr("medtasks_utils.harness.reply_files._MEMBER_LINES", 4)
+    monkeypatch.setattr("medtasks_utils.inference.reply_files._MEMBER_LINES", 4)
     kept = ReplyStore(tmp_path, MODEL)
     expected = {f"p{number}": Reply(f"reply {number}", "stop", number) for number in range(20)}
     for prompt, reply in expected.items():
@@ -235,8 +236,8 @@ def test_runs_at_once_and_one_after_another_lose_no_replies(tmp_path, caplog):
     left = ReplyStore(tmp_path, MODEL)
     assert [take(left, prompt) for prompt in "qrr"] == ["of another task", "later", None]
     four = ReplyStore(tmp_path, MODEL, fresh=True)
-    with four.stored_for(InProcess()):
-        put(four, "q", "fresh")
+    four.begin(seed=None, has_several_processes=False)
+    put(four, "q", "fresh")
     four.end()
     assert not list(tmp_path.glob("*.jsonl"))
     last = ReplyStore(tmp_path, MODEL, extend=True)
@@ -306,11 +307,10 @@ def converse(store: ReplyStore, prompt: str, settings: dict[str, Any], turns: li
     replies = []
     first: dict[str, Any] = {}
     for turn, end in enumerate(turns):
-        request = SimpleNamespace(args=(f"{prompt} {turn}", settings), **first)
+        request = SimpleNamespace(args=(f"{prompt} {turn}", settings), task_name="t", **first)
         first = first or {"first": request.args}
         new = Mock(return_value=[Reply(f"{turn} {settings}", *end)])
-        model = SimpleNamespace(world_size=1, generate_until=new)
-        replies += store._answering(model, "generate_until", calls_hook=False)([request])
+        replies += RunModel(SimpleNamespace(world_size=1, generate_until=new), store, "t").generate_until([request])
     return replies
 
 
@@ -327,12 +327,19 @@ def test_a_conversation_is_taken_over_whole_or_not_at_all(turns, before, now, is
 class InProcess:
     """A model that dies after some replies. It tells its hook of each, in vLLM under settings that nobody gave."""
 
-    world_size, model_args = 1, MODEL
+    world_size, model_args, max_gen_toks, max_length = 1, MODEL, 1, 99
+    _model_generate = None
+
+    def tok_encode(self, text: str) -> list[str]:
+        return [*text]
 
     def __init__(self, dies_after: int | None = None) -> None:
         self.asked: list[str] = []
         self.dies_after = dies_after
-        self.cache_hook = SimpleNamespace(add_partial=lambda *reply: None)
+        self.set_cache_hook(SimpleNamespace(add_partial=lambda *reply: None))
+
+    def set_cache_hook(self, hook: Any) -> None:
+        self.cache_hook = hook
 
     def generate_until(self, requests: list[Any]) -> list[str]:
         for request in requests:
@@ -349,7 +356,7 @@ class InProcess:
 
 def test_pieces_take_two_minutes(monkeypatch):
     seconds = [0.0]
-    monkeypatch.setattr("medtasks_utils.harness.reply_store.time", SimpleNamespace(monotonic=lambda: seconds[0]))
+    monkeypatch.setattr("medtasks_utils.harness.run_model.time", SimpleNamespace(monotonic=lambda: seconds[0]))
     sizes = []
     for piece, took in zip(_pieces(range(673)), [240, 60, 0, 1e9, 120], strict=True):
         sizes.append(len(piece))
@@ -359,14 +366,16 @@ def test_pieces_take_two_minutes(monkeypatch):
 
 @pytest.mark.parametrize(("kind", "kept"), [("HFLM", 6), ("VLLM", 4)])
 def test_replies_are_kept_as_the_model_gives_them_or_with_its_piece(kind, kept, tmp_path, monkeypatch):
-    monkeypatch.setattr("medtasks_utils.harness.reply_store._FIRST_PIECE", 4)
+    monkeypatch.setattr("medtasks_utils.harness.run_model._FIRST_PIECE", 4)
     prompts = ["", *"abcdefghi"]  # an empty prompt has an empty reply
-    requests = [SimpleNamespace(args=(prompt, {"until": []})) for prompt in prompts]
+    requests = [SimpleNamespace(args=(prompt, {"until": []}), task_name="t") for prompt in prompts]
     first, second = (type(kind, (InProcess,), {})(dies_after) for dies_after in (6, None))
     store = ReplyStore(tmp_path, MODEL)
-    with pytest.raises(KeyboardInterrupt), store.stored_for(first):
-        first.generate_until(requests)
+    run = RunModel(first, store, "t")
+    with pytest.raises(KeyboardInterrupt), run.receiving():
+        run.generate_until(requests)
     store.close()
-    with ReplyStore(tmp_path, MODEL).stored_for(second):
-        assert second.generate_until(requests) == ["", *"ABCDEFGHI"]
+    run = RunModel(second, ReplyStore(tmp_path, MODEL), "t")
+    with run.receiving():
+        assert run.generate_until(requests) == ["", *"ABCDEFGHI"]
     assert (first.asked[:kept] + second.asked, len(first.asked)) == (prompts, 6)

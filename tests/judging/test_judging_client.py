@@ -3,12 +3,12 @@
 import asyncio
 import json
 import sqlite3
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import AsyncMock, Mock, call
+from unittest.mock import AsyncMock, call
 
-import openai
 import pytest
 from given import each_row, error_line
 from judge_server import JudgeServer, geval_reply, sound
@@ -16,6 +16,7 @@ from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_fo
 from local_server import HANG_UP, Fault, completion
 from scripts import in_turn, refusal, whole
 
+from medtasks_utils.inference.responses import NoResponse
 from medtasks_utils.judging import JudgeError, JudgeSettings, check
 from medtasks_utils.judging.cache import Cache
 from medtasks_utils.judging.endpoints import explain
@@ -65,16 +66,15 @@ def test_what_stays_wrong_is_not(words, requests, tmp_path):
 
 
 def test_no_reply_within_three_minutes_is_a_timeout():
-    error = explain(openai.APITimeoutError(Mock()))
+    error = explain(NoResponse("late"))
     assert (error.kind, str(error)) == ("timeout", "no response within 180 s")
 
 
-def test_the_wait_is_kept_unless_it_is_longer_than_a_run_can_bear(tmp_path, monkeypatch):
-    monkeypatch.setattr("openai._base_client.anyio.sleep", sleep := AsyncMock())
-    judgement, _ = one(tmp_path, Fault(429, headers={"Retry-After": "30"}), GOOD)
-    assert judgement.score == 80.0 and sleep.await_args_list == [call(30.0)]
-    judgement, server = one(tmp_path / "other", Fault(429, headers={"Retry-After": "86400"}))
-    assert (judgement.failure, len(server.requests)) == ("http_429", 1)
+def test_the_wait_that_the_endpoint_asks_for_is_kept_up_to_two_minutes(tmp_path, monkeypatch):
+    monkeypatch.setattr("medtasks_utils.inference.client.asyncio.sleep", sleep := AsyncMock())
+    busy = [Fault(429, headers={"Retry-After": text}) for text in ("30", "86400")]
+    judgement, _ = one(tmp_path, *busy, GOOD)
+    assert judgement.score == 80.0 and sleep.await_args_list == [call(30.0), call(120)]
 
 
 # ---- replies
@@ -161,7 +161,7 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(tmp_path, monkeypatch, ca
 def test_without_an_address_it_is_that_of_openai_s_own_client(tmp_path, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", "http://h:1/v1/")
     monkeypatch.setenv("XDG_CACHE_HOME", "~/caches")
-    cache = Path.home() / "caches/medtasks/judge.sqlite3"
+    cache = Path.home() / "caches/medtasks/judge.jsonl"
     expected = JudgeSettings("gpt-4o-mini", "http://h:1/v1", "none", cache, 16, 4096, 6, 0.0)
     assert JudgeSettings.from_environment() == expected
 
@@ -199,17 +199,37 @@ def test_what_makes_another_question(tmp_path, monkeypatch):
         assert count(one) == 1
 
 
-@pytest.mark.parametrize(
-    "damage", ["5", "{}", "[", '{"text": 5, "tokens": []}', '{"text": "{", "tokens": 1}', b"\xff{"]
-)
-def test_a_cached_judgement_that_is_damaged_is_asked_for_again(damage, tmp_path):
+@pytest.mark.parametrize("damage", [b"5", b"", b"{", b"\xff{"])
+def test_a_cached_reply_that_is_damaged_is_asked_for_again(damage, tmp_path):
+    file = tmp_path / "cache.jsonl"
     with JudgeServer(in_turn(GOOD)) as server:
         judged(server, tmp_path, [case()])
-        with sqlite3.connect(tmp_path / "cache.sqlite3") as database:
-            database.execute("UPDATE replies SET value = CAST(? AS TEXT)", (damage,))
+        file.write_bytes(file.read_bytes()[:40] + damage)
         judgements = [*judged(server, tmp_path, [case()]), *judged(server, tmp_path, [case()])]
     assert [judgement.score for judgement in judgements] == [80.0, 80.0] and len(server.requests) == 2
 
 
-def test_half_a_minute_is_waited_for_another_process_that_writes(tmp_path):
-    assert Cache(tmp_path / "c")._database.execute("PRAGMA busy_timeout").fetchone() == (30_000,)
+def test_processes_find_the_replies_of_each_other(tmp_path):
+    one, other = Cache(tmp_path / "c"), Cache(tmp_path / "c")
+    for number in range(3):
+        one.put(f"{number}", "a")
+        assert (other.get(f"{number}"), one.get(f"{number}")) == ("a", "a")
+
+
+def test_the_database_of_an_earlier_version_is_read_and_left_as_it_is(tmp_path):
+    path = tmp_path / "judge.sqlite3"
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("CREATE TABLE replies (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL)")
+        rows = [("a", '{"text": "old"}', 0.0), ("b", '{"text":', 0.0), ("c", "5", 0.0)]
+        database.executemany("INSERT INTO replies VALUES (?, ?, ?)", rows)
+    before = path.read_bytes()
+    Cache(path).put("b", "new")
+    assert list(map(Cache(path).get, "abc")) == ["old", "new", None]
+    assert path.read_bytes() == before and (tmp_path / "judge.jsonl").exists()
+
+
+def test_a_file_with_other_content_is_no_cache(tmp_path):
+    (tmp_path / "cache.jsonl").write_text("a,b\n")
+    with JudgeServer() as server, pytest.raises(JudgeError, match=r"cannot write the judge's cache .* other content"):
+        judged(server, tmp_path, [case()])
+    assert (tmp_path / "cache.jsonl").read_text() == "a,b\n"

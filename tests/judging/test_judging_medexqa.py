@@ -150,7 +150,8 @@ def test_without_explanations_no_judge_is_called_whatever_use_judge_says():
 
 
 def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
-    answers = in_turn(refusal(404, "The model `judge` does not exist."), Fault(200, "<html></html>"), Fault(403))
+    no_reply = [Fault(200, "<html></html>")] * 3
+    answers = in_turn(refusal(404, "The model `judge` does not exist."), *no_reply, Fault(403))
     model = Scripted(right)
     keyless = {"medexqa": {"use_explanations": True, "use_judge": True, "judge_mode": "g-eval"}}
     with JudgeServer(answers) as server:

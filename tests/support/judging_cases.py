@@ -28,7 +28,7 @@ def cases(count: int) -> list[Case]:
 
 
 def settings_for(url: str | None, folder: Path, model: str = "judge", **changed: Any) -> JudgeSettings:
-    return JudgeSettings.from_environment(model=model, base_url=url, cache=folder / "cache.sqlite3", **changed)
+    return JudgeSettings.from_environment(model=model, base_url=url, cache=folder / "cache.jsonl", **changed)
 
 
 def judged(
@@ -41,4 +41,4 @@ def judged(
 def no_keys_and_no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("JUDGE_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0)
+    monkeypatch.setattr("medtasks_utils.inference.client._BACKOFF", 0.0)

@@ -133,7 +133,7 @@ def counting(body: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_auto_is_settled_by_trying_the_server(tried, resolved, line, caplog, monkeypatch):
-    monkeypatch.setattr("medtasks_utils.harness.model_server._BACKOFF", 0.0)
+    monkeypatch.setattr("medtasks_utils.inference.client._BACKOFF", 0.0)
     with caplog.at_level(logging.INFO, "lm_eval"), LocalServer(lambda body: ANSWER, probed=tried) as server:
         result = run(server, limit=1, model_args={"max_retries": 3})
     assert (line in caplog.text, config(result)["tool_format"]) == (True, resolved)

@@ -11,51 +11,34 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from medtasks_utils.errors import UsageError
-from medtasks_utils.harness.api_batch import ApiBatch
-from medtasks_utils.harness.in_process import learn_ends
 from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
-from medtasks_utils.harness.models import (
-    asking_what_fits,
-    can_be_asked_singly,
-    explaining_failures,
-    learn_context,
-    model_of_the_run,
-    number_processes,
-)
+from medtasks_utils.harness.run_model import RunModel, current_run
 from medtasks_utils.harness.stepwise import evaluate_in_steps
 
 current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
 """The :class:`.evaluation.Evaluation` that is running; None outside ``medtasks eval``."""
-api_batch: ContextVar[ApiBatch | None] = ContextVar("api_batch", default=None)
-"""The requests of the current run; None if its model does not send requests as lm_eval's API models do."""
 
 
 def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an ``evaluate`` that makes the model known to tasks, sends requests concurrently and stores replies."""
+    """Return an ``evaluate`` that puts a :class:`.run_model.RunModel` in front of the model, also for tasks."""
 
     @wraps(original)
     def evaluate(lm: Any, task_dict: Any, **settings: Any) -> Any:
-        model = lm.lm if isinstance(lm, CachingLM) else lm
-        number_processes(model)
         evaluation = current_evaluation.get()
         store = evaluation.store if evaluation else None
-        batch = ApiBatch(model, store) if can_be_asked_singly(model) else None
+        tasks = task_dict.get("tasks", task_dict)
+        ours = [name for name, task in tasks.items() if hasattr(task, "with_batch_scores")]
         with ExitStack() as stack:
-            stack.callback(model_of_the_run.reset, model_of_the_run.set(model))
-            stack.callback(api_batch.reset, api_batch.set(batch))
-            stack.enter_context(explaining_failures(model))
-            for method in ("generate_until", "loglikelihood"):
-                stack.callback(vars(model).pop, method, None)
-            learn_context(model)
-            learn_ends(model)
-            if store:
-                stack.enter_context(store.stored_for(model))
-            tasks = task_dict.get("tasks", task_dict)
-            ours = [name for name, task in tasks.items() if hasattr(task, "with_batch_scores")]
-            model.generate_until = batch.generate_until if batch else asking_what_fits(model, "generate_until", tasks)
-            model.loglikelihood = asking_what_fits(model, "loglikelihood", ours)
+            if isinstance(lm, CachingLM):
+                run = RunModel(lm.lm, store, ours)
+                stack.callback(setattr, lm, "lm", lm.lm)
+                lm.lm = run
+            else:
+                lm = run = RunModel(lm, store, ours)
+            stack.callback(current_run.reset, current_run.set(run))
+            stack.enter_context(run.receiving())
             if evaluation and evaluation.saved_run:
-                if model.world_size > 1:
+                if run.world_size > 1:
                     raise UsageError("--against works only in one process: run medtasks eval without accelerate launch")
                 assert store is not None  # with --no_keep, in a temporary folder
                 ask = partial(original, lm=lm)

@@ -127,10 +127,12 @@ class Completion(NamedTuple):
     Attributes:
         replies: one reply per choice.
         usage: numbers of tokens, ``prompt`` and ``completion``, if the server reports them.
+        refusal: the model's refusal in the first choice, if the server sends it apart from the text; else empty.
     """
 
     replies: list[Reply]
     usage: dict[str, int]
+    refusal: str = ""
 
 
 def read_completion(body: str, limit: int | None = None) -> Completion:
@@ -168,7 +170,8 @@ def _completion(body: Any, limit: int | None) -> Completion:
     counts = {kind: _first_count(usage, names) for kind, names in _FIELDS_OF_TOKENS.items()}
     tokens = counts["completion"] if len(choices) == 1 else None
     replies = [_reply(choice, tokens, limit) for choice in choices]
-    return Completion(replies, {name: count for name, count in counts.items() if count is not None})
+    known_counts = {name: count for name, count in counts.items() if count is not None}
+    return Completion(replies, known_counts, _text(_message(choices[0]).get("refusal")))
 
 
 def _is_choice(choice: Any) -> bool:

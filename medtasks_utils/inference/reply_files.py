@@ -38,17 +38,19 @@ def objects_in(path: Path) -> Iterator[tuple[bytes, Any]]:
     """Yield each intact line of a file or an archive with its object; log the number of damaged lines."""
     damaged = 0
     for line in _lines_in(path):
-        if _is_whole(line):
-            yield line, from_json(line[_OBJECT])
-        else:
+        value = object_of(line)
+        if value is None:
             damaged += 1
+        else:
+            yield line, value
     if damaged:
         logger.warning("%s: damaged lines are ignored (%d); their requests are sent again", path, damaged)
 
 
-def _is_whole(line: bytes) -> bool:
-    """Return whether a line matches its checksum."""
-    return line[_CHECKSUM] == b"%08x" % zlib.crc32(line[_OBJECT])
+def object_of(line: bytes) -> Any:
+    """Return the object in a line, without the line break; None if the line does not match its checksum."""
+    is_whole = line[_CHECKSUM] == b"%08x" % zlib.crc32(line[_OBJECT])
+    return from_json(line[_OBJECT]) if is_whole else None
 
 
 def _lines_in(path: Path) -> Iterator[bytes]:
@@ -113,7 +115,7 @@ def archive(target: Path, head: Any, sources: Mapping[Path, Sequence[bytes] | No
                 for line in _lines_in(source) if has_ended else ():
                     if lines_to_move is None or left_to_move[line] > 0:
                         moved.append(line)
-                    elif _is_whole(line):
+                    elif object_of(line) is not None:
                         staying.append(line)
                     left_to_move[line] -= 1
                 for start in range(0, len(moved), _MEMBER_LINES):

@@ -10,11 +10,10 @@ from given import each_row
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.api_batch import read_replies
 from medtasks_utils.harness.in_process import _facts_of_transformers
-from medtasks_utils.harness.model_server import ServerUnavailable, pause_before, read
-from medtasks_utils.harness.replies import NoReplyError, Reply, read_completion
+from medtasks_utils.harness.server_model import replies_in
+from medtasks_utils.inference.replies import NoReplyError, Reply, read_completion
+from medtasks_utils.inference.responses import ServerError, read
 
 LIMIT = 16
 
@@ -46,8 +45,8 @@ def test_several_choices_come_in_their_order_whatever_index_says():
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
 def test_a_reply_without_an_end_is_cut_at_the_limit_and_its_thoughts_end_at_the_last_mark(name):
     sent = json.dumps({"choices": [{"text": "Hm.<end>So.<end> A"}], "usage": {"completion_tokens": 3}})
-    model = SimpleNamespace(model="m", think_end_token="<end>")
-    (reply,) = read_replies(model, "http://a", 200, sent, {name: 3})
+    completion = read(200, sent, "http://a", "m", {name: 3})
+    (reply,) = replies_in(completion, SimpleNamespace(think_end_token="<end>"), "http://a", 1)
     assert (reply, reply.ended, reply.reasoning) == ("A", "length", "Hm.<end>So.")
 
 
@@ -57,19 +56,13 @@ def test_a_reply_passes_through_caches_as_it_is():
     assert (again, again.facts) == ("A", {"ended": "length", "tokens": 3, "reasoning": "Hm.", "refusal": None})
 
 
-@each_row("refusals")
-def test_a_refusal_is_of_the_prompt_the_request_or_the_moment(status, body, kind, is_busy):
-    with pytest.raises(MedtasksError) as raised:
-        read(status, body, "http://a", "m", retry_after="7")
-    found = raised.value
-    assert (type(found).__name__, getattr(found, "is_busy", None)) == (kind, is_busy)
-    assert getattr(found, "retry_after", 7) == (0 if body == "{}" else 7)
-
-
-def test_pauses_double_up_to_ten_seconds_and_a_server_may_ask_for_two_minutes():
-    pauses = [pause_before(attempt, ServerUnavailable("")) for attempt in range(2, 8)]
-    assert pauses == [1, 2, 4, 8, 10, 10]
-    assert [pause_before(2, ServerUnavailable("", retry_after=asked)) for asked in (7, 120, 120.5)] == [7, 120, 120]
+@each_row("responses")
+def test_a_response_without_a_reply_is_an_error_of_a_type(status, body, kind):
+    with pytest.raises(ServerError) as raised:
+        read(status, body, "http://a", "m", {}, retry_after="7")
+    assert type(raised.value).__name__ == kind
+    waits = {"ServerUnavailable": 7, "ServerBusy": 7, "NoCompletion": 0}
+    assert getattr(raised.value, "retry_after", None) == waits.get(kind)
 
 
 # ---- models in this process

@@ -16,10 +16,9 @@ thinking budgets is valid for requests with either one.
 """
 
 import threading
-import time
 import uuid
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
@@ -27,12 +26,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from medtasks_utils.errors import MedtasksError, logger
-from medtasks_utils.writing import counted
+from medtasks_utils.writing import counted, digest
 
-from .models import ask_in_step, is_one_of, seed_of
 from .replies import Reply, as_reply
 from .reply_files import archive, line_of, lock, objects_in, unlocked
-from .signature import digest
 
 _WITHOUT_EFFECT = (
     "num_concurrent", "max_retries", "timeout", "batch_size", "device",
@@ -40,11 +37,8 @@ _WITHOUT_EFFECT = (
     "api_key", "token", "auth_token", "header",
 )  # fmt: skip
 """Model arguments that are left out of the model's identity, since they do not change replies or are secrets."""
-_METHODS = ("generate_until", "loglikelihood")
 _THINKING = "thinking_token_budget"  # vLLM's limit on the tokens of a reply's reasoning
 _LIMITS = ("max_gen_toks", _THINKING)
-_FIRST_PIECE = 64  # number of requests in the first batch
-_PIECE_SECONDS = 120.0  # about the time that a crash loses, for a model that returns the replies to a batch together
 
 
 @dataclass(eq=False, slots=True)
@@ -132,6 +126,17 @@ class ReplyStore:
         if extend:
             self._load_archive()
         self.kept = sum(len(kept.entry["replies"]) for kept in chain.from_iterable(self._by_prompt.values()))
+
+    def begin(self, seed: int | None, has_several_processes: bool) -> None:
+        """Prepare for a run; without the replies of interrupted runs, these are moved to the archive.
+
+        Args:
+            seed: the seed that the model itself adds to requests; None if it adds none.
+            has_several_processes: True if several processes of the run store replies in the folder.
+        """
+        self._seed, self._has_several_processes = seed, has_several_processes
+        if self._is_fresh:
+            self._move_to_archive(dict.fromkeys(self._unfinished()))
 
     # ---- replies of earlier runs
 
@@ -306,79 +311,9 @@ class ReplyStore:
         with self._explaining_errors():
             archive(self._archive, {"model": self._model, "run": uuid.uuid4().hex}, sources)
 
-    # ---- a model's replies
-
-    @contextmanager
-    def stored_for(self, model: Any) -> Iterator[None]:
-        """Return a context in which the model gets only requests without stored replies, and new replies are stored.
-
-        The model's methods stay replaced.
-        """
-        # vLLM calls its cache hook with settings that no request had; other models call it at the end or never.
-        calls_hook = is_one_of(model, "TemplateAPI", "HFLM")
-        add_to_cache = model.cache_hook.add_partial
-
-        def add_partial(method: str, request: Sequence[Any], reply: Any) -> None:
-            add_to_cache(method, request, reply)
-            if method in _METHODS:
-                self.put(method, request, [reply])
-
-        self._has_several_processes = model.world_size > 1
-        self._seed = seed_of(model, {})
-        if self._is_fresh:
-            self._move_to_archive(dict.fromkeys(self._unfinished()))
-        for method in _METHODS:
-            setattr(model, method, self._answering(model, method, calls_hook))
-        if calls_hook:
-            model.cache_hook.add_partial = add_partial
-        try:
-            yield
-        finally:
-            model.cache_hook.add_partial = add_to_cache
-            if self._has_several_processes:  # the first process ends the run for all
-                self.close()
-
-    def _answering(self, model: Any, method: str, calls_hook: bool) -> Callable[..., list[Any]]:
-        """Return a replacement for a model's method that sends only requests without stored replies.
-
-        Args:
-            model: the model.
-            method: the method's name.
-            calls_hook: True if the model calls its cache hook as soon as it has a reply. For other models, requests are
-                sent in batches of about two minutes, and replies are stored after each batch.
-        """
-        ask: Callable[..., list[Any]] = getattr(model, method)
-
-        def answer(requests: Sequence[Any]) -> list[Any]:
-            kept = [self.take(method, request.args, getattr(request, "first", None)) for request in requests]
-            self.explain()
-            replies = [of_request and of_request[0] for of_request in kept]
-            unanswered = [place for place, reply in enumerate(replies) if reply is None]
-            for piece in [unanswered] if calls_hook else _pieces(unanswered):
-                batch = [requests[place] for place in piece]
-                new_replies = ask_in_step(model, ask, batch, requests)
-                for place, reply in zip(piece, new_replies, strict=True):
-                    replies[place] = reply
-                    if not calls_hook:
-                        self.put(method, requests[place].args, [reply])
-            return replies
-
-        return answer
-
 
 def _reason(settings: Mapping[str, Any], candidates: Sequence[_Kept]) -> str:
     """Return why no kept reply fits a request: the settings that differ in the closest reply to the same prompt."""
     differences = [kept.differences(settings) for kept in candidates]
     names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])
     return f"with another value of {', '.join(names)}" if names else "with a prompt that has no reply left"
-
-
-def _pieces(places: Sequence[int]) -> Iterator[Sequence[int]]:
-    """Yield indices in batches that take about :data:`_PIECE_SECONDS`, estimated from the previous batch."""
-    size, begin = _FIRST_PIECE, 0
-    while begin < len(places):
-        start = time.monotonic()
-        yield places[begin : begin + size]
-        begin += size
-        size_in_time = size * _PIECE_SECONDS / max(time.monotonic() - start, 1e-3)
-        size = int(min(max(size_in_time, 1), 8 * size))

@@ -1,0 +1,127 @@
+"""Stand in front of the model of a run: lm_eval and the tasks reach it only through the stages of :mod:`.stages`."""
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from contextvars import ContextVar
+from typing import Any
+
+from medtasks_utils.inference.client import explaining_failures
+from medtasks_utils.inference.reply_store import ReplyStore
+
+from .api_batch import ApiBatch
+from .in_process import Ends
+from .lm_eval_names import LM, TemplateAPI
+from .models import ask_in_step, is_one_of, number_processes, seed_of
+from .server_model import can_be_asked_singly, endpoint_of, learn_context
+from .stages import Stages
+
+_FIRST_PIECE = 64  # number of requests in the first batch
+_PIECE_SECONDS = 120.0  # about the time that a crash loses, for a model that returns the replies to a batch together
+
+
+class RunModel:
+    """The model of a run; what is not defined here is the model's own.
+
+    Attributes:
+        model: the model itself.
+        batch: the requests to a server, if the model sends them as lm_eval's API models do; else None.
+
+    Args:
+        model: the model.
+        store: the store of replies; None to store nothing.
+        ours: the names of our tasks, which can handle a log-likelihood that was not requested.
+    """
+
+    def __init__(self, model: LM, store: ReplyStore | None, ours: Collection[str]) -> None:
+        self.model: Any = model
+        self._store = store
+        self._stages = Stages(model, store, ours)
+        self._ends = Ends(model)
+        self.batch = ApiBatch(model, self._stages) if can_be_asked_singly(model) else None
+        # vLLM calls its cache hook with settings that no request had; other models call it at the end or never.
+        self._calls_hook = is_one_of(model, "TemplateAPI", "HFLM")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    @contextmanager
+    def receiving(self) -> Iterator[None]:
+        """Return a context in which the model knows its context and its process, and new replies are stored."""
+        model, store = self.model, self._store
+        number_processes(model)
+        learn_context(model)
+        has_several_processes = model.world_size > 1
+        if store is not None:
+            store.begin(seed_of(model, {}), has_several_processes)
+        model.set_cache_hook(self)
+        try:
+            yield
+        finally:
+            model.set_cache_hook(self._stages.cache_hook)
+            if store is not None and has_several_processes:  # the first process ends the run for all
+                store.close()
+
+    # ---- what lm_eval calls
+
+    def generate_until(self, requests: Sequence[Any]) -> list[Any]:
+        """Return the reply to each request."""
+        has_pictures = any(len(request.args) != 2 for request in requests)
+        if self.batch is None or has_pictures:
+            return self._answer("generate_until", requests)
+        return self.batch.generate_until(requests)
+
+    def loglikelihood(self, requests: Sequence[Any]) -> list[Any]:
+        """Return the log-likelihood of each continuation, and whether it is the most likely one."""
+        return self._answer("loglikelihood", requests)
+
+    def add_partial(self, method: str, arguments: Sequence[Any], reply: Any) -> None:
+        """Pass a new reply to the cache of ``--use_cache``, and store it, as the cache hook of the model."""
+        reply = self._ends.of(arguments[0], reply)
+        self._stages.cache_hook.add_partial(method, arguments, reply)
+        if self._calls_hook and method in ("generate_until", "loglikelihood"):
+            self._stages.keep(method, arguments, [reply])
+
+    # ---- requests that are sent together
+
+    def _answer(self, method: str, requests: Sequence[Any]) -> list[Any]:
+        """Return the replies of a model that gets its requests together, in batches of about two minutes.
+
+        A model that calls its cache hook in time gets them in one batch.
+        """
+        known = [
+            self._stages.without_model(method, request.task_name, request.args, getattr(request, "first", None))
+            for request in requests
+        ]
+        self._stages.explain()
+        replies = [of_request and of_request[0] for of_request in known]
+        to_send = [place for place, of_request in enumerate(known) if of_request is None]
+        for piece in [to_send] if self._calls_hook or self._store is None else _pieces(to_send):
+            new_replies = self._ask(method, [requests[place] for place in piece], requests)
+            for place, reply in zip(piece, new_replies, strict=True):
+                replies[place] = reply
+                if not self._calls_hook:
+                    self._stages.keep(method, requests[place].args, [reply])
+        return replies
+
+    def _ask(self, method: str, requests: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+        """Return the replies of the model's own method, and call it with equally many requests in every process."""
+        model, ask = self.model, getattr(self.model, method)
+        is_server = isinstance(model, TemplateAPI)
+        with explaining_failures(model.base_url, endpoint_of(model).if_silent) if is_server else nullcontext():
+            return ask_in_step(model, lambda padded: self._ends.replies(ask, padded), requests, others)
+
+
+current_run: ContextVar[RunModel | None] = ContextVar("current_run", default=None)
+"""The model of the current run; None outside a run."""
+
+
+def _pieces(places: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield indices in batches that take about :data:`_PIECE_SECONDS`, estimated from the previous batch."""
+    size, begin = _FIRST_PIECE, 0
+    while begin < len(places):
+        start = time.monotonic()
+        yield places[begin : begin + size]
+        begin += size
+        size_in_time = size * _PIECE_SECONDS / max(time.monotonic() - start, 1e-3)
+        size = int(min(max(size_in_time, 1), 8 * size))

@@ -1,0 +1,172 @@
+"""Provide what a run must know about a model behind an HTTP API: its endpoint, its requests and its replies."""
+
+import re
+import ssl
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from medtasks_utils.errors import MedtasksError, logger, reason_of
+from medtasks_utils.inference.client import Client, Endpoint, run_with
+from medtasks_utils.inference.replies import Completion, Reply
+from medtasks_utils.inference.responses import NoResponse, RequestRefused, ServerBusy
+
+from .lm_eval_names import TemplateAPI, get_model
+
+NO_LIMIT = 1 << 40
+"""The context length, in tokens, of an API model if only its server knows it."""
+
+spent: Counter[str] = Counter()
+"""Numbers of tokens that servers reported (``prompt``, ``completion``), and of ``replies`` for which they did so."""
+
+_UNSET = 2047  # TemplateAPI.max_length, if no argument sets it
+_PROBE_TIMEOUT = 30.0  # seconds; a slower server is assumed to be busy
+_PROBE_CONNECTION_TIMEOUT = 5.0  # seconds
+_TOO_FEW_TOKENS = re.compile(r"max_(completion_|output_)?tokens|max_new_tokens", re.I)
+
+
+# ---- the kind of model
+
+
+def is_api(kind: type) -> bool:
+    """Return whether a class is one of lm_eval's own models behind an HTTP API."""
+    return issubclass(kind, TemplateAPI) and kind.__module__.startswith("lm_eval.")
+
+
+def can_be_asked_singly(model: Any) -> bool:
+    """Return whether a model is an API model that sends requests and parses replies by lm_eval's own methods."""
+    kind = type(model)
+    return (
+        isinstance(model, TemplateAPI)
+        and kind.parse_generations.__module__.startswith("lm_eval.")
+        and kind.generate_until is TemplateAPI.generate_until
+        and kind.amodel_call is TemplateAPI.amodel_call
+    )
+
+
+def endpoint_of(model: Any) -> Endpoint:
+    """Return the endpoint of an API model, with the limits that its arguments set."""
+    certificates = model.ca_cert_path
+    return Endpoint(
+        url=model.base_url,
+        model=model.model,
+        headers=model.header,
+        at_once=max(model._concurrent * model._batch_size, 1),
+        attempts=model.max_retries,
+        timeout=model.timeout,
+        verify=ssl.create_default_context(cafile=certificates) if certificates else model.verify_certificate,
+        if_silent=f"see the server's log; with --model_args, you can increase timeout (now {model.timeout} s) and "
+        f"max_retries (now {model.max_retries})",
+    )
+
+
+def learn_context(model: Any) -> None:
+    """Set an API model's context length as its server reports it, if it has a tokenizer; lm_eval assumes 2,047."""
+    if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
+        model.max_length = run_with(endpoint_of(model), Client.context) or NO_LIMIT
+
+
+# ---- requests and replies
+
+
+def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the body that an API model would send for a prompt; None for any other model.
+
+    Only ``TemplateAPI._create_payload`` determines whether a backend takes a seed, and which seed and temperature are
+    sent.
+    """
+    if not isinstance(model, TemplateAPI):
+        return None
+    if model.tokenized_requests:
+        (prompt,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
+    message = model.create_message([prompt])
+    body: dict[str, Any] = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
+    if not body.get("stop", True):  # some servers answer 400 or 500 to an empty list
+        del body["stop"]
+    return body
+
+
+def replies_in(completion: Completion, model: Any, url: str, number: int) -> list[Reply]:
+    """Return as many replies of a completion as were requested, and count their tokens.
+
+    The text up to the last ``think_end_token``, an argument of some models, moves from a reply to its reasoning.
+
+    Raises:
+        MedtasksError: for fewer replies than requested.
+    """
+    replies, usage, _ = completion
+    if usage:
+        spent.update(replies=len(replies), **usage)
+    if len(replies) < number:
+        raise MedtasksError(f"{url} sent {len(replies)} of n={number} replies")
+    token = getattr(model, "think_end_token", None)
+    return [_without_thoughts(reply, token) if token and token in reply else reply for reply in replies[:number]]
+
+
+def _without_thoughts(reply: Reply, token: str) -> Reply:
+    thoughts, _, text = reply.rpartition(token)
+    return Reply(text.lstrip(), reply.ended, reply.tokens, reply.reasoning or thoughts)
+
+
+# ---- trying a server
+
+
+def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
+    """Return a model, without a tokenizer, with which to probe the server; None if the server cannot be probed.
+
+    Args:
+        kind: the value of ``--model``.
+        arguments: the model's arguments.
+
+    Raises:
+        MedtasksError: if the API key is missing.
+    """
+    model_class = get_model(kind)
+    if not issubclass(model_class, TemplateAPI) or model_class.amodel_call is not TemplateAPI.amodel_call:
+        return None  # for example litellm, which sends requests itself
+    without_tokenizer = {"tokenizer_backend": "none", "tokenizer": None, "tokenized_requests": False}
+    model = model_class.create_from_arg_obj({**arguments, **without_tokenizer}, {"batch_size": 1})
+    try:
+        model.header  # noqa: B018 - reads the key, which lm_eval keeps from then on
+    except ValueError as error:
+        raise MedtasksError(f"--model {kind}: {reason_of(error)}") from None
+    return model
+
+
+def probe(model: Any, settings: Mapping[str, Any], tokens: int = 1, question: str = "Hi") -> Completion | None:
+    """Send a short request in the form that the run will use.
+
+    Args:
+        model: an API model.
+        settings: the generation settings.
+        tokens: the maximum number of tokens in the reply.
+        question: the user's message.
+
+    Returns:
+        The completion, which has no reply if so few tokens are refused, as for a reasoning model. None if the server is
+        slow or busy; the run may then start.
+
+    Raises:
+        MedtasksError: if the server cannot answer any request of this run.
+    """
+    is_chat = "Chat" in type(model).__name__
+    prompt = model.apply_chat_template([{"role": "user", "content": question}]) if is_chat else question
+    body = request_body(model, prompt, {**settings, "max_gen_toks": tokens}) or {}
+    endpoint = replace(
+        endpoint_of(model),
+        timeout=_PROBE_TIMEOUT,
+        connection_timeout=_PROBE_CONNECTION_TIMEOUT,
+        if_silent="start the server, or correct base_url",
+    )
+    try:
+        return run_with(endpoint, lambda client: client.complete(body, final=NoResponse))
+    except RequestRefused as error:
+        if error.status == 400 and _TOO_FEW_TOKENS.search(error.body):
+            return Completion([], {})
+        raise
+    except NoResponse:
+        logger.warning("%s did not respond within %d s; the run starts anyway", endpoint.url, _PROBE_TIMEOUT)
+        return None
+    except ServerBusy:
+        return None

@@ -1,0 +1,74 @@
+"""Take a run's requests through the stages before and after the model, whichever way the model gets them.
+
+::
+
+    1  kept replies        a reply of an earlier run is taken         Stages.without_model
+    2  prompts that fit    one that does not fit is not sent          Stages.without_model
+    3  the model           a server gets requests concurrently,       api_batch.ApiBatch
+                           other models by their own method           run_model.RunModel
+    4  ends                how replies in this process ended          in_process.Ends
+    5  the store           new replies are kept                       Stages.keep
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from medtasks_utils.errors import logger
+from medtasks_utils.inference.replies import Reply
+from medtasks_utils.inference.reply_store import ReplyStore
+
+from .models import refusal_of
+
+
+class Stages:
+    """The stages of a run's requests.
+
+    Attributes:
+        cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
+
+    Args:
+        model: the model.
+        store: the store of replies; None to store nothing.
+        ours: the names of our tasks, which can handle a log-likelihood that was not requested.
+    """
+
+    def __init__(self, model: Any, store: ReplyStore | None, ours: Collection[str]) -> None:
+        self._model, self._store, self._ours = model, store, ours
+        self.cache_hook = model.cache_hook
+
+    def without_model(
+        self, method: str, task: str, arguments: Sequence[Any], first: Sequence[Any] | None = None
+    ) -> list[Any] | None:
+        """Return the kept replies to a request or, if its prompt does not fit, empty ones; None if it must be sent.
+
+        Args:
+            method: the name of the model's method, as lm_eval calls it.
+            task: the task's name.
+            arguments: the request's arguments.
+            first: the arguments of the first request of the conversation, if this is a later one.
+        """
+        kept = None if self._store is None else self._store.take(method, arguments, first)
+        if kept is not None:
+            return kept
+        if method == "loglikelihood" and task not in self._ours:
+            return None
+        refusal = refusal_of(self._model, *arguments[:2])
+        return refused(task, arguments, refusal) if refusal else None
+
+    def explain(self) -> None:
+        """Log, with ``--extend``, how many requests have to be sent."""
+        if self._store is not None:
+            self._store.explain()
+
+    def keep(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:
+        """Store the replies to a request."""
+        if self._store is not None:
+            self._store.put(method, arguments, replies)
+
+
+def refused(task: str, arguments: Sequence[Any], reason: str) -> list[Reply]:
+    """Return the empty replies to a request whose prompt does not fit, as many as it asks for."""
+    logger.info("%s: %s", task, reason)
+    settings = arguments[1]
+    number = settings.get("n", 1) if isinstance(settings, Mapping) else 1
+    return [Reply(refusal=reason)] * number

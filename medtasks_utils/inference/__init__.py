@@ -1,0 +1,11 @@
+"""Speak to models and their servers: send requests, read replies and errors, and keep replies in files.
+
+:mod:`.client`
+    The only HTTP client: how many requests are under way at once, and when one is sent again.
+:mod:`.responses`
+    What a response means: a completion, or a type of error for each failure that callers treat differently.
+:mod:`.replies`
+    The replies in a completion: their texts, how they ended, their tokens and their reasoning.
+:mod:`.reply_store`, :mod:`.reply_files`
+    The replies of a run that are kept, and the files that they are kept in.
+"""

@@ -1,0 +1,208 @@
+"""Send requests to a model's server over HTTP, concurrently, and again if it cannot answer now.
+
+Runs, the checks before them, and judges all use this client, so how long it waits for a server, and how many requests
+it has under way, is decided here alone.
+"""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from ssl import SSLContext
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from anyio.from_thread import start_blocking_portal
+
+from medtasks_utils.errors import reason_of
+
+from .replies import MAX_BODY, Completion
+from .responses import NoCompletion, NoConnection, NoResponse, RequestRefused, ServerError, ServerUnavailable, read
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse
+
+_BACKOFF = 1.0  # seconds before the second attempt; doubled before each further one, up to ten times this
+LONGEST_PAUSE = 120
+"""Maximum time in seconds to wait before a request is sent again, even if the server asks for more."""
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Endpoint:
+    """A model at a server, and how requests are sent to it.
+
+    Attributes:
+        url: the URL to which requests are posted.
+        model: the model's name, for messages.
+        headers: the headers of each request, with the API key.
+        at_once: the maximum number of requests under way.
+        attempts: how often a request is sent before its failure is an error.
+        timeout: seconds until a response must be complete.
+        connection_timeout: seconds until a connection must be established.
+        pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.
+        verify: False to accept any certificate, or a context that decides.
+        if_silent: what the user can do if there is no response, for messages.
+    """
+
+    url: str
+    model: str
+    headers: Mapping[str, str] = field(repr=False)
+    at_once: int = 1
+    attempts: int = 3
+    timeout: float = 300.0
+    connection_timeout: float = 15.0
+    pause: float = 0.0
+    verify: bool | SSLContext = True
+    if_silent: str = ""
+
+
+class Client:
+    """A client of one endpoint, for use as an asynchronous context manager in a single event loop.
+
+    Attributes:
+        endpoint: the endpoint.
+        sent: the number of requests sent, each further attempt included.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        self.sent = 0
+
+    async def __aenter__(self) -> "Client":
+        """Open the connections, which are as many as there may be requests under way."""
+        from aiohttp import ClientSession, ClientTimeout, TCPConnector  # takes 0.15 s
+
+        endpoint = self.endpoint
+        self._slots = asyncio.Semaphore(endpoint.at_once)
+        self._session = ClientSession(
+            connector=TCPConnector(limit=endpoint.at_once, ssl=endpoint.verify),
+            timeout=ClientTimeout(endpoint.timeout, sock_connect=endpoint.connection_timeout),
+            headers=endpoint.headers,
+            trust_env=True,
+        )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        """Close the connections."""
+        await self._session.close()
+
+    async def complete(
+        self, body: Mapping[str, Any], attempts: int | None = None, final: type[ServerError] = RequestRefused
+    ) -> Completion:
+        """Return the completion of a request, which is sent again while the server is unavailable.
+
+        Args:
+            body: the body of the request.
+            attempts: how often it is sent at most; None for as often as the endpoint says.
+            final: a type of error after which the request is not sent again.
+
+        Raises:
+            ServerError: of the last attempt.
+        """
+        for attempt in range(2, (attempts or self.endpoint.attempts) + 1):
+            try:
+                return await self._send(body)
+            except ServerUnavailable as error:
+                if isinstance(error, final):
+                    raise
+                await asyncio.sleep(pause_before(attempt, error))
+        return await self._send(body)
+
+    async def _send(self, body: Mapping[str, Any]) -> Completion:
+        """Send a request once, and read the response."""
+        url = self.endpoint.url
+        async with self._slot():
+            self.sent += 1
+            with explaining_failures(url, self.endpoint.if_silent):
+                async with self._session.post(url, json=body) as response:
+                    content = await _read_bounded(response)
+        return read(response.status, content, url, self.endpoint.model, body, response.headers.get("Retry-After"))
+
+    @asynccontextmanager
+    async def _slot(self) -> Any:
+        """Occupy one of the slots, which is free again after the pause of the endpoint."""
+        await self._slots.acquire()
+        try:
+            yield
+        finally:
+            if self.endpoint.pause:
+                asyncio.get_running_loop().call_later(self.endpoint.pause, self._slots.release)
+            else:
+                self._slots.release()
+
+    async def context(self) -> int | None:
+        """Return the model's context length, in tokens of prompt and reply together, as the server reports it.
+
+        vLLM and SGLang report it in the list of models, llama.cpp in its properties, for each slot; None if it is
+        unknown.
+        """
+        base = self.endpoint.url.removesuffix("/").removesuffix("/completions").removesuffix("/chat")
+        for url in (f"{base}/models", f"{base.removesuffix('/v1')}/props"):
+            with suppress(ServerUnavailable, ValueError, AttributeError, TypeError), explaining_failures(url):
+                async with self._session.get(url) as response:
+                    said = await response.json(content_type=None)
+                models = [model for model in said.get("data", ()) if model.get("id") == self.endpoint.model]
+                lengths = [model.get("max_model_len") for model in models]
+                for length in (*lengths, said.get("default_generation_settings", {}).get("n_ctx")):
+                    if isinstance(length, int) and length > 0:
+                        return length
+        return None
+
+
+def run_with(endpoint: Endpoint, work: Callable[[Client], Awaitable[Value]]) -> Value:
+    """Run ``work`` with a client in an event loop; in a notebook, which already runs one, in another thread."""
+
+    async def run() -> Value:
+        async with Client(endpoint) as client:
+            return await work(client)
+
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(run())
+    with start_blocking_portal() as portal:
+        return portal.call(run)
+
+
+def pause_before(attempt: int, error: ServerUnavailable) -> float:
+    """Return the time in seconds to wait before a retry: as the server asks, or else longer with each attempt.
+
+    It is at most :data:`LONGEST_PAUSE`. The first retry is attempt 2.
+    """
+    return min(error.retry_after, LONGEST_PAUSE) or _BACKOFF * min(2.0 ** (attempt - 2), 10.0)
+
+
+@contextmanager
+def explaining_failures(url: str, if_silent: str = "") -> Iterator[None]:
+    """Return a context that turns errors of connections to a URL into errors of :mod:`.responses`.
+
+    These are aiohttp's, and the OSError from which those of requests derive, with which lm_eval sends some requests.
+    """
+    from aiohttp import ClientError, ConnectionTimeoutError
+
+    try:
+        yield
+    except (ClientError, OSError, asyncio.TimeoutError) as error:
+        is_late = isinstance(error, asyncio.TimeoutError) and not isinstance(error, ConnectionTimeoutError)
+        reason = reason_of(error) if str(error) else ""
+        if isinstance(error, OSError) and error.errno and error.errno > 0:
+            reason = os.strerror(error.errno)
+        message = ": ".join(filter(None, (type(error).__name__, reason)))
+        raise (NoResponse if is_late else NoConnection)(f"{url} does not respond ({message})", if_silent) from None
+
+
+async def _read_bounded(response: "ClientResponse") -> str:
+    """Return the body of a response as text.
+
+    Raises:
+        NoCompletion: if the body is longer than :data:`.replies.MAX_BODY`.
+    """
+    body = bytearray()
+    async for chunk in response.content.iter_any():
+        body += chunk
+        if len(body) > MAX_BODY:
+            problem = f"{response.url} sends more than {MAX_BODY >> 20} MiB"
+            raise NoCompletion(problem, "check that base_url is right", response.status)
+    return body.decode(errors="replace")
