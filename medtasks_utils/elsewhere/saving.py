@@ -12,7 +12,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.aggregates import HarnessAggregation
+from medtasks_utils.harness.aggregates import HarnessAggregation, without_nan
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.lm_eval_names import Instance, hash_string, sanitize_model_name
 from medtasks_utils.harness.task import MedTask
@@ -180,4 +180,4 @@ def _aggregate(samples: Sequence[Row], benchmark: str) -> Row:
         aggregate = HarnessAggregation(metric_of(metric, benchmark).aggregation)
         aggregated[f"{metric},{filter_name}"] = aggregate(of_examples)
         aggregated[f"{metric}_stderr,{filter_name}"] = aggregate.stderr(of_examples)
-    return aggregated
+    return without_nan(aggregated)

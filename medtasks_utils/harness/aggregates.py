@@ -8,21 +8,8 @@ from medtasks_utils.statistics.aggregation import Aggregation
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import Score, as_number
 
-
-class _NotAvailable(str):
-    """A text that arithmetic leaves unchanged.
-
-    The harness averages values over a group's tasks, and JSON cannot represent NaN.
-    """
-
-    def _itself(self, other: object) -> "_NotAvailable":
-        return self
-
-    __add__ = __radd__ = __mul__ = __rmul__ = __truediv__ = _itself
-
-
-NO_NUMBER = _NotAvailable("N/A")
-"""The value in results files and in the harness's table when a metric has no value."""
+NOT_AVAILABLE = "N/A"
+"""What lm_eval writes for a standard error that there is none of, and results files contain for a value."""
 
 
 class ExampleScore(float):
@@ -64,15 +51,15 @@ class HarnessAggregation:
     def __init__(self, aggregation: Aggregation) -> None:
         self.aggregation = aggregation
 
-    def __call__(self, items: Iterable[float | None]) -> float | str:
-        """Return the metric's value over the examples; "N/A" if it is not defined."""
+    def __call__(self, items: Iterable[float | None]) -> float:
+        """Return the metric's value over the examples; NaN, which lm_eval can average, if it is not defined."""
         value = self.aggregation.value(_as_scores(items))
-        return NO_NUMBER if value is None else value
+        return math.nan if value is None else value
 
     def stderr(self, items: Iterable[float | None]) -> float | str:
         """Return the standard error of the value; "N/A" if it is not defined, as for fewer than two clusters."""
         stderr = self.aggregation.stderr(_as_scores(items))
-        return NO_NUMBER if stderr is None else stderr
+        return NOT_AVAILABLE if stderr is None else stderr
 
     def __repr__(self) -> str:
         return self.aggregation.name
@@ -84,3 +71,8 @@ def _as_scores(items: Iterable[float | None]) -> MetricScores:
     clusters = integer_codes(item.cluster for item in known)
     strata = integer_codes(item.stratum or "" for item in known)
     return MetricScores.of([item.scores for item in known], clusters, strata)
+
+
+def without_nan(metrics: dict[str, Any]) -> dict[str, Any]:
+    """Return metrics with "N/A" for values that are not defined, since JSON has no NaN."""
+    return {name: NOT_AVAILABLE if value != value else value for name, value in metrics.items()}

@@ -131,7 +131,7 @@ class Evaluation:
             stack.callback(of_saving.setLevel, of_saving.level)
             of_saving.setLevel(logging.WARNING)  # independently of --verbosity
             stack.callback(current_evaluation.reset, current_evaluation.set(self))
-            stack.callback(patches.apply(patches.IN_THE_COMMAND))
+            stack.callback(patches.apply("command"))
             stack.enter_context(only_results_on_standard_output())
             try:
                 harness(argparse.Namespace(**asdict(self.config)))

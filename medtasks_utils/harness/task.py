@@ -9,6 +9,7 @@ lm_eval calls, in this order::
     process_results      returns the metrics of one example under one filter
 """
 
+import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from itertools import islice
@@ -43,6 +44,7 @@ from .signature import (
 )
 from .sources import HUB, BenchmarkFiles, source_of
 from .task_options import options_of, without_effect
+from .templates import rendered, value_of
 from .tool_turns import ToolTurns
 
 
@@ -63,15 +65,6 @@ class Rows(Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         """Return a copy of an example, or of those in a slice, since functions of the user may modify what they get."""
         return deepcopy(self._rows[index])
-
-
-def _with_settings(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method of lm_eval that renders templates, so that they can also use the options as ``settings``."""
-
-    def render(self: Any, doc: Example, *template: Any) -> Any:
-        return method(self, {**doc, "settings": self.options}, *template)
-
-    return render
 
 
 class MedTask(ConfigurableTask):  # type: ignore[misc]
@@ -185,17 +178,49 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     # ---- prompts
 
-    doc_to_text = _with_settings(ConfigurableTask.doc_to_text)
-    doc_to_target = _with_settings(ConfigurableTask.doc_to_target)
-    doc_to_choice = _with_settings(ConfigurableTask.doc_to_choice)
-    doc_to_prefix = _with_settings(ConfigurableTask.doc_to_prefix)
+    def doc_to_text(self, doc: Example, doc_to_text: Any = None) -> Any:
+        """Return the prompt of an example, or the index of its choice."""
+        field = self.config.doc_to_text if doc_to_text is None else doc_to_text
+        text = self._rendered(doc, field)
+        if text is None:
+            return super().doc_to_text(self._with_settings(doc), field)
+        return value_of(text, self.config.doc_to_choice is not None, may_be_list=False)
+
+    def doc_to_target(self, doc: Example, doc_to_target: Any = None) -> Any:
+        """Return the target of an example: a text, a list of texts, or the index of a choice."""
+        field = self.config.doc_to_target if doc_to_target is None else doc_to_target
+        text = self._rendered(doc, field)
+        if text is None:
+            return super().doc_to_target(self._with_settings(doc), field)
+        return value_of(text, self.config.doc_to_choice is not None, may_be_list=True)
+
+    def doc_to_choice(self, doc: Example, doc_to_choice: Any = None) -> Any:
+        """Return the choices of an example."""
+        field = self.config.doc_to_choice if doc_to_choice is None else doc_to_choice
+        text = self._rendered(doc, field)
+        return super().doc_to_choice(self._with_settings(doc), field) if text is None else ast.literal_eval(text)
+
+    def doc_to_prefix(self, doc: Example) -> Any:
+        """Return the beginning of the answer, or None."""
+        text = self._rendered(doc, self.config.gen_prefix)
+        return super().doc_to_prefix(self._with_settings(doc)) if text is None else text
+
+    def _with_settings(self, doc: Example) -> Example:
+        return {**doc, "settings": self.options}
+
+    def _rendered(self, doc: Example, field: Any) -> str | None:
+        """Return a template rendered with the fields of a document and ``settings``, the options; else None."""
+        is_template = isinstance(field, str) and field not in doc
+        return rendered(field, self._with_settings(doc)) if is_template else None
 
     def resolve_field(self, doc: Example, field: str | None = None) -> Any:
         """Return a field of the document, or a template rendered with its fields.
 
         Without a chat template, the few-shot delimiter is added to the description.
         """
-        text = super().resolve_field({**doc, "settings": self.options}, field)
+        text = self._rendered(doc, field)
+        if text is None:
+            text = super().resolve_field(self._with_settings(doc), field)
         if text and field == self.config.description and not self._has_chat_template:
             text += self.config.fewshot_delimiter  # lm_eval adds no delimiter before the question
         return text

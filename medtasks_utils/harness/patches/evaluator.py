@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from medtasks_utils.errors import UsageError
+from medtasks_utils.harness.aggregates import without_nan
 from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
 from medtasks_utils.harness.run_model import RunModel, current_run
 from medtasks_utils.harness.stepwise import evaluate_in_steps
@@ -25,28 +26,44 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
     @wraps(original)
     def evaluate(lm: Any, task_dict: Any, **settings: Any) -> Any:
         evaluation = current_evaluation.get()
-        store = evaluation.store if evaluation else None
         tasks = task_dict.get("tasks", task_dict)
         ours = [name for name, task in tasks.items() if hasattr(task, "with_batch_scores")]
         with ExitStack() as stack:
+            model = lm.lm if isinstance(lm, CachingLM) else lm
+            run = RunModel(model, evaluation.store if evaluation else None, ours)
             if isinstance(lm, CachingLM):
-                run = RunModel(lm.lm, store, ours)
-                stack.callback(setattr, lm, "lm", lm.lm)
+                stack.callback(setattr, lm, "lm", model)
                 lm.lm = run
             else:
-                lm = run = RunModel(lm, store, ours)
+                lm = run
             stack.callback(current_run.reset, current_run.set(run))
             stack.enter_context(run.receiving())
             if evaluation and evaluation.saved_run:
-                if run.world_size > 1:
-                    raise UsageError("--against works only in one process: run medtasks eval without accelerate launch")
-                assert store is not None  # with --no_keep, in a temporary folder
-                ask = partial(original, lm=lm)
-                results, evaluation.against = evaluate_in_steps(ask, task_dict, settings, evaluation.saved_run, store)
-                return results
-            return original(lm=lm, task_dict=task_dict, **settings)
+                results = _evaluated_in_steps(partial(original, lm=lm), run, task_dict, settings, evaluation)
+            else:
+                results = original(lm=lm, task_dict=task_dict, **settings)
+        for part in ("results", "groups"):
+            for name, metrics in (results or {}).get(part, {}).items():
+                results[part][name] = without_nan(metrics)
+        return results
 
     return evaluate
+
+
+def _evaluated_in_steps(
+    evaluate: Callable[..., Any], run: RunModel, task_dict: Any, settings: dict[str, Any], evaluation: Any
+) -> Any:
+    """Return the results of as many examples as the comparison with the run of ``--against`` needs.
+
+    Raises:
+        UsageError: in one of several processes.
+    """
+    if run.world_size > 1:
+        raise UsageError("--against works only in one process: run medtasks eval without accelerate launch")
+    results, evaluation.against = evaluate_in_steps(
+        evaluate, task_dict, settings, evaluation.saved_run, evaluation.store
+    )
+    return results
 
 
 def manager_of_the_checks(original: type[TaskManager]) -> Callable[..., TaskManager]:

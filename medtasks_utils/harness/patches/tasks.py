@@ -1,22 +1,18 @@
-"""Define replacements that tasks need, for standard errors, samples and prompts."""
+"""Define what tasks need replaced in lm_eval, for standard errors and samples."""
 
 from collections.abc import Callable, ItemsView, KeysView, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any
 
-from jinja2 import TemplateError
-
-from medtasks_utils.errors import DataError, show_errors_as_one_line
+from medtasks_utils.errors import show_errors_as_one_line
 from medtasks_utils.harness import patches
-from medtasks_utils.harness.lm_eval_names import env
-from medtasks_utils.writing import one_line
 
 
 @cache
 def prepare_harness() -> None:
-    """Prepare lm_eval for our tasks, once per process: print errors as one line, and replace ``IN_EVERY_RUN``."""
+    """Prepare lm_eval for our tasks, once per process: print errors as one line, and replace what stays replaced."""
     show_errors_as_one_line()
-    patches.apply(patches.IN_EVERY_RUN)
+    patches.apply("process")
 
 
 def standard_errors_of_aggregations(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -32,10 +28,9 @@ def standard_errors_of_aggregations(original: Callable[..., Any]) -> Callable[..
 class ScoresAndDetails(dict[str, Any]):
     """The metrics of one example, and details that belong in its logged sample but are not metrics.
 
-    ``evaluator.evaluate`` copies what ``process_results`` returns into the sample with ``dict.update``, which copies
-    everything, and aggregates what ``keys`` and ``items`` return, which are only the metrics. With a plain dict, a text
-    among the details would end the run when its mean is computed. A metric that is NaN because a judge failed is logged
-    as null.
+    lm_eval 0.4.13 leaves no other way: ``evaluator.evaluate`` copies what ``process_results`` returns into the sample
+    with ``dict.update``, which copies the whole dict, and takes the mean of whatever ``keys`` and ``items`` return,
+    here only the metrics. A metric that is NaN because a judge failed is logged as null.
     """
 
     def __init__(self, metrics: Mapping[str, Any], details: Mapping[str, Any]) -> None:
@@ -50,17 +45,3 @@ class ScoresAndDetails(dict[str, Any]):
     def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
         """Return the metrics by name."""
         return self._metrics.items()
-
-
-def templates_compiled_once(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an ``apply_template`` that compiles each template once, and whose errors quote it and list the fields."""
-    compiled = lru_cache(maxsize=256)(env.from_string)
-
-    def apply_template(template: str, doc: Mapping[str, Any]) -> str:
-        try:
-            return str(compiled(template).render(**doc))
-        except TemplateError as error:
-            shown = one_line(template)[:200]
-            raise DataError(f"the template {shown!r}: {error}; the fields are {', '.join(doc)}") from None
-
-    return apply_template
