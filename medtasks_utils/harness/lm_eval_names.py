@@ -14,10 +14,13 @@ pre-release.
 """
 
 import csv
+from importlib.metadata import requires, version
 from inspect import getsource, isclass
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, NamedTuple
+
+from medtasks_utils.errors import MedtasksError, reason_of
 
 from .deferred_imports import import_lm_eval
 
@@ -62,15 +65,32 @@ def missing() -> list[str]:
         try:
             owner = owner_of(name)
             exists = hasattr(owner, attribute) or (isclass(owner) and f"self.{attribute}" in getsource(owner))
-        except ModuleNotFoundError as error:
-            exists = not str(error.name).startswith("lm_eval")
+        except ImportError as error:
+            exists = not _is_of_lm_eval(error)
         if not exists:
             lines.append(f"{known.module}: {name}" + (f"; in its place {known.in_0_5}" if known.in_0_5 else ""))
     return lines
 
 
 def __getattr__(name: str) -> Any:
-    """Return the object that lm_eval has under a name."""
+    """Return the object that lm_eval has under a name.
+
+    Raises:
+        MedtasksError: if the installed release has no such name.
+    """
     if name not in NAMES:
         raise AttributeError(f"{name} is not in lm_eval_names.csv")
-    return getattr(owner_of(name), name)
+    try:
+        return getattr(owner_of(name), name)
+    except (ImportError, AttributeError) as error:
+        if isinstance(error, ImportError) and not _is_of_lm_eval(error):
+            raise  # for a model whose package is not installed
+        (supported,) = (text for text in requires("medtasks") or () if text.startswith("lm-eval") and ";" not in text)
+        raise MedtasksError(
+            f"lm_eval {version('lm_eval')} is not supported ({reason_of(error)}): pip install '{supported}'"
+        ) from None
+
+
+def _is_of_lm_eval(error: ImportError) -> bool:
+    """Return whether a module of lm_eval itself is missing or cannot be imported."""
+    return error.name is None or error.name.startswith("lm_eval")

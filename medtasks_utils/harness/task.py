@@ -44,7 +44,7 @@ from .signature import (
 )
 from .sources import HUB, BenchmarkFiles, source_of
 from .task_options import options_of, without_effect
-from .templates import rendered, value_of
+from .templates import index_or_text, index_or_texts, rendered
 from .tool_turns import ToolTurns
 
 
@@ -65,6 +65,27 @@ class Rows(Sequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         """Return a copy of an example, or of those in a slice, since functions of the user may modify what they get."""
         return deepcopy(self._rows[index])
+
+
+def _rendering(name: str, value_of: Callable[[str, bool], Any]) -> Callable[..., Any]:
+    """Return a method of a task that returns the value of a field for an example.
+
+    Templates are rendered with the fields of the example and ``settings``, the options; lm_eval does the rest.
+
+    Args:
+        name: the name of the field.
+        value_of: a function of a rendered template, and of whether the task has choices, that returns its value.
+    """
+    method = getattr(ConfigurableTask, name.replace("gen_", "doc_to_"))
+
+    def value(self: "MedTask", doc: Example, field: Any = None) -> Any:
+        field = getattr(self.config, name) if field is None else field
+        doc = {**doc, "settings": self.options}
+        if not isinstance(field, str) or field in doc:
+            return method(self, doc) if name == "gen_prefix" else method(self, doc, field)
+        return value_of(rendered(field, doc), self.config.doc_to_choice is not None)
+
+    return value
 
 
 class MedTask(ConfigurableTask):  # type: ignore[misc]
@@ -178,49 +199,17 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     # ---- prompts
 
-    def doc_to_text(self, doc: Example, doc_to_text: Any = None) -> Any:
-        """Return the prompt of an example, or the index of its choice."""
-        field = self.config.doc_to_text if doc_to_text is None else doc_to_text
-        text = self._rendered(doc, field)
-        if text is None:
-            return super().doc_to_text(self._with_settings(doc), field)
-        return value_of(text, self.config.doc_to_choice is not None, may_be_list=False)
-
-    def doc_to_target(self, doc: Example, doc_to_target: Any = None) -> Any:
-        """Return the target of an example: a text, a list of texts, or the index of a choice."""
-        field = self.config.doc_to_target if doc_to_target is None else doc_to_target
-        text = self._rendered(doc, field)
-        if text is None:
-            return super().doc_to_target(self._with_settings(doc), field)
-        return value_of(text, self.config.doc_to_choice is not None, may_be_list=True)
-
-    def doc_to_choice(self, doc: Example, doc_to_choice: Any = None) -> Any:
-        """Return the choices of an example."""
-        field = self.config.doc_to_choice if doc_to_choice is None else doc_to_choice
-        text = self._rendered(doc, field)
-        return super().doc_to_choice(self._with_settings(doc), field) if text is None else ast.literal_eval(text)
-
-    def doc_to_prefix(self, doc: Example) -> Any:
-        """Return the beginning of the answer, or None."""
-        text = self._rendered(doc, self.config.gen_prefix)
-        return super().doc_to_prefix(self._with_settings(doc)) if text is None else text
-
-    def _with_settings(self, doc: Example) -> Example:
-        return {**doc, "settings": self.options}
-
-    def _rendered(self, doc: Example, field: Any) -> str | None:
-        """Return a template rendered with the fields of a document and ``settings``, the options; else None."""
-        is_template = isinstance(field, str) and field not in doc
-        return rendered(field, self._with_settings(doc)) if is_template else None
+    doc_to_text = _rendering("doc_to_text", index_or_text)
+    doc_to_target = _rendering("doc_to_target", index_or_texts)
+    doc_to_choice = _rendering("doc_to_choice", lambda text, has_choices: ast.literal_eval(text))
+    doc_to_prefix = _rendering("gen_prefix", lambda text, has_choices: text)
 
     def resolve_field(self, doc: Example, field: str | None = None) -> Any:
         """Return a field of the document, or a template rendered with its fields.
 
         Without a chat template, the few-shot delimiter is added to the description.
         """
-        text = self._rendered(doc, field)
-        if text is None:
-            text = super().resolve_field(self._with_settings(doc), field)
+        text = field and rendered(field, {**doc, "settings": self.options})
         if text and field == self.config.description and not self._has_chat_template:
             text += self.config.fewshot_delimiter  # lm_eval adds no delimiter before the question
         return text

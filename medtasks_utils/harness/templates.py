@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
@@ -31,19 +32,14 @@ def rendered(template: str, doc: Mapping[str, Any]) -> str:
         raise DataError(f"the template {shown!r}: {error}; the fields are {', '.join(doc)}") from None
 
 
-def value_of(text: str, has_choices: bool, may_be_list: bool) -> Any:
-    """Return what lm_eval makes of a rendered text: the index of a choice, a list, or the text itself.
+def index_or_text(text: str, has_choices: bool) -> Any:
+    """Return what lm_eval makes of a rendered prompt: the index of a choice, or the text itself."""
+    return int(text) if has_choices and text.isdigit() else text
 
-    Args:
-        text: the text.
-        has_choices: True if the task has choices, so that a number is the index of one.
-        may_be_list: True for targets, of which there may be several.
-    """
-    if text.isdigit() and has_choices:
-        return int(text)
-    if may_be_list and text.startswith("[") and text.endswith("]"):
-        try:
+
+def index_or_texts(text: str, has_choices: bool) -> Any:
+    """Return what lm_eval makes of a rendered target, which may be a list of texts too."""
+    if text.startswith("[") and text.endswith("]"):
+        with suppress(SyntaxError, ValueError):
             return ast.literal_eval(text)
-        except (SyntaxError, ValueError):
-            return text
-    return text
+    return index_or_text(text, has_choices)

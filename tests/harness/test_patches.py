@@ -27,7 +27,7 @@ def test_the_installed_release_has_what_is_replaced(name, monkeypatch):
     if not NAMES[name].parameters:
         return
     found = getattr(owner_of(name), name.rpartition(".")[2])
-    found = found.fget if isinstance(found, property) else inspect.unwrap(found)
+    found = inspect.unwrap(getattr(found, "fget", found))  # of a property
     assert " ".join(inspect.signature(found).parameters) == NAMES[name].parameters
 
 

@@ -310,9 +310,8 @@ def converse(store: ReplyStore, prompt: str, settings: dict[str, Any], turns: li
         request = SimpleNamespace(args=(f"{prompt} {turn}", settings), task_name="t", **first)
         first = first or {"first": request.args}
         new = Mock(return_value=[Reply(f"{turn} {settings}", *end)])
-        replies += RunModel(
-            SimpleNamespace(world_size=1, generate_until=new, cache_hook=None), store, "t"
-        ).generate_until([request])
+        model: Any = SimpleNamespace(world_size=1, generate_until=new, cache_hook=None)
+        replies += RunModel(model, store, "t").generate_until([request])
     return replies
 
 

@@ -26,9 +26,9 @@ def is_ours(value: Any) -> bool:
     return str(type(value).__module__).startswith("medtasks_utils")
 
 
-def of_lm_eval() -> dict[str, Any]:
+def of_lm_eval() -> dict[tuple[str, str], Any]:
     """What modules of lm_eval and their classes have, by name."""
-    found = {}
+    found: dict[tuple[str, str], Any] = {}
     for module, content in list(sys.modules.items()):
         for name, value in list(vars(content).items()) if module.startswith("lm_eval") else ():
             found[module, name] = value
@@ -37,7 +37,7 @@ def of_lm_eval() -> dict[str, Any]:
     return found
 
 
-def replaced_since(before: dict[Any, Any]) -> set[str]:
+def replaced_since(before: dict[tuple[str, str], Any]) -> set[str]:
     """Names of modules that stand for something else, and attributes that only objects have so."""
     now = of_lm_eval()
     names = {name for (module, name), value in before.items() if callable(value) and now[module, name] is not value}
@@ -50,7 +50,7 @@ def replaced_since(before: dict[Any, Any]) -> set[str]:
                     full = [f"{each.__name__}.{name}" for each in kind.__mro__]
                     names.add(next((each for each in full if each in NAMES), full[0]))
         elif isinstance(thing, argparse.Action) and is_ours(thing):
-            names.add(kind.__base__.__name__)
+            names.add(kind.__mro__[1].__name__)
     return names
 
 
