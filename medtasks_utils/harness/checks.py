@@ -65,7 +65,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
             lengths.append((name, config.gen_kwargs.get("max_gen_toks") or of_task))
     for task in _ours(tasks):
         task.benchmark.batch_scorer()  # raises if something that it needs is unavailable
-    check_room(lengths, context_in_process(config.model, config.model_args))
+    context = context_in_process(config.model, config.model_args)
     model = model_to_probe(config.model, config.model_args)
     if model is not None:
         try:
@@ -75,9 +75,10 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
                 raise
             logger.warning("%s; the run goes on without it, as far as the kept replies suffice", error)
             completion = None
-        check_room(lengths, run_with(endpoint_of(model), Client.context))
+        context = run_with(endpoint_of(model), Client.context)
         if completion and any(reply.reasoning for reply in completion.replies):
             warn_of_cut_reasoning(lengths)
+    check_room(lengths, context)
     check_tokenizer(config.model, config.model_args, config.apply_chat_template)
     return manager, tasks
 

@@ -92,11 +92,12 @@ class Evaluation:
             raise UsageError("--against compares scores, but --predict_only computes none; omit one of them")
         self.store: ReplyStore | None = None
         self._keeps = keep and bool(config.output_path)
-        if self._keeps:
-            self.store = ReplyStore(folder_of(config), model, fresh, extend)
-        elif saved_run is not None:  # each batch is evaluated twice
-            self._temporary = TemporaryDirectory()
-            self.store = ReplyStore(Path(self._temporary.name), model)
+        if self._keeps or saved_run is not None:  # with --against, each batch is evaluated twice
+            folder = folder_of(config)
+            if not self._keeps:
+                self._temporary = TemporaryDirectory()
+                folder = Path(self._temporary.name)
+            self.store = ReplyStore(folder, model, fresh, extend)
         may_be_away = extend and self.store is not None and self.store.kept > 0
         with only_results_on_standard_output():
             self.manager, tasks = check(config, settings, may_be_away)

@@ -209,7 +209,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
         Without a chat template, the few-shot delimiter is added to the description.
         """
-        text = field and rendered(field, {**doc, "settings": self.options})
+        doc = {**doc, "settings": self.options}
+        text = doc[field] if field in doc else field and rendered(field, doc)
         if text and field == self.config.description and not self._has_chat_template:
             text += self.config.fewshot_delimiter  # lm_eval adds no delimiter before the question
         return text

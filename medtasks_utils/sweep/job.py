@@ -8,9 +8,8 @@ from importlib.metadata import version
 from itertools import groupby, product
 from pathlib import Path
 
-from medtasks_utils.harness.signature import digest
 from medtasks_utils.harness.task_options import DATA_KEY
-from medtasks_utils.writing import JsonObject, read_json, write_whole
+from medtasks_utils.writing import JsonObject, digest, read_json, write_whole
 
 from .plan import ModelPart, Plan, RunPart, as_words
 
