@@ -93,8 +93,9 @@ class Evaluation:
         self.store: ReplyStore | None = None
         self._keeps = keep and bool(config.output_path)
         if self._keeps or saved_run is not None:  # with --against, each batch is evaluated twice
-            folder = folder_of(config)
-            if not self._keeps:
+            if self._keeps:
+                folder = folder_of(config)
+            else:
                 self._temporary = TemporaryDirectory()
                 folder = Path(self._temporary.name)
             self.store = ReplyStore(folder, model, fresh, extend)

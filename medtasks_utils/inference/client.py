@@ -7,7 +7,7 @@ it has under way, is decided here alone.
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from ssl import SSLContext
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -111,26 +111,20 @@ class Client:
         return await self._send(body)
 
     async def _send(self, body: Mapping[str, Any]) -> Completion:
-        """Send a request once, and read the response."""
+        """Send a request once, as soon as a slot is free, and read the response."""
         url = self.endpoint.url
-        async with self._slot():
+        await self._slots.acquire()
+        try:
             self.sent += 1
             with explaining_failures(url, self.endpoint.if_silent):
                 async with self._session.post(url, json=body) as response:
                     content = await _read_bounded(response)
-        return read(response.status, content, url, self.endpoint.model, body, response.headers.get("Retry-After"))
-
-    @asynccontextmanager
-    async def _slot(self) -> Any:
-        """Occupy one of the slots, which is free again after the pause of the endpoint."""
-        await self._slots.acquire()
-        try:
-            yield
         finally:
             if self.endpoint.pause:
                 asyncio.get_running_loop().call_later(self.endpoint.pause, self._slots.release)
             else:
                 self._slots.release()
+        return read(response.status, content, url, self.endpoint.model, body, response.headers.get("Retry-After"))
 
     async def context(self) -> int | None:
         """Return the model's context length, in tokens of prompt and reply together, as the server reports it.
