@@ -11,8 +11,8 @@ from running import evaluate, load, right_answer
 
 from medtasks_utils.compare.incompatibilities import incompatibilities
 from medtasks_utils.filters import STRICT
+from medtasks_utils.harness.signature import digest_of_lines, parse
 from medtasks_utils.results import TaskRun, as_run
-from medtasks_utils.writing import digest_of_lines, parse
 
 
 def run(task: str, **settings: Any) -> TaskRun:
