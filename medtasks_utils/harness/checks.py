@@ -44,10 +44,7 @@ _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -> tuple[TaskManager, dict[str, Any]]:
     """Run all five checks, and return the task manager and the tasks by name.
 
-    Args:
-        config: the flags of ``lm_eval run``.
-        settings: the values of ``--set``.
-        may_be_away: True if the server may be down, since kept replies may suffice.
+    The server may be away if kept replies may suffice.
 
     Raises:
         MedtasksError: for the first error; a UsageError if it is in the command line, a DataError if it is in the rows.
@@ -91,11 +88,6 @@ def _ours(tasks: Mapping[str, Any]) -> list[Any]:
 def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: Sequence[str] = ()) -> None:
     """Check everything that does not depend on the machine.
 
-    Args:
-        config: the flags of ``lm_eval run``.
-        tasks: the tasks of the run, by name.
-        settings: the values of ``--set``.
-
     Raises:
         UsageError: for the first error.
     """
@@ -115,13 +107,7 @@ def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: S
 
 
 def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[str, Any]) -> Iterator[str]:
-    """Yield mistakes in flags: a value is missing or invalid, another flag is needed, or a flag has no effect.
-
-    Args:
-        config: the flags of ``lm_eval run``.
-        options: the values of ``--set``.
-        tasks: the tasks of the run, by name.
-    """
+    """Yield mistakes in flags: a value is missing or invalid, another flag is needed, or a flag has no effect."""
     arguments, settings = config.model_args, config.gen_kwargs
     template = str(config.apply_chat_template)
     if template.startswith("--"):  # argparse takes a misspelt flag, if its value has spaces, for the value before it

@@ -56,10 +56,7 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
 def configured(arguments: argparse.Namespace, data: str | None = None, settings: Sequence[str] = ()) -> EvaluatorConfig:
     """Build the configuration from the command line and the file of ``--config``.
 
-    Args:
-        arguments: the flags of ``lm_eval run``.
-        data: the value of ``--data``, which is added to the metadata.
-        settings: the values of ``--set``, which are added to the metadata.
+    The values of ``--data`` and ``--set`` are added to the metadata.
 
     Raises:
         UsageError: for an invalid value of a flag, a configuration that cannot be read, and if no task is named.
@@ -85,10 +82,7 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
 def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Sequence[str]) -> dict[str, Any]:
     """Return ``--metadata`` merged with the values of ``--data`` and ``--set``, which take precedence.
 
-    Args:
-        metadata: the value of ``--metadata``.
-        data: the value of ``--data``; None if it is not given.
-        settings: the values of ``--set``. A value that is not valid JSON is a string.
+    A value of ``--set`` that is not valid JSON is a string.
 
     Raises:
         UsageError: if a setting does not have the form ``benchmark.option=value``.

@@ -59,14 +59,6 @@ class Evaluation:
     ) -> None:
         """Check the run before it starts.
 
-        Args:
-            config: the flags of ``lm_eval run``.
-            settings: the values of ``--set``.
-            keep: True to keep replies next to the output.
-            fresh: True to ignore the replies of interrupted runs.
-            extend: True to reuse replies of finished runs too.
-            saved_run: an :class:`~medtasks_utils.compare.against.Against`; None to evaluate all examples.
-
         Raises:
             MedtasksError: for the first error; a UsageError if it is in the command line.
         """
@@ -109,9 +101,6 @@ class Evaluation:
         """Run lm_eval, and redirect everything that it prints to standard error.
 
         If it fails or is interrupted, the log or, for a server that cannot answer, the error says how to continue.
-
-        Args:
-            harness: the function that implements ``lm_eval run``.
         """
         log = logging.getLogger("lm_eval")
         of_saving = logging.getLogger("lm_eval.loggers.evaluation_tracker")

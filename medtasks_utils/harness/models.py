@@ -82,12 +82,8 @@ def ask_in_step(
 ) -> list[Any]:
     """Return the replies to requests, with equally many requests in every process; every process must call this.
 
-    Args:
-        model: the model.
-        ask: the function that returns the replies to requests.
-        requests: the requests of this process.
-        others: requests of this process. To reach the number of other processes, the last of ``requests`` is repeated
-            or, if there are none, the last of these; replies to repetitions are dropped.
+    To reach the number of other processes, the last of ``requests`` is repeated or, if there are none, the last of
+    ``others``; replies to repetitions are dropped.
     """
     size = most_in_any_process(model, len(requests))
     padding = [(requests or others)[-1]] * (size - len(requests))
@@ -119,11 +115,6 @@ def context_in_process(kind: str, arguments: Mapping[str, Any]) -> int | None:
 
 def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: bool) -> None:
     """Check that a model's tokenizer can be loaded and, if necessary, has a chat template.
-
-    Args:
-        kind: the value of ``--model``.
-        arguments: the model's arguments.
-        needs_template: True if the run applies a chat template.
 
     Raises:
         MedtasksError: if the tokenizer cannot be loaded.
@@ -162,10 +153,7 @@ def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str |
 
     Return None too if only the server can count the tokens.
 
-    Args:
-        model: the model.
-        prompt: the prompt.
-        reply: the generation settings, or the continuation whose log-likelihood is requested.
+    The reply is given by its generation settings, or is the continuation whose log-likelihood is requested.
     """
     is_api = isinstance(model, TemplateAPI)
     if not isinstance(prompt, str) or not prompt or not (is_api or runs_in_process(model)):

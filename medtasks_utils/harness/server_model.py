@@ -115,10 +115,6 @@ def _without_thoughts(reply: Reply, token: str) -> Reply:
 def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
     """Return a model, without a tokenizer, with which to probe the server; None if the server cannot be probed.
 
-    Args:
-        kind: the value of ``--model``.
-        arguments: the model's arguments.
-
     Raises:
         MedtasksError: if the API key is missing.
     """

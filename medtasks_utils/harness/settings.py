@@ -40,12 +40,6 @@ def check_arguments(kind: type, name: str, arguments: Mapping[str, Any], is_api:
     An API model ignores unknown arguments, so they are errors. Other models may pass them on, so only likely
     misspellings are errors.
 
-    Args:
-        kind: the model's class.
-        name: the value of ``--model``.
-        arguments: the content of ``--model_args``.
-        is_api: True if the model is behind an HTTP API.
-
     Raises:
         UsageError: for the first error.
     """
@@ -71,9 +65,7 @@ def check_arguments(kind: type, name: str, arguments: Mapping[str, Any], is_api:
 def check_room(lengths: Iterable[tuple[str, int]], context: int | None) -> None:
     """Check that replies leave room for a prompt in the model's context.
 
-    Args:
-        lengths: pairs of a task's name and the maximum number of tokens in a reply.
-        context: the model's context in tokens; None if it is not known.
+    Lengths are the maximum numbers of tokens in replies, by task; the context is in tokens, and may be unknown.
 
     Raises:
         UsageError: for the first task for which no prompt fits.
@@ -87,11 +79,7 @@ def check_room(lengths: Iterable[tuple[str, int]], context: int | None) -> None:
 
 
 def warn_of_cut_reasoning(lengths: Iterable[tuple[str, int]]) -> None:
-    """Log a warning for each task of a reasoning model whose replies may be cut before the answer.
-
-    Args:
-        lengths: pairs of a task's name and the maximum number of tokens in a reply.
-    """
+    """Log a warning for each task of a reasoning model whose replies may be cut before the answer."""
     for task, length in lengths:
         if length < FOR_REASONING:
             logger.warning(

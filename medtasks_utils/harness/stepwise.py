@@ -23,13 +23,6 @@ def evaluate_in_steps(
 ) -> tuple[Any, dict[str, Any]]:
     """Evaluate the tasks batch by batch until the comparison of each task is decided.
 
-    Args:
-        evaluate: lm_eval's ``evaluate``, called with ``task_dict`` and the settings.
-        tasks: lm_eval's ``task_dict``.
-        settings: the other arguments of ``evaluate``, without the model.
-        saved: the run to compare with, an :class:`~medtasks_utils.compare.against.Against`.
-        store: the store with the replies of this run.
-
     Returns:
         The results of ``evaluate``, and by task the result of the comparison.
 

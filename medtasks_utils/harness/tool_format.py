@@ -79,9 +79,7 @@ class ToolFormat:
     def _template_writes(self, tool: Tool, number: int) -> bool:
         """Return whether the chat template writes the tool, its calls in a readable form, and their results.
 
-        Args:
-            tool: the tool.
-            number: the number of calls in the trial reply.
+        The trial reply has ``number`` calls.
         """
         question = {"role": "user", "content": "Hi"}
         calls = [{"name": tool.name, "arguments": {tool.argument: f'"{index}"\n + 1.5'}} for index in range(number)]
@@ -141,10 +139,6 @@ def _with_tools(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Any:
     """Return a copy of a model, with the same weights, whose chat template shows tools.
 
     The models of lm_eval do not pass tools to their tokenizer.
-
-    Args:
-        model: a model in this process, with a tokenizer.
-        schemas: the JSON schemas of the tools.
     """
     rendering = copy(model)
     rendering.tokenizer = _TokenizerWithTools(model.tokenizer, schemas)

@@ -124,9 +124,7 @@ def judge_name(name: str) -> str:
 def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
     """Create a judge.
 
-    Args:
-        name: its name in :data:`JUDGES`.
-        use_coverage: True to also score coverage, if the judge can, as FActScore does; others ignore it.
+    Judges without coverage ignore ``use_coverage``.
     """
     kind = JUDGES[name]
     judge: Judge = kind(use_coverage=use_coverage) if "use_coverage" in signature(kind).parameters else kind()

@@ -33,11 +33,7 @@ def judge_all(
 ) -> list[Judgement]:
     """Judge cases concurrently, and print the numbers of judged and failed cases, and the cost, on standard error.
 
-    Args:
-        judge: the judge.
-        settings: the model, the endpoint and the limits.
-        cases: n cases in the form that the judge needs.
-        check_first: True to check the endpoint before the first request whose reply is not in the cache.
+    With ``check_first``, the endpoint is checked before the first request whose reply is not in the cache.
 
     Returns:
         n judgements, in order. A case that cannot be judged does not raise; its judgement has a failure and no score.
