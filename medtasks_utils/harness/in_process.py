@@ -65,6 +65,7 @@ class Ends:
             yield
         finally:
             del self._model._model_generate
+            self._generated.clear()  # something may be left after an error
 
 
 def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[Facts]:
