@@ -5,8 +5,7 @@
 1.0
 """
 
-import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks
@@ -14,7 +13,7 @@ from medtasks_utils.benchmarks.answers import Answer, BatchScorer
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.options import read_options
-from medtasks_utils.benchmarks.tables import Table
+from medtasks_utils.benchmarks.tables import Row, Table
 from medtasks_utils.benchmarks.yaml_tasks import tasks_named
 from medtasks_utils.errors import DataError, UsageError, did_you_mean
 from medtasks_utils.extraction.plain import BOLD
@@ -62,13 +61,10 @@ class Scorer:
         defaults = (settings.get("dataset_kwargs") or {}) | of_options.without_costly(options.keys())
         set_options = read_options(of_options, kind.name, defaults, options)
         self.benchmark: Benchmark[Any] = kind(set_options, TaskInfo(settings["task"], settings.get("dataset_name")))
-        leaving_out = [name for name, about in of_options.about().items() if about.leaves_out_rows]
-        all_rows = {name: of_options.model_fields[name].default for name in leaving_out}
-        self._of_any_row: Benchmark[Any] = kind(set_options.model_copy(update=all_rows), self.benchmark.task)
         self.metrics = {metric.name for metric in self.benchmark.reported()}
         self._batch_scorer: BatchScorer | None = None
 
-    def __call__(self, row: Mapping[str, Any], response: str, *, shown: str | None = None) -> dict[str, Scored]:
+    def __call__(self, row: Row, response: str, *, shown: str | None = None) -> dict[str, Scored]:
         """Score a response with both filters.
 
         Args:
@@ -89,7 +85,7 @@ class Scorer:
         return self.many([row], [response], shown=shown)[0]
 
     def many(
-        self, rows: Iterable[Mapping[str, Any]], responses: Iterable[str], *, shown: str | None = None
+        self, rows: Iterable[Row], responses: Iterable[str], *, shown: str | None = None
     ) -> list[dict[str, Scored]]:
         """Score many responses, one for each row, and return the results in order; ``shown`` applies to every row.
 
@@ -109,20 +105,21 @@ class Scorer:
                     "no response"
                 )
         examples = [self.example(row, shown) for row in rows]
-        answers = []
-        for example, text in zip(examples, responses, strict=True):
-            for read in self.benchmark.readers.values():
-                answers.append((example, read(printable(text), example)))
+        answers = [
+            {name: read(printable(text), example) for name, read in self.benchmark.readers.items()}
+            for example, text in zip(examples, responses, strict=True)
+        ]
         if self._batch_scorer is None:
             self._batch_scorer = self.benchmark.batch_scorer(examples)
         if self._batch_scorer is not None:
-            self._batch_scorer.score(answers)
-        names = list(self.benchmark.readers)
-        scored = list(itertools.starmap(self._scored, answers))
-        starts = range(0, len(scored), len(names))
-        return [dict(zip(names, scored[start : start + len(names)], strict=True)) for start in starts]
+            by_example = zip(examples, answers, strict=True)
+            self._batch_scorer.score([(example, answer) for example, own in by_example for answer in own.values()])
+        return [
+            {name: self._scored(example, answer) for name, answer in own.items()}
+            for example, own in zip(examples, answers, strict=True)
+        ]
 
-    def example(self, row: Mapping[str, Any], shown: str | None = None) -> Example:
+    def example(self, row: Row, shown: str | None = None) -> Example:
         """Convert a row to an example; if the row has several examples, return the one that ``shown`` names.
 
         Raises:
@@ -130,7 +127,7 @@ class Scorer:
             DataError: for a row that cannot be used.
         """
         report = LoadReport()
-        examples = self._of_any_row.examples(Table([row]), report)
+        examples = self.benchmark.examples(Table([row]), report)
         if not examples:
             raise DataError(f"the row cannot be used: {', '.join(report.left_out)}")
         field = self.benchmark.data.told_apart_by
@@ -194,9 +191,7 @@ def _place(candidate: Candidate) -> str:
     return one_line(shown.replace(BOLD, "**"))
 
 
-def score(
-    task: str, row: Mapping[str, Any], response: str, *, shown: str | None = None, **options: Any
-) -> dict[str, Scored]:
+def score(task: str, row: Row, response: str, *, shown: str | None = None, **options: Any) -> dict[str, Scored]:
     """Score a single response with both filters.
 
     For several responses, create a :class:`Scorer`, whose docstrings describe the arguments, and call it.

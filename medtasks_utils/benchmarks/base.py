@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from medtasks_utils.judging import Case
 
 OptionsOf = TypeVar("OptionsOf", bound=Options)
-ReadAnswer = Callable[[str, Example], Answer]
 
 
 class Audit:
@@ -42,13 +41,15 @@ class Audit:
         self.benchmark = benchmark
 
     def question(self, example: Example) -> AuditQuestion:
-        """Return what an auditor learns about an example; the choices are those of ``answers``, if listed."""
+        """Return what an auditor learns about an example; the answers that it may state are ``answers``, if listed."""
         form, pattern = "the answer alone, in the response's own words", r"\S[^\n]{0,199}?"
         meanings = self.benchmark.answers
         if meanings:
             listed = [answer if meaning == answer else f"{answer} ({meaning})" for answer, meaning in meanings.items()]
             form, pattern = f"one of: {', '.join(listed)}", "|".join(map(re.escape, meanings))
-        return AuditQuestion(form, pattern, str(example.get("question", "")))
+        data = self.benchmark.data
+        choices, checked = tuple(example.get(data.choices, ())), example.get(data.checked_answer, "")
+        return AuditQuestion(form, pattern, str(example.get("question", "")), choices, checked)
 
     def values_of(self, answer: str, example: Example) -> list[Any]:
         """Return the values that a logged answer may stand for; empty if it is not an answer."""
@@ -213,7 +214,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return reading.cue if reading.cue in ("box", "tag", "key") else otherwise
 
     @property
-    def readers(self) -> dict[str, ReadAnswer]:
+    def readers(self) -> dict[str, Callable[[str, Example], Answer]]:
         """The functions that read the answer in a response, by filter."""
         return {STRICT: self.strict, FLEXIBLE: self.flexible}
 

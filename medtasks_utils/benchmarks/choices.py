@@ -10,8 +10,8 @@ from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading
 
-from .base import Audit, Benchmark
-from .facts import AuditQuestion, Example
+from .base import Benchmark
+from .facts import Example
 from .known_issues import ALIKE, CONTRADICTED, NO_IMAGE, contradicted, has_options_alike, refers_to_image, words_of
 from .options import About, Needs, Options
 
@@ -24,14 +24,6 @@ class ChoiceOptions(Options):
 
 
 ChoiceOptionsOf = TypeVar("ChoiceOptionsOf", bound=ChoiceOptions)
-
-
-class ChoiceAudit(Audit):
-    """An audit of letters, which shows the choices."""
-
-    def question(self, example: Example) -> AuditQuestion:
-        """Ask for the letter that the response states."""
-        return super().question(example)._replace(options=tuple(example["options"]))
 
 
 class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
@@ -48,7 +40,6 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
     stated_by = "letter"
     answers = dict(zip(LETTERS, LETTERS, strict=True))
     blanks = {"": {"options": [""] * len(LETTERS)}}
-    audit_class = ChoiceAudit
 
     def first_order(self, example: Example) -> str:
         """Return the letters in the order in which the prompt of the first generation shows them; A to D by default."""

@@ -109,6 +109,8 @@ class Data:
         shown: fields of an example that every prompt shows; they identify the example of a prompt.
         told_apart_by: the field that distinguishes the examples of one row; None if a row is one example.
         content: the fields with the question and the right answer; required with ``shortcuts``.
+        choices: the field with the texts of the choices A to D; empty if there are none.
+        checked_answer: the field with the answer that the model is asked to check; empty if there is none.
         only_in_prompt: fields of an example that only the prompt uses.
         unsigned: fields that the signature's hash of the rows ignores.
         cluster: the field whose value is the same in examples that are not independent; None if all are independent.
@@ -123,6 +125,8 @@ class Data:
     shown: tuple[str, ...] = ("question",)
     told_apart_by: str | None = None
     content: tuple[str, ...] = ()
+    choices: str = ""
+    checked_answer: str = ""
     only_in_prompt: tuple[str, ...] = ()
     unsigned: tuple[str, ...] = ()
     cluster: str | None = None

@@ -45,7 +45,6 @@ class About(NamedTuple):
 
     Attributes:
         chooses_rows: True if it only chooses rows, which signatures cover by a hash of the rows.
-        leaves_out_rows: True if it leaves out rows; ignored when a single row is scored, which the caller has chosen.
         is_signed: False if it changes no score, or another field of the signature covers it. Results that differ in a
             signed option are not comparable.
         needs: what it needs to have an effect; None if nothing.
@@ -55,7 +54,6 @@ class About(NamedTuple):
     """
 
     chooses_rows: bool = False
-    leaves_out_rows: bool = False
     is_signed: bool = True
     needs: Needs | None = None
     other_name: str = ""
@@ -64,7 +62,7 @@ class About(NamedTuple):
 
 AnyOptions = TypeVar("AnyOptions", bound="Options")
 
-UNSIGNED = About(is_signed=False)
+CHOOSES_ROWS, UNSIGNED = About(chooses_rows=True), About(is_signed=False)
 
 
 class Options(BaseModel):
@@ -107,12 +105,11 @@ class Options(BaseModel):
     @classmethod
     def saved(cls: "type[AnyOptions]", values: Mapping[str, Any]) -> "AnyOptions":
         """Return the options of a saved run; those that this version does not know or take are at their defaults."""
-        known = {name: value for name, value in values.items() if name in cls.model_fields}
         try:
-            return cls.model_validate(known, strict=False)
+            return cls.model_validate(values, strict=False)
         except ValidationError as error:
-            invalid = {problem["loc"][0] for problem in error.errors() if problem["loc"]} or known.keys()
-            return cls.saved({name: value for name, value in known.items() if name not in invalid})
+            invalid = {problem["loc"][0] for problem in error.errors() if problem["loc"]} or values.keys()
+            return cls.saved({name: value for name, value in values.items() if name not in invalid})
 
     @classmethod
     @cache

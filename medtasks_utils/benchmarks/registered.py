@@ -33,7 +33,8 @@ class Benchmarks(Registry):
     def __init__(self) -> None:
         package = __name__.rpartition(".")[0]
         super().__init__("medtasks.benchmarks", {name: f"{package}.{name}.benchmark:BENCHMARK" for name in OWN})
-        self._checked = cache(self._import_and_check)
+        self.problem = cache(self._problem)
+        """The function :meth:`_problem`, which looks at each benchmark once."""
 
     def __getitem__(self, name: str) -> AnyBenchmark:
         """Return a benchmark by name.
@@ -42,21 +43,19 @@ class Benchmarks(Registry):
             KeyError: if no benchmark has this name.
             DataError: if it cannot be imported, or its definition is incomplete or contradictory.
         """
-        benchmark = self._checked(name)
-        if isinstance(benchmark, DataError):
-            raise benchmark
-        return benchmark
+        if problem := self.problem(name):
+            raise DataError(problem)
+        return super().__getitem__(name)  # type: ignore[no-any-return]  # it has been checked
 
-    def _import_and_check(self, name: str) -> AnyBenchmark | DataError:
-        """Import and check a benchmark; return it or, if it cannot be used, an error with the reason."""
+    def _problem(self, name: str) -> str | None:
+        """Import and check a benchmark; return the reason why it cannot be used, on one line, or None."""
         try:
-            benchmark: AnyBenchmark = super().__getitem__(name)
-            problems = problems_of(benchmark, name)
+            problems = problems_of(super().__getitem__(name), name)
         except Exception as error:
             logger.debug("benchmark %s", name, exc_info=True)
             reason = f"{type(error).__name__}: {reason_of(error)}"
-            return DataError(f"benchmark {name} cannot be imported from {self.data[name]}: {reason}")
-        return DataError(f"benchmark {name}: {'; '.join(problems)}") if problems else benchmark
+            return f"benchmark {name} cannot be imported from {self.data[name]}: {reason}"
+        return f"benchmark {name}: {'; '.join(problems)}" if problems else None
 
     def named(self, name: object, place: str) -> AnyBenchmark:
         """Return the benchmark that a setting names.
@@ -72,11 +71,6 @@ class Benchmarks(Registry):
             near = did_you_mean(str(name), self)
             raise DataError(f"{place}: there is no benchmark {name!r}{near}; known: {', '.join(self)}")
         return self[str(name)]
-
-    def problem(self, name: str) -> str | None:
-        """Return the reason why a benchmark cannot be used, on one line; None if it can be used."""
-        benchmark = self._checked(name)
-        return str(benchmark) if isinstance(benchmark, DataError) else None
 
     @property
     def problems(self) -> list[str]:

@@ -12,12 +12,13 @@ The hash covers the questions and right answers of all examples, in any order, s
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from .facts import Data, Example
+from .tables import Row
 
 
 class Reached(NamedTuple):
@@ -34,7 +35,7 @@ def measured(path: Path) -> dict[str, Any]:
     return figures
 
 
-def content_hash(examples: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> str:
+def content_hash(examples: Iterable[Row], fields: Sequence[str]) -> str:
     """Return a hash of the named fields of all examples, which does not depend on the order of the examples."""
     return hashlib.sha256("\n".join(sorted(_contents(examples, fields))).encode()).hexdigest()[:16]
 
@@ -58,5 +59,5 @@ def verdicts(data: Data, examples: Sequence[Example]) -> list[bool] | None:
     return [by_content[content] == "1" for content in contents]
 
 
-def _contents(examples: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> list[str]:
+def _contents(examples: Iterable[Row], fields: Sequence[str]) -> list[str]:
     return [json.dumps(list(map(example.get, fields))) for example in examples]

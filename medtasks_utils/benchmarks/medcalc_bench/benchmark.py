@@ -29,7 +29,7 @@ from medtasks_utils.benchmarks.facts import (
     by_field,
     doubt_of,
 )
-from medtasks_utils.benchmarks.options import About, ToolOptions
+from medtasks_utils.benchmarks.options import CHOOSES_ROWS, About, ToolOptions
 from medtasks_utils.benchmarks.tables import Row, find_split, read_split
 from medtasks_utils.errors import UsageError
 from medtasks_utils.extraction.boxes import last_box, unwrap
@@ -70,7 +70,7 @@ class MedCalcBenchOptions(ToolOptions):
         Literal["verified", "1.2", "corrected"], BeforeValidator(str), About(chooses_rows=True, other_name="version")
     ] = "verified"
     """verified, 1.2, or corrected (v1.0 with labels corrected by physicians)"""
-    split: Annotated[Literal["test", "train"], About(chooses_rows=True)] = "test"
+    split: Annotated[Literal["test", "train"], CHOOSES_ROWS] = "test"
     """the rows to evaluate on"""
     one_shot: bool = False
     """show a solved example for the same calculator"""
@@ -80,7 +80,7 @@ class MedCalcBenchOptions(ToolOptions):
     """ask for reasoning in a think block first"""
     system_prompt: str | None = None
     """system message that replaces ours; descriptions of tools are appended"""
-    per_calculator: Annotated[PositiveInt | None, About(chooses_rows=True)] = None
+    per_calculator: Annotated[PositiveInt | None, CHOOSES_ROWS] = None
     """maximum number of rows per calculator, in a fixed subset"""
 
     @property
@@ -188,10 +188,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         marks={"tool_errors": "a tool call failed"},
     )
     written = "<answer>%s</answer>"
-    blanks = {
-        kind: {"judgement": kind, "calculator_id": -1, "note": "", "question": ""}
-        for kind in ("decimal", "integer", "date", "weeks_days")
-    }
+    blanks = {kind: {"judgement": kind} for kind in ("decimal", "integer", "date", "weeks_days")}
     packages = ("simpleeval",)
     audit_class = MedCalcBenchAudit
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from medtasks_utils.benchmarks.tables import read_rows
+from medtasks_utils.benchmarks.facts import Example
+from medtasks_utils.benchmarks.tables import Row, read_rows
 
 from . import numbers
 from .dates import strict_date
@@ -60,7 +61,7 @@ class Kind:
     pattern: str
     shown: Callable[[Any], str] = str
 
-    def truth(self, row: Mapping[str, str]) -> Truth:
+    def truth(self, row: Row) -> Truth:
         """Return the right answer of a row.
 
         Raises:
@@ -75,7 +76,7 @@ class Kind:
         """Return the value that the authors' scorer reads in the content of a tag or box, or None."""
         return self.read(re.sub(r"\s+", " ", content).strip().strip('"'))
 
-    def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
+    def is_right(self, value: Any, example: Example) -> bool:
         """Return True if a value equals the example's label."""
         return bool(value == self.strict(example["ground_truth"]))
 
@@ -83,13 +84,13 @@ class Kind:
 class Decimal(Kind):
     """A number within limits."""
 
-    def truth(self, row: Mapping[str, str]) -> Truth:
+    def truth(self, row: Row) -> Truth:
         """Return the answer with its limits in ascending order; the data has them swapped for some negative answers."""
         _number(row, _ANSWER)
         lower, upper = sorted((_number(row, "Lower Limit"), _number(row, "Upper Limit")))
         return Truth(row[_ANSWER], lower, upper)
 
-    def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
+    def is_right(self, value: Any, example: Example) -> bool:
         """Return True if a value is within the limits; 83.3 % counts as both 83.3 and 0.833."""
         readings = (value, value / 100) if isinstance(value, Percentage) else (value,)
         return any(example["lower_limit"] <= reading <= example["upper_limit"] for reading in readings)
@@ -98,7 +99,7 @@ class Decimal(Kind):
 class Integer(Decimal):
     """A whole number, such as a risk score."""
 
-    def is_right(self, value: Any, example: Mapping[str, Any]) -> bool:
+    def is_right(self, value: Any, example: Example) -> bool:
         """Return True if ``round(value)`` equals the ground truth."""
         return bool(round(value) == float(example["ground_truth"]))
 
@@ -106,7 +107,7 @@ class Integer(Decimal):
 class Days(Kind):
     """A gestational age in days, as in the corrected rows; the same age in weeks and days is right too."""
 
-    def truth(self, row: Mapping[str, str]) -> Truth:
+    def truth(self, row: Row) -> Truth:
         """Return the answer as a whole number of days."""
         return Truth(f"{_number(row, _ANSWER):.0f}")
 
@@ -128,7 +129,7 @@ def days_in(text: str) -> float | None:
     return None if value is None or abs(value) > sys.float_info.max else float(value)
 
 
-def _number(row: Mapping[str, str], column: str) -> float:
+def _number(row: Row, column: str) -> float:
     """Convert a cell to a number.
 
     Raises:
@@ -182,7 +183,7 @@ CALCULATORS = [
 CATEGORIES = tuple(dict.fromkeys(calculator.category for calculator in CALCULATORS))
 
 
-def is_right(value: Any, example: Mapping[str, Any]) -> bool:
+def is_right(value: Any, example: Example) -> bool:
     """Return True if a value or ``N/A`` is right according to the example's label."""
     if value is None or NOT_AVAILABLE in (value, example["ground_truth"]):
         return bool(value == example["ground_truth"])

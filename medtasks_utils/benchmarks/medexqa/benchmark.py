@@ -58,6 +58,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         truth="answer_letter",
         shown=("question", "options"),
         content=("question", "options", "answer_letter"),
+        choices="options",
         stratum="specialty",
         shortcuts=Path(__file__).with_name("shortcuts.json"),
         resources=_resources,

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_
 
 from medtasks_utils.benchmarks.choices import ChoiceOptions
 from medtasks_utils.benchmarks.facts import TaskInfo
-from medtasks_utils.benchmarks.options import About, any_of
+from medtasks_utils.benchmarks.options import CHOOSES_ROWS, About, any_of
 from medtasks_utils.errors import UsageError
 from medtasks_utils.judging import DEFAULT_MODEL, JUDGES, judge_name
 
@@ -73,17 +73,16 @@ _OF_EXPLANATIONS = About(needs=_EXPLAINED)
 # The metrics and the judge cover the following options in signatures of their own.
 _OF_BERTSCORE = About(is_signed=False, needs=any_of(explanation_metrics="bertscore"))
 _OF_JUDGE = About(is_signed=False, needs=any_of(use_judge=True))
-_CHOOSES_ROWS = About(chooses_rows=True)
 
 
 class MedExQAOptions(ChoiceOptions):
     """Options of MedExQA, set under ``medexqa`` in ``--metadata`` or with ``--set``."""
 
-    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialties), _CHOOSES_ROWS] = Field(
+    specialty: Annotated[tuple[str, ...], BeforeValidator(_specialties), CHOOSES_ROWS] = Field(
         ("ALL",), validate_default=True
     )
     """for medexqa_all, one or more codes, names or file stems, or ALL"""
-    split: Annotated[Literal["test", "dev"], _CHOOSES_ROWS] = "test"
+    split: Annotated[Literal["test", "dev"], CHOOSES_ROWS] = "test"
     """the rows to evaluate on"""
     use_think: bool = False
     """ask for reasoning in a think block first"""
@@ -103,7 +102,7 @@ class MedExQAOptions(ChoiceOptions):
     """cpu, cuda, mps, or auto for the best available"""
     bertscore_batch_size: Annotated[PositiveInt, _OF_BERTSCORE] = 64
     """maximum number of texts to embed together"""
-    seed: Annotated[int | None, _CHOOSES_ROWS] = None
+    seed: Annotated[int | None, CHOOSES_ROWS] = None
     """for medexqa_all, shuffle the rows of all specialties with this seed"""
     use_judge: Annotated[bool, About(is_signed=False, needs=_EXPLAINED)] = False
     """let a judge score the explanations"""

@@ -11,11 +11,10 @@ from typing import Annotated, Any, Literal
 from pydantic import FiniteFloat
 
 from medtasks_utils.benchmarks.answers import Answer
-from medtasks_utils.benchmarks.base import Audit, Benchmark
+from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import (
     Abstention,
     AbstentionRow,
-    AuditQuestion,
     Breakdown,
     Data,
     Example,
@@ -26,7 +25,7 @@ from medtasks_utils.benchmarks.facts import (
     Tasks,
     by_field,
 )
-from medtasks_utils.benchmarks.options import About, Options, any_of
+from medtasks_utils.benchmarks.options import CHOOSES_ROWS, About, Options, any_of
 from medtasks_utils.benchmarks.shortcuts import verdicts
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError
@@ -63,15 +62,12 @@ _CATEGORIES = {
 """The kinds of hallucination, by a word that occurs in every spelling of the kind."""
 
 
-_CHOOSES_SOME_ROWS = About(chooses_rows=True, leaves_out_rows=True)
-
-
 class MedHalluOptions(Options):
     """Options of MedHallu, set under ``medhallu`` in ``--metadata`` or with ``--set``."""
 
-    subset: Annotated[Literal["pqa_labeled", "pqa_artificial"], About(chooses_rows=True)] = "pqa_labeled"
+    subset: Annotated[Literal["pqa_labeled", "pqa_artificial"], CHOOSES_ROWS] = "pqa_labeled"
     """configuration of the data set"""
-    difficulty: Annotated[Literal["easy", "medium", "hard", "all"], _CHOOSES_SOME_ROWS] = "all"
+    difficulty: Annotated[Literal["easy", "medium", "hard", "all"], CHOOSES_ROWS] = "all"
     """only rows of this difficulty (easy, medium or hard), or all"""
     use_knowledge: bool = False
     """show the knowledge passage with the question"""
@@ -79,9 +75,9 @@ class MedHalluOptions(Options):
     """reward for the answer 2 (unsure)"""
     allow_unsure: bool = True
     """offer 2 (unsure) as an answer"""
-    style_balanced: Annotated[bool, _CHOOSES_SOME_ROWS] = False
+    style_balanced: Annotated[bool, CHOOSES_ROWS] = False
     """only rows on which a classifier that sees just the answers' style is at chance"""
-    pairing: Annotated[Literal["both", "sampled"], _CHOOSES_SOME_ROWS] = "both"
+    pairing: Annotated[Literal["both", "sampled"], CHOOSES_ROWS] = "both"
     """show both answers of each row, or one of them, drawn at random"""
     seed: Annotated[int, About(chooses_rows=True, needs=any_of(pairing="sampled"))] = 0
     """random seed for pairing=sampled"""
@@ -98,14 +94,6 @@ def _f1_score(answer: str | None, example: Row) -> tuple[float, float]:
     return 2 * target * predicted, target + predicted
 
 
-class MedHalluAudit(Audit):
-    """An audit of verdicts, which shows the answer that the model was asked to check."""
-
-    def question(self, example: Example) -> AuditQuestion:
-        """Ask for the verdict that the response states."""
-        return super().question(example)._replace(shown=example["answer"])
-
-
 class MedHallu(Benchmark[MedHalluOptions]):
     """``medhallu`` and its variants: the model decides whether an answer is factual (0) or hallucinated (1)."""
 
@@ -117,6 +105,7 @@ class MedHallu(Benchmark[MedHalluOptions]):
         shown=("question", "answer"),
         told_apart_by="shown",
         content=("question", "answer", "target"),
+        checked_answer="answer",
         unsigned=("style",),
         cluster="row",
         shortcuts=Path(__file__).with_name("shortcuts.json"),
@@ -159,28 +148,19 @@ class MedHallu(Benchmark[MedHalluOptions]):
     )
     answers = {FACTUAL: "factual", HALLUCINATED: "hallucinated", UNSURE: "unsure"}
     rewarded = "reward"
-    audit_class = MedHalluAudit
 
     # ---- rows
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
-        """Return the examples of the subset, whose only split is ``train``."""
+        """Return the examples of the rows that the options choose; the subset's only split is ``train``."""
         if split != "train":
             raise DataError(f"{self.task.name}: there is no split {split!r}; MedHallu's only split is 'train'")
-        return self.examples(read_split(files.folder(self.repository), self.options.subset), report)
-
-    def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Make two examples from each row that the options choose, or one of the two, drawn by ``seed``."""
         options = self.options
-        pairs = table.made(_pair)
-        examples = list(chain.from_iterable(pairs))
-        right = verdicts(self.data, examples)
-        for place, example in enumerate(examples):
-            example["row"] = str(place // 2)
-            example["style"] = (MISLEADS, TELLS)[right[place]] if right else ""
+        table = read_split(files.folder(self.repository), options.subset)
+        pairs = self._pairs(table)
         pairs = [pair for pair in pairs if options.difficulty in ("all", pair[0]["difficulty"])]
         if options.style_balanced:
-            if right is None:
+            if not any(pair[0]["style"] for pair in pairs):
                 raise DataError(
                     f"{table.path}: style_balanced works only with the 1,000 rows of pqa_labeled, but these are other "
                     "rows; run another MedHallu task on them"
@@ -190,7 +170,21 @@ class MedHallu(Benchmark[MedHalluOptions]):
             raise DataError(f"{table.path} has no row of difficulty {options.difficulty!r}")
         if options.pairing == "sampled":
             pairs = [[pair[_is_second_drawn(pair[0]["row"], options.seed)]] for pair in pairs]
-        return report.with_text(list(chain.from_iterable(pairs)), "question", "answer")
+        return report.with_text(list(chain.from_iterable(pairs)), *self.data.shown)
+
+    def examples(self, table: Table, report: LoadReport) -> list[Example]:
+        """Make two examples from each row: one with the true answer, and one with the hallucinated answer."""
+        return report.with_text(list(chain.from_iterable(self._pairs(table))), *self.data.shown)
+
+    def _pairs(self, table: Table) -> list[list[Example]]:
+        """Return the two examples of each row, with the row's place and the group of :data:`TELLS` that each is in."""
+        pairs = table.made(_pair)
+        examples = list(chain.from_iterable(pairs))
+        right = verdicts(self.data, examples)
+        for place, example in enumerate(examples):
+            example["row"] = str(place // 2)
+            example["style"] = (MISLEADS, TELLS)[right[place]] if right else ""
+        return pairs
 
     # ---- reading
 

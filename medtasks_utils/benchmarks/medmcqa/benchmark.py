@@ -22,7 +22,7 @@ from medtasks_utils.benchmarks.facts import (
     Tasks,
     by_field,
 )
-from medtasks_utils.benchmarks.options import UNSIGNED, About
+from medtasks_utils.benchmarks.options import CHOOSES_ROWS, UNSIGNED
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split, text_of
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.boxes import boxes
@@ -38,11 +38,11 @@ _VALIDATION = ("validation", "dev")
 class MedMCQAOptions(ChoiceOptions):
     """Options of MedMCQA, set under ``medmcqa`` in ``--metadata`` or with ``--set``."""
 
-    split: Annotated[Literal["validation", "train", "test"], About(chooses_rows=True)] = "validation"
+    split: Annotated[Literal["validation", "train", "test"], CHOOSES_ROWS] = "validation"
     """the rows to evaluate on"""
     num_train_examples: Annotated[int, Field(ge=-1), UNSIGNED] = -1
     """number of train rows, from the first, to draw few-shot examples from; -1 for all"""
-    num_eval_examples: Annotated[int, Field(ge=-1), About(chooses_rows=True)] = -1
+    num_eval_examples: Annotated[int, Field(ge=-1), CHOOSES_ROWS] = -1
     """number of rows, from the first, to evaluate on; -1 for all"""
 
 
@@ -56,6 +56,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         truth="answer_letter",
         shown=("question", "options"),
         content=("question", "options", "answer_letter"),
+        choices="options",
         shortcuts=Path(__file__).with_name("shortcuts.json"),
     )
     tasks = Tasks(default="medmcqa_openmed")
