@@ -207,8 +207,8 @@ def reward(
     Args:
         benchmark: the name of a benchmark, or of one of its tasks.
         filter_name: ``strict-match`` or ``flexible-extract``.
-        metric: the metric that is the reward; None for the benchmark's default: ``reward`` for MedHallu, ``acc`` for
-            the others.
+        metric: the metric that is the reward; None for the metric ``reward`` if the benchmark has one, as MedHallu has,
+            else ``acc``.
         options: the benchmark's options.
 
     Returns:
@@ -224,7 +224,7 @@ def reward(
     scorer = Scorer(benchmark, **options)
     if filter_name not in scorer.benchmark.readers:
         raise UsageError(f"reward: filter_name must be {' or '.join(scorer.benchmark.readers)}, not {filter_name!r}")
-    name = metric or scorer.benchmark.rewarded
+    name = metric or ("reward" if "reward" in scorer.metrics else "acc")
     told_apart_by = scorer.benchmark.data.told_apart_by or ""
     if name not in scorer.metrics:
         raise UsageError(f"reward: {benchmark} has no metric {name!r}; it has {', '.join(sorted(scorer.metrics))}")

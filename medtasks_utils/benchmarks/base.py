@@ -9,7 +9,7 @@ run. Benchmarks do not depend on the harness. Data flows one way::
 import re
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, final, get_args
 
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.think import final_text
@@ -65,7 +65,8 @@ class Benchmark(ABC, Generic[OptionsOf]):
     """A benchmark, bound to the options and the task of a run.
 
     Derive from ``Benchmark[OptionsOfMine]`` if it has options of its own. A benchmark of boxes needs ``name``,
-    ``title``, ``data``, ``tasks``, ``answers`` and :meth:`example`; the other defaults fit it.
+    ``title``, ``data``, ``tasks``, ``answers`` and :meth:`example`; the other defaults fit it. Methods marked ``final``
+    are for callers; a benchmark overrides what they call.
 
     Attributes:
         name: the name in commands, the key of its options in ``--metadata``, and its folder in a data directory.
@@ -78,7 +79,6 @@ class Benchmark(ABC, Generic[OptionsOf]):
         written: a template of a response that gives an answer; ``%s`` stands for the answer.
         stated_by: the ``found_by`` of an answer outside a box, tag or key.
         blanks: by kind of answer, the most common first, an example with only the fields that reading needs.
-        rewarded: the default metric of a training reward.
         packages: packages whose versions enter the signature, besides this one and lm_eval.
         case_of: a function of an example and a response that returns the explanation in the response, with the
             question and the references that a judge needs; None if there are no reference explanations.
@@ -96,7 +96,6 @@ class Benchmark(ABC, Generic[OptionsOf]):
     written: ClassVar[str] = "\\boxed{%s}"
     stated_by: ClassVar[str] = "statement"
     blanks: ClassVar[Mapping[str, Example]] = {"": {}}
-    rewarded: ClassVar[str] = "acc"
     packages: ClassVar[tuple[str, ...]] = ()
     case_of: ClassVar["Callable[..., Case] | None"] = None
     audit_class: ClassVar[type[Audit]] = Audit
@@ -123,10 +122,12 @@ class Benchmark(ABC, Generic[OptionsOf]):
 
     # ---- rows
 
+    @final
     @property
     def repository(self) -> Repository:
         """The repository with the rows that the options choose."""
-        return self.data.repositories[self.options.repository_version or next(iter(self.data.repositories))]
+        repositories = self.data.repositories
+        return repositories[getattr(self.options, "dataset_version", next(iter(repositories)))]
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
         """Return the examples of a split, either to evaluate on or to draw few-shot examples from.
@@ -159,14 +160,10 @@ class Benchmark(ABC, Generic[OptionsOf]):
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
         """Return, for each example, the reasons to doubt its label; by default, that it is asked twice differently."""
-        truth, asked = self.data.truth, []
-        for example in examples:
-            question = tuple(words_of(str(example[name])) for name in self.data.content if name != truth)
-            asked.append((question, str(example[truth])))
-        return [
-            [CONTRADICTED] if question and is_twice else []
-            for (question, _), is_twice in zip(asked, contradicted(asked), strict=True)
-        ]
+        truth = self.data.truth
+        names = [name for name in self.data.content if name != truth]
+        asked = [(tuple(words_of(str(example[name])) for name in names), str(example[truth])) for example in examples]
+        return [[CONTRADICTED] if names and is_twice else [] for is_twice in contradicted(asked)]
 
     # ---- reading
 
@@ -184,6 +181,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         """Return an answer's value as samples show it."""
         return str(value)
 
+    @final
     def answer(self, content: str, example: Example, response: str = "", found_by: str = "filter") -> Answer:
         """Create an answer from the content of a box or tag, or from the output of a variant's filter."""
         value = self.value(content, example)
@@ -208,11 +206,13 @@ class Benchmark(ABC, Generic[OptionsOf]):
         value = None if reading.value is None else self.value(reading.value, example)
         return Answer(value, text, None, self.found_by(reading), reading.certainty, reading.words)
 
+    @final
     def found_by(self, reading: Reading) -> str:
         """Return how an answer was found, as one of the values listed in :class:`Answer`."""
         otherwise = "option_text" if reading.cue == "named" else self.stated_by
         return reading.cue if reading.cue in ("box", "tag", "key") else otherwise
 
+    @final
     @property
     def readers(self) -> dict[str, Callable[[str, Example], Answer]]:
         """The functions that read the answer in a response, by filter."""
@@ -245,6 +245,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         """
         return None
 
+    @final
     @property
     def audit(self) -> Audit:
         """What an auditor of this benchmark asks, and how its readings are compared."""

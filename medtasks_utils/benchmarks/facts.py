@@ -104,7 +104,8 @@ class Data:
     """Where a benchmark's rows come from, and what the fields of its examples mean.
 
     Attributes:
-        repositories: the repositories with the rows, by the version that options choose; the first is the default.
+        repositories: the repositories with the rows; the option ``dataset_version``, if there is one, chooses by name,
+            else the first is read.
         truth: the field with the right answer, in the requested form.
         shown: fields of an example that every prompt shows; they identify the example of a prompt.
         told_apart_by: the field that distinguishes the examples of one row; None if a row is one example.

@@ -80,11 +80,6 @@ class Options(BaseModel):
     revision: Annotated[str | None, UNSIGNED] = None
     """commit, tag or branch of the hub repository to read instead of the pinned commit"""
 
-    @property
-    def repository_version(self) -> str | None:
-        """The key of the repository to read in ``Data.repositories``; None for the first."""
-        return None
-
     @classmethod
     def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return the options with which to read responses from a run of the benchmark in another harness.
@@ -125,11 +120,6 @@ class Options(BaseModel):
         """Return settings that turn costly scores off, except those that the given options ask for."""
         costly = {name: about.implied_by for name, about in cls.about().items() if about.implied_by}
         return {name: False for name, asking in costly.items() if not {*asking} & {*given}}
-
-    def has_effect(self, name: str) -> bool:
-        """Return True if all that an option needs is set."""
-        needs = self.about()[name].needs
-        return needs is None or needs.are_met(self)
 
 
 def switch_of(tool: str) -> str:

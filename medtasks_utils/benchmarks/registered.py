@@ -120,7 +120,6 @@ def _contradictions_of_metrics(benchmark: AnyBenchmark) -> Iterator[str]:
         "report.compared": facts.compared,
         "report.headline": facts.headline,
         "report.marks": facts.marks,
-        "rewarded": (benchmark.rewarded,),
     }
     if facts.abstention:
         mentions["abstention"] = [facts.abstention.rate_metric, *(row.metric for row in facts.abstention.rows)]

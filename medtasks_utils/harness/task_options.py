@@ -62,5 +62,5 @@ def without_effect(
             continue
         if not generates:
             yield f"{name} applies only to generated answers, but these tasks compare log-likelihoods: omit it"
-        elif not any(of_task.has_effect(name) for of_task in options):
+        elif not any(map(needs.are_met, options)):
             yield f"{name} has no effect without {needs.words}: set that too, or omit {name}"

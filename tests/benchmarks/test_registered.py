@@ -50,7 +50,6 @@ def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute, monkey
         ("stratum is missing, but the metric mean", {"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}),
         ("abstention.answer is 'maybe', which is not in answers", {"abstention": Abstention("maybe", "unsure_rate")}),
         ("abstention names unsure,", {"abstention": Abstention("2", "unsure")}),
-        ("rewarded names prize", {"rewarded": "prize"}),
         ("marks names tool_error", {"marks": {"tool_error": "failed"}}),
         ("sample is nowhere, but there is no such folder", {"sample": Path("nowhere")}),
     ],
@@ -80,7 +79,7 @@ BROKEN = {
     "unfinished/pubmed.py": "import a_package_that_nobody_has\n",
     "unfinished/half.py": (
         "from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu\n\n\n"
-        "class HalfBench(MedHallu):\n    rewarded = 'acccc'\n\n\nBENCHMARK = HalfBench\n"
+        "class HalfBench(MedHallu):\n    answers = {}\n\n\nBENCHMARK = HalfBench\n"
     ),
     "tasks/mine.yaml": f"include: {ROOT}/tasks/medhallu/medhallu.yaml\ntask: mine\nbenchmark: medhalu\n",
 }
@@ -108,7 +107,7 @@ def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp
     ours, _, broken = helped.out.partition("benchmarks that cannot be used:\n")
     half, pubmed, *_ = broken.splitlines()
     assert "\noptions of medmcqa " in ours and half.startswith(HALF) and pubmed.startswith(PUBMED)
-    assert "; rewarded names acccc, which is not in metrics" in half
+    assert "; abstention.answer is '2', which is not in answers" in half
     assert "acc" in another.out and "pubmed" not in another.errors
     named, misspelt = (one_line(told.errors) for told in failed)
     assert named.count(PUBMED) == 1

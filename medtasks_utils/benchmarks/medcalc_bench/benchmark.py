@@ -83,11 +83,6 @@ class MedCalcBenchOptions(ToolOptions):
     per_calculator: Annotated[PositiveInt | None, CHOOSES_ROWS] = None
     """maximum number of rows per calculator, in a fixed subset"""
 
-    @property
-    def repository_version(self) -> str:
-        """The version of the rows."""
-        return self.dataset_version
-
     @classmethod
     def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """Return ``answer_format`` if the environment asked for a box; tags are our default."""

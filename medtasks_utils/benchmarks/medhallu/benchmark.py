@@ -147,7 +147,6 @@ class MedHallu(Benchmark[MedHalluOptions]):
         ),
     )
     answers = {FACTUAL: "factual", HALLUCINATED: "hallucinated", UNSURE: "unsure"}
-    rewarded = "reward"
 
     # ---- rows
 
