@@ -119,7 +119,7 @@ class Options(BaseModel):
     def without_costly(cls, given: Collection[str] = ()) -> dict[str, bool]:
         """Return settings that turn costly scores off, except those that the given options ask for."""
         costly = {name: about.implied_by for name, about in cls.about().items() if about.implied_by}
-        return {name: False for name, asking in costly.items() if not {*asking} & {*given}}
+        return {name: False for name, asking in costly.items() if {*asking}.isdisjoint(given)}
 
 
 def switch_of(tool: str) -> str:
