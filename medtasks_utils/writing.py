@@ -49,9 +49,10 @@ def write_whole(path: Path, content: str | bytes) -> None:
         raise MedtasksError(f"{path} cannot be written: {error.strerror or error}") from None
 
 
-def read_json(path: Path) -> Any:
-    """Load the content of a JSON file; return an empty dict if there is no such file."""
-    return json.loads(path.read_bytes()) if path.exists() else {}
+def read_json(path: Path) -> JsonObject:
+    """Load the object in a JSON file; return an empty dict if there is no such file."""
+    content: JsonObject = json.loads(path.read_bytes()) if path.exists() else {}
+    return content
 
 
 def json_lines(rows: Iterable[JsonObject]) -> str:

@@ -235,7 +235,8 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
     """Create a run from a ``scenario_state.json``, with the scores from ``per_instance_stats.json``."""
     run = OtherRun(path, str(state["adapter_spec"]["model"]), _date(path), path.resolve().parent.name)
     scores: dict[str, dict[str, float]] = defaultdict(dict)
-    for instance in read_json(path.with_name("per_instance_stats.json")):
+    of_instances = path.with_name("per_instance_stats.json")
+    for instance in json.loads(of_instances.read_bytes()) if of_instances.exists() else ():
         for stat in instance["stats"]:
             name = stat["name"]["name"]
             if stat.get("mean") is not None and not name.startswith(_NO_SCORES_OF_HELM):

@@ -52,8 +52,7 @@ def audit_table(runs: Sequence[Run]) -> ReportTable:
 
 def _audit_of(task: TaskRun) -> JsonObject:
     """Return the audit of a task; empty if there is none."""
-    content: JsonObject = read_json(audit_file(task.samples_path)) if task.samples_path else {}
-    return content
+    return read_json(audit_file(task.samples_path)) if task.samples_path else {}
 
 
 def _share(estimate: Mapping[str, float] | None) -> Cell:

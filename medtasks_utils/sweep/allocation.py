@@ -18,10 +18,8 @@ import time
 from collections import Counter
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
-from http.client import HTTPException
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import ProxyHandler, build_opener
 
 import psutil
 
@@ -35,6 +33,7 @@ POLL_INTERVAL = 0.5  # seconds between looks at the processes
 _PROBE_TIMEOUT = 5.0  # seconds
 _SMI_TIMEOUT = 30.0  # seconds; it may have to load the driver
 _WRITE_INTERVAL = 10.0  # seconds between updates of the cost
+_MODELS = "/v1/models"  # where a server lists its models
 _KEPT = "*/answers_*.jsonl.gz"  # the replies that a job has kept, in its folder
 
 
@@ -83,7 +82,7 @@ class _Attempt:
                 self._start_servers(self.waiting[0].folder.parent)
             try:
                 while not problem and (self.waiting or self.running):
-                    self.unready = [port for port in self.unready if not is_up(_models_at(port))]
+                    self.unready = [port for port in self.unready if not is_up(port)]
                     if not self.unready:
                         self._start_jobs()
                     yield
@@ -129,7 +128,7 @@ class _Attempt:
             if process.poll() is not None:
                 problem = f"its server ended with exit code {process.returncode}"
             elif port in self.unready and time.monotonic() > self.began + timeout:
-                problem = f"no response at {_models_at(port)} within {timeout:g} s"
+                problem = f"no response at http://127.0.0.1:{port}{_MODELS} within {timeout:g} s"
             else:
                 continue
             return f"{problem}: {last_lines(log, 1)} ({log})"
@@ -192,20 +191,13 @@ def _take_over_replies(job: Job) -> None:
             write_whole(copy, path.read_bytes())
 
 
-def is_up(address: str) -> bool:
-    """Return True if a server on this machine responds at an address with a status below 500."""
-    try:
-        with build_opener(ProxyHandler({})).open(address, timeout=_PROBE_TIMEOUT):
-            return True
-    except HTTPError as error:
-        return error.code < 500
-    except (OSError, HTTPException, ValueError):
-        return False
-
-
-def _models_at(port: int) -> str:
-    """Return the address at which a server lists its models."""
-    return f"http://127.0.0.1:{port}/v1/models"
+def is_up(port: int) -> bool:
+    """Return True if a server on this machine lists its models, or at least responds with a status below 500."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=_PROBE_TIMEOUT)
+    with closing(connection), suppress(OSError, HTTPException):
+        connection.request("GET", _MODELS)
+        return connection.getresponse().status < 500
+    return False
 
 
 def _free_port() -> int:

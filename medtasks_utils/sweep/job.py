@@ -73,12 +73,12 @@ class Job:
     @property
     def exit_code(self) -> int | None:
         """The exit code; None if the job is not over."""
-        return self._read("job.json").get("code")
+        return self._record.get("code")
 
     @property
     def state(self) -> str:
         """The last recorded state, in words."""
-        return self._read("job.json").get("state") or NOT_STARTED
+        return self._record.get("state") or NOT_STARTED
 
     @property
     def is_done(self) -> bool:
@@ -88,11 +88,11 @@ class Job:
     @property
     def cost(self) -> dict[str, float]:
         """The cost so far, of all attempts: seconds, GPU-seconds and joules."""
-        return self._read("cost.json")
+        return read_json(self.folder / "cost.json")
 
-    def _read(self, name: str) -> JsonObject:
-        record: JsonObject = read_json(self.folder / name)
-        return record
+    @property
+    def _record(self) -> JsonObject:
+        return read_json(self.folder / "job.json")
 
 
 Allocation = tuple[Job, ...]
