@@ -35,17 +35,15 @@ def estimated(strata: Strata, gain: str, loss: str = "", base: float = 0.0) -> d
         The share as ``value``, and the ends of its 95 % interval as ``low`` and ``high``, each from 0 to 1; None if no
         response was read.
     """
-    if not any(counts["read"] for counts in strata.values()):
+    whole = sum(strata.values(), Counter[str]())
+    if not whole["read"]:
         return None
-    total = sum(counts["responses"] for counts in strata.values())
-    gains = _shares(strata, gain)
-    losses = _shares(strata, loss) if loss else [(0.0, 0.0, 0.0)] * len(gains)
     value, below, above = base, 0.0, 0.0
-    for counts, (gained, low_gain, high_gain), (lost, low_loss, high_loss) in zip(
-        strata.values(), gains, losses, strict=True
-    ):
+    for counts in strata.values():
+        gained, low_gain, high_gain = _share(counts, gain, whole)
+        lost, low_loss, high_loss = _share(counts, loss, whole) if loss else (0.0, 0.0, 0.0)
         read, responses = counts["read"], counts["responses"]
-        weight = responses / total
+        weight = responses / whole["responses"]
         unknown = weight**2 * (1 - read / max(1, responses))
         covariance = 2 * Z**2 * gained * lost / read if read else 0.0
         value += weight * (gained - lost)
@@ -55,12 +53,10 @@ def estimated(strata: Strata, gain: str, loss: str = "", base: float = 0.0) -> d
     return {"value": value, "low": low, "high": high}
 
 
-def _shares(strata: Strata, name: str) -> list[tuple[float, float, float]]:
-    """Return the share of responses with a property in each stratum, with the ends of its Wilson interval."""
-    whole = sum(strata.values(), Counter[str]())
-    shares = []
-    for counts in strata.values():
-        read = counts["read"]
-        estimate = counts[name] / read if read else whole[name] / whole["read"]
-        shares.append((estimate, *(share_interval(estimate, read) if read else (0.0, 1.0))))
-    return shares
+def _share(counts: Counter[str], name: str, whole: Counter[str]) -> tuple[float, float, float]:
+    """Return the share of a stratum's responses with a property, with the ends of its Wilson interval."""
+    read = counts["read"]
+    if not read:
+        return whole[name] / whole["read"], 0.0, 1.0
+    share = counts[name] / read
+    return share, *share_interval(share, read)

@@ -37,8 +37,7 @@ class Audit(JudgeCommand):
 
     def run(self) -> CommandResult:
         """Audit the runs, write the files, and return a summary, marked as failed if no response could be read."""
-        from medtasks_utils.audit.audit_summary import summary_lines
-        from medtasks_utils.audit.auditing import audit
+        from medtasks_utils.audit.auditing import audit, summary_lines
         from medtasks_utils.audit.auditor import DOUBTFUL, OTHERS
         from medtasks_utils.audit.person_marks import read_marks
         from medtasks_utils.results import read_runs

@@ -18,7 +18,7 @@ from local_server import HANG_UP, Answer, Fault, LocalServer
 from saved_runs import right_in, sample_file, save_run
 from scripts import draw, whole
 
-from medtasks_utils.audit.audit_summary import summary_lines
+from medtasks_utils.audit.auditing import summary_lines
 from medtasks_utils.audit.auditor import Auditor, Item
 from medtasks_utils.audit.estimate import Strata, estimated
 from medtasks_utils.benchmarks import benchmarks
