@@ -6,7 +6,7 @@
 
 from .comparing import compare_runs
 from .comparison_table import comparison_data, comparison_lines
-from .difference import MetricDifference, corrected
+from .contrast import MetricDifference, corrected
 from .pairing import one_run
 
 __all__ = [

@@ -10,8 +10,7 @@ from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.statistics.score_arrays import concatenate
 
-from .contrast import contrast
-from .difference import MetricDifference, corrected
+from .contrast import MetricDifference, contrast, corrected
 from .task_pair import TaskPair
 
 TaskPairs = dict[str, TaskPair]

@@ -26,7 +26,7 @@ from medtasks_utils.statistics.intervals import TOO_FEW_DIFFER, UNRELIABLE, UNRE
 from medtasks_utils.writing import JsonObject, plain, shortened, table
 
 from .comparing import Comparison
-from .difference import MetricDifference
+from .contrast import MetricDifference
 from .task_pair import TaskPair
 
 _MAX_GROUPS = 10  # maximum number of groups of a breakdown

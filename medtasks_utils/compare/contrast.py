@@ -18,8 +18,8 @@ Price, so that a difference of 0 in 20 examples does not seem certain.
 """
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -29,10 +29,12 @@ from medtasks_utils.statistics.intervals import ResultWithInterval, why_unreliab
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.ratio import (
+    ALPHA,
     MIN_CLUSTERS,
     Interval,
     Ratio,
     Z,
+    holm,
     informative_clusters,
     student,
 )
@@ -102,7 +104,11 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         return None
     failed = math.ceil(np.maximum(*(scores.failed.mean(axis=1) for scores in (a, b))).sum())
     clusters = min(ratio_a.clusters, ratio_b.clusters)
-    tested = _tested(a, b, ratio_a, ratio_b, metric)
+    sensitivity, interval, p, test = _tested(a, b, ratio_a, ratio_b, metric)
+    stderr = sensitivity and sensitivity.stderr
+    if clusters < MIN_CLUSTERS:
+        interval, p = None, p if test == "mcnemar" else None
+        sensitivity = None if aggregation.over_decided else sensitivity
     influence = (ratio_b.influence - ratio_a.influence)[ratio_a.counted | ratio_b.counted]
     few = counted(clusters, "independent example")
     return Contrast(
@@ -111,42 +117,37 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         a=ratio_a.value,
         b=ratio_b.value,
         difference=ratio_b.value - ratio_a.value,
-        **tested._asdict(),
+        stderr=stderr,
+        interval=interval,
+        p=p,
+        test=test,
+        sensitivity=sensitivity,
         left_out=int((either & ~compared).sum()) + failed,
-        note="" if tested.p is not None else f"not tested: one of the runs has only {few}",
-        unreliable=why_unreliable(clusters, 0.0 if tested.stderr is None else informative_clusters(influence)),
+        note="" if p is not None else f"not tested: one of the runs has only {few}",
+        unreliable=why_unreliable(clusters, 0.0 if stderr is None else informative_clusters(influence)),
     )
 
 
-class _Tested(NamedTuple):
-    """The test of a contrast; the fields are those of :class:`Contrast`."""
+def _tested(
+    a: MetricScores, b: MetricScores, ratio_a: Ratio, ratio_b: Ratio, metric: Metric
+) -> tuple[Sensitivity | None, Interval | None, float | None, str]:
+    """Test the difference of a metric on any number of examples, by the test in the module's table.
 
-    stderr: float | None
-    interval: Interval | None
-    p: float | None
-    test: str
-    sensitivity: Sensitivity | None
-
-
-def _tested(a: MetricScores, b: MetricScores, ratio_a: Ratio, ratio_b: Ratio, metric: Metric) -> _Tested:
-    """Test the difference of a metric on the compared examples, by the test in the module's table."""
+    Returns:
+        The sensitivity, the interval and the p-value, which are None if a run has no standard error, except that
+        McNemar's test has the last two; and the test's name.
+    """
     values = np.concatenate([a.values, b.values])
     has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros could have any unit
     is_binary = bool(has_unit_of_one and np.isin(values, (0, 1)).all())
     is_counted = is_binary or metric.unit == "share"
     sensitivity, interval, p = paired_difference(ratio_a, ratio_b, metric.range[1], is_counted) or (None, None, None)
-    stderr = sensitivity and sensitivity.stderr
-    n, test = len(ratio_a.influence), "t"
-    are_few = min(ratio_a.clusters, ratio_b.clusters) < MIN_CLUSTERS
+    n = len(ratio_a.influence)
     if is_binary and n == len(a) and isinstance(metric.aggregation, Mean):
         lost, gained = int((b.values < a.values).sum()), int((b.values > a.values).sum())
-        test, p, interval = "mcnemar", mcnemar(lost, gained), bonett_price(lost, gained, n)
         sensitivity = sensitivity and sensitivity._replace(discordance=(lost + gained) / n)
-    elif are_few:
-        p = None
-    if are_few:
-        interval, sensitivity = None, None if metric.aggregation.over_decided else sensitivity
-    return _Tested(stderr, interval, p, test, sensitivity)
+        return sensitivity, bonett_price(lost, gained, n), mcnemar(lost, gained), "mcnemar"
+    return sensitivity, interval, p, "t"
 
 
 # ---- tests
@@ -195,3 +196,51 @@ def bonett_price(lost: int, gained: int, n: int) -> Interval:
     centre = up - down
     reach = Z * math.sqrt((up + down - centre**2) / (n + 2))
     return Interval(max(-1.0, centre - reach), min(1.0, centre + reach))
+
+
+# ---- in a comparison
+
+
+@dataclass(frozen=True)
+class MetricDifference:
+    """The difference of a metric between two runs.
+
+    Attributes:
+        task: the task or group of tasks.
+        filter: the filter whose answers were scored.
+        metric: the metric that is compared.
+        breakdown: the breakdown of the task's examples, such as ``subject``; None for the whole task.
+        group: the group of the breakdown, such as ``Anatomy``; None for the whole task.
+        contrast: the two values, their difference, its interval and p-value.
+        p_adjusted: the p-value, corrected by Holm's method among the whole tasks or among the breakdowns; None if there
+            is no p-value.
+    """
+
+    task: str
+    filter: str
+    metric: Metric
+    breakdown: str | None
+    group: str | None
+    contrast: Contrast
+    p_adjusted: float | None = None
+
+    @property
+    def is_significant(self) -> bool:
+        """True if the corrected p-value is below 5 %."""
+        return self.p_adjusted is not None and self.p_adjusted < ALPHA
+
+
+def corrected(differences: Sequence[MetricDifference]) -> list[MetricDifference]:
+    """Return the differences with p-values corrected for multiple tests by Holm's method.
+
+    Whole tasks are one family of tests, and parts of tasks another. Differences without a p-value belong to neither.
+    """
+    result = list(differences)
+    for is_of_parts in (False, True):
+        p_values: dict[int, float] = {}
+        for place, one in enumerate(differences):
+            if bool(one.breakdown) is is_of_parts and one.contrast.p is not None:
+                p_values[place] = one.contrast.p
+        for place, p_adjusted in zip(p_values, holm(list(p_values.values())), strict=True):
+            result[place] = replace(differences[place], p_adjusted=p_adjusted)
+    return result

@@ -12,8 +12,7 @@ from medtasks_utils.statistics.metrics import REPEAT_METRICS
 from medtasks_utils.statistics.score_arrays import Codes, Mask, MetricScores
 from medtasks_utils.writing import JsonObject
 
-from .contrast import contrast
-from .difference import MetricDifference
+from .contrast import MetricDifference, contrast
 from .pairing import common_examples, common_scores, comparability
 
 MAX_CUT_DIFFERENCE = 0.02

@@ -18,8 +18,7 @@ from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
 from medtasks_utils.compare.comparing import Comparison
-from medtasks_utils.compare.contrast import Contrast
-from medtasks_utils.compare.difference import MetricDifference, corrected
+from medtasks_utils.compare.contrast import Contrast, MetricDifference, corrected
 from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import STRICT
