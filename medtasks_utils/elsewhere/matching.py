@@ -28,14 +28,10 @@ def by_prompt(responses: Sequence[Response], documents: Sequence[Row], fields: S
     for response in responses:
         text = f" {words_of(' '.join(message['content'] for message in response.prompt))} "
         likely = sorted(chain.from_iterable(by_word[word] for word in by_word.keys() & set(text.split())))
-        places = [place for place in likely if _has_all(text, shown[place])]
+        places = [place for place in likely if all(f" {part} " in text for part in shown[place])]
         longest = max(places, key=lambda place: len("".join(shown[place])), default=NOWHERE)
         matched[longest].append(response)
     return matched
-
-
-def _has_all(text: str, parts: Sequence[str]) -> bool:
-    return all(f" {part} " in text for part in parts)
 
 
 def _shown(doc: Row, fields: Sequence[str]) -> list[str]:

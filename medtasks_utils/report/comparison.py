@@ -56,10 +56,7 @@ def _compared(a: Run, b: Run, filter_name: str) -> tuple[list[MetricDifference],
     tasks = [
         name
         for name, task in a.tasks.items()
-        if task.benchmark_name
-        and filter_name in task.filters
-        and name in b.tasks
-        and filter_name in b.tasks[name].filters
+        if task.benchmark_name and name in b.tasks and {filter_name} <= {*task.filters} & {*b.tasks[name].filters}
     ]
     groups = [name for name in a.groups if name in b.groups and {*a.groups[name].tasks} & {*tasks}]
     reasons = {name: reason(name) for name in (*groups, *tasks)}

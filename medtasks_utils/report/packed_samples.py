@@ -95,10 +95,11 @@ def _documents(runs: Sequence[Run]) -> list[_Document]:
                 facets = {name: groups[place] for name, groups in task.groups.items()}
                 document = of_task.setdefault(key, _Document(task, facets, sample))
                 document.samples.append(_RunSample(document, run_number, sample, notes.get(sample.doc_id, set())))
-    documents: list[_Document] = []
-    for of_task in by_task.values():
-        documents += sorted(of_task.values(), key=lambda document: document.shown.doc_id)
-    return documents
+    return [
+        document
+        for of_task in by_task.values()
+        for document in sorted(of_task.values(), key=lambda document: document.shown.doc_id)
+    ]
 
 
 def _record(one: _RunSample) -> Row:

@@ -124,10 +124,8 @@ class Topic:
     @cached_property
     def filters(self) -> list[str]:
         """The filters that any run has: those of its reported values, or of its tasks if it has none."""
-        names: list[str] = []
-        for result in self.results.values():
-            names += [name for _, name in result.metrics] or result.filters
-        return list(dict.fromkeys(names))
+        names = ([name for _, name in result.metrics] or result.filters for result in self.results.values())
+        return list(dict.fromkeys(chain.from_iterable(names)))
 
     @property
     def tasks(self) -> list[str]:

@@ -46,20 +46,17 @@ class Sensitivity(NamedTuple):
         """The smallest true difference that is detected; above 1 if McNemar's test detects none."""
         if self.discordance is None:
             return self._reached(0.0, self.clusters)
-
-        def is_detected(step: int) -> bool:
-            return self._reached(step / _STEPS, self.clusters) <= step / _STEPS
-
-        return bisect.bisect_left(range(2 * _STEPS), True, key=is_detected) / _STEPS
+        step = bisect.bisect_left(
+            range(2 * _STEPS), True, key=lambda step: self._reached(step / _STEPS, self.clusters) <= step / _STEPS
+        )
+        return step / _STEPS
 
     def examples_needed(self, difference: float) -> int:
         """Return the number of clusters needed to detect a true difference, which is above 0."""
-
-        def suffices(clusters: int) -> bool:
-            """Return whether a number of clusters detects the difference, allowing for rounding errors."""
-            return self._reached(difference, clusters) <= difference * (1 + 1e-7)
-
-        return 1 + bisect.bisect_left(range(1, _MOST_EXAMPLES), True, key=suffices)
+        goal = difference * (1 + 1e-7)  # allows for rounding errors
+        return bisect.bisect_left(
+            range(_MOST_EXAMPLES), True, lo=1, key=lambda clusters: self._reached(difference, clusters) <= goal
+        )
 
     def _reached(self, difference: float, clusters: int) -> float:
         """Return the difference that is detected with a number of clusters if the true one is ``difference``.

@@ -58,8 +58,8 @@ def scores_to_log(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
 
     These are metrics with several generations, scores of judges, or numerators and denominators.
     """
-
-    def is_needed(generations: list[Score]) -> bool:
-        return len(generations) > 1 or isinstance(generations[0], tuple)
-
-    return {name: generations for name, generations in scores.items() if is_needed(generations)}
+    return {
+        name: generations
+        for name, generations in scores.items()
+        if len(generations) > 1 or isinstance(generations[0], tuple)
+    }
