@@ -45,8 +45,9 @@ def incompatibilities(a: TaskRun, b: TaskRun, filter_name: str) -> list[Incompat
     first, second = (parse(task.signatures[filter_name]) for task in (a, b))
     differences = []
     ignored = _IRRELEVANT
-    # Hashes of prompts tell something only if they are of one kind, and of the same rows.
-    if not _OF_PROMPTS.isdisjoint(first.keys() ^ second.keys()) or first.get("rows") != second.get("rows"):
+    # Hashes of prompts tell something only if they are of one kind, of the same rows, and both of messages or of texts.
+    is_of_other_kind = not _OF_PROMPTS.isdisjoint(first.keys() ^ second.keys())
+    if is_of_other_kind or any(first.get(name) != second.get(name) for name in ("rows", "chat")):
         ignored = _IRRELEVANT | _OF_PROMPTS
         if reason := _other_prompts(a, b):
             differences.append(Incompatibility("prompts", reason, refuse=True))

@@ -14,9 +14,9 @@ The idea and the form come from sacreBLEU.
 ``n``         number of documents
 ``select``    options that choose rows and are not at their default; irrelevant if the rows are equal
 ``opts``      other options that are not at their default, can change a score, and affect no other field
-``prompts``   hash of what the model is told of the evaluated documents, before its chat template: system message,
-              few-shot examples, question, prefix, choices of log-likelihood tasks, schemas of native tools;
-              earlier results have ``prompt`` instead, a hash of the templates
+``prompts``   hash of what the model is told of the evaluated documents: system message, few-shot examples, question,
+              prefix, choices of log-likelihood tasks, schemas of native tools; as messages before the chat template
+              or, without one, as sent; earlier results have ``prompt`` instead, a hash of the templates
 ``chat``      whether the model's chat template was applied
 ``shots``     number of few-shot examples
 ``gen``       generation settings, without empty ones and those of greedy decoding

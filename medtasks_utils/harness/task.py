@@ -262,8 +262,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             if not 0 <= number <= last:
                 raise UsageError(f"--samples: {self.info.name} has no example {number}, only 0 to {last:,}")
         self._limit = kwargs.get("limit")
-        self._sign(kwargs)
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
+        self._sign(kwargs)
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
@@ -379,20 +379,19 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.config.metadata["scorers"] = scorers
 
     def _unformatted_prompts(self, documents: Sequence[Example], settings: Mapping[str, Any]) -> Iterator[Any]:
-        """Yield what the model is told: the schemas of tools, and the messages and choices without chat template.
+        """Yield what the model is told: the schemas of tools, the choices, and the prompts, or messages for a template.
 
         Few-shot examples are drawn as one process draws them, and after that the sampler is as it was.
         """
         if self.turns is not None:
             yield self.turns.schemas
         state = self.sampler.rnd.getstate() if self.config.num_fewshot else None
-        self._has_chat_template = True  # even if the run has none: no delimiter follows the description
         for doc in documents:
             yield self.fewshot_context(
                 doc,
                 num_fewshot=self.config.num_fewshot or 0,
                 system_instruction=settings.get("system_instruction"),
-                apply_chat_template=True,
+                apply_chat_template=self._has_chat_template,
                 fewshot_as_multiturn=settings.get("fewshot_as_multiturn", False),
                 chat_template=lambda messages, **_: messages,
                 gen_prefix=self.doc_to_prefix(doc),

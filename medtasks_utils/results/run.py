@@ -89,9 +89,10 @@ class TaskRun:
     @property
     def parts_of_prompts(self) -> list[Any]:
         """What prompts are made of, besides rows and options: templates, system message and few-shot examples."""
-        names = ("description", "doc_to_text", "doc_to_choice", "gen_prefix", "target_delimiter", "fewshot_config")
+        templates = ("description", "doc_to_text", "doc_to_choice", "gen_prefix", "fewshot_config")
+        parts = [self.config.get(name) for name in (*templates, "target_delimiter", "fewshot_delimiter")]
         shots = self.config.get("num_fewshot")
-        return [*map(self.config.get, names), self.system_instruction, shots, shots and self.fewshot_seed]
+        return [*parts, self.system_instruction, shots, shots and self.fewshot_seed]
 
     @cached_property
     def prompt_hashes(self) -> dict[tuple[str, int], str]:

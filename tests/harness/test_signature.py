@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import pytest
 from given import each_row
 from pydantic import create_model
 from running import evaluate, load, right_answer
@@ -66,6 +67,16 @@ def test_the_text_of_prompts_is_signed_and_not_its_source(source, is_same):
     before = signed(task)
     task.set_config("doc_to_text", eval(source) if source.startswith("lambda") else source)
     assert (signed(task) == before) == is_same
+
+
+@pytest.mark.parametrize("has_chat_template", [False, True])
+def test_delimiters_are_signed_if_they_are_sent(has_chat_template):
+    """A chat template replaces them."""
+    chat = {"apply_chat_template": has_chat_template, "chat_template": lambda messages, **_: json.dumps(messages)}
+    task = load("medmcqa_openmed")
+    before = signed(task, **chat)
+    task.set_config("fewshot_delimiter", "\n###\n")
+    assert (signed(task, **chat) == before) == has_chat_template
 
 
 def test_a_new_option_that_is_off_changes_nothing():
