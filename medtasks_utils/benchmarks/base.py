@@ -107,8 +107,11 @@ class Benchmark(ABC, Generic[OptionsOf]):
         super().__init_subclass__(**settings)
         for base in vars(cls).get("__orig_bases__", ()):
             for argument in get_args(base):
-                if isinstance(argument, type):
+                is_of_options = isinstance(argument, type) and issubclass(argument, Options)
+                if is_of_options:
                     cls.options_class = argument
+                elif not isinstance(argument, TypeVar):
+                    raise TypeError(f"the brackets of a benchmark take a class derived from Options, not {argument!r}")
 
     def __init__(self, options: OptionsOf | None = None, task: TaskInfo | None = None) -> None:
         self.options: OptionsOf = options or self.options_class()
@@ -141,7 +144,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         """Convert rows into examples; leave out and count those without text in a field that prompts show.
 
         Raises:
-            DataError: for missing columns, or rows that cannot be understood.
+            DataError: for missing columns, rows that cannot be understood, or examples without such a field.
         """
         return report.with_text(table.made(self.example), *self.data.shown)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
+from medtasks_utils.errors import DataError
 from medtasks_utils.statistics.scores import Score
 
 from .tables import Row
@@ -83,6 +84,17 @@ class Files(Protocol):
         """Return the folder with a repository's files, or None if they are not downloaded yet."""
 
 
+def require(example: Example, *fields: str | None) -> None:
+    """Check that an example has the fields that a benchmark names.
+
+    Raises:
+        DataError: for the first that it lacks.
+    """
+    for name in fields:
+        if name is not None and name not in example:
+            raise DataError(f"the benchmark's data names the field {name}; its examples have {', '.join(example)}")
+
+
 @dataclass
 class LoadReport:
     """The numbers of rows or examples left out, by reason, and remarks for readers of the results."""
@@ -91,8 +103,14 @@ class LoadReport:
     remarks: list[str] = field(default_factory=list)
 
     def with_text(self, examples: list[Example], *fields: str) -> list[Example]:
-        """Return the examples with text in all ``fields``, and count the others as left out."""
+        """Return the examples with text in all ``fields``, and count the others as left out.
+
+        Raises:
+            DataError: if the examples do not have one of the fields.
+        """
         for name in fields:
+            if examples:
+                require(examples[0], name)
             with_text = [example for example in examples if str(example[name]).strip()]
             self.left_out += Counter({f"no {name}": len(examples) - len(with_text)})
             examples = with_text
@@ -135,6 +153,14 @@ class Data:
     shortcuts: Path | None = None
     sample: Path | None = None
     resources: Callable[[], Sequence[Resource]] = tuple
+
+    def check(self, example: Example) -> None:
+        """Check that an example has the fields that are read in every example.
+
+        Raises:
+            DataError: for the first that it lacks.
+        """
+        require(example, self.truth, *self.content, self.told_apart_by, self.cluster, self.stratum)
 
     def cluster_of(self, example: Example) -> str | None:
         """Return a key shared by examples that are not independent of each other; None for an independent example."""

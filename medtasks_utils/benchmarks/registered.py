@@ -2,7 +2,7 @@
 
 import pkgutil
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,8 @@ def _contradictions(benchmark: AnyBenchmark, name: str) -> Iterator[str]:
     if benchmark.name != name:
         yield f"name is {benchmark.name!r}, but it is registered as {name!r}; the two must be equal"
     yield from _contradictions_of_metrics(benchmark)
+    if not isinstance(benchmark.answers, Mapping):
+        yield f"answers is {benchmark.answers!r:.80}, not a dict of the answers with their meanings"
     abstention = benchmark.report.abstention
     if abstention and abstention.answer not in benchmark.answers:
         yield f"abstention.answer is {abstention.answer!r}, which is not in answers"

@@ -28,8 +28,8 @@ class Table:
         """Return ``make(row)`` for each row.
 
         Raises:
-            DataError: if there are no rows, or if ``make`` raises ValueError, or KeyError for a missing column; the
-                message names the row.
+            DataError: if there are no rows, or if ``make`` raises ValueError, TypeError for a cell of another type, or
+                KeyError for a missing column; the message names the row.
         """
         if not self.rows:
             raise DataError(f"{self.path} has no rows")
@@ -37,7 +37,7 @@ class Table:
         for index, row in enumerate(self.rows):
             try:
                 results.append(make(row))
-            except (KeyError, ValueError) as error:
+            except (KeyError, ValueError, TypeError) as error:
                 place = "the row" if self.path is None else f"{self.path}, row {index + 1}"
                 is_missing = isinstance(error, KeyError)
                 problem = f"missing column {error}; the columns are {', '.join(row)}" if is_missing else error

@@ -171,7 +171,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Return the examples of a split; if it is the evaluated one, add remarks on them to the results.
 
         Raises:
-            DataError: if no rows are left.
+            DataError: if no rows are left, or if they lack something that the benchmark names.
         """
         report = LoadReport()
         rows = self.benchmark.load(self.files, split, report)
@@ -179,7 +179,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             logger.warning("%s: left out %s: %s", self.info.name, counted(count, "row"), reason)
         if not rows:
             raise DataError(f"{self.info.name}: no rows are left in the split {split} ({self.files.name})")
-        for row, issues in zip(rows, self.benchmark.known_issues(rows), strict=True):
+        self.benchmark.data.check(rows[0])
+        known_issues = self.benchmark.known_issues(rows)
+        if len(known_issues) != len(rows):
+            raise DataError(
+                f"{self.info.name}: known_issues returns {len(known_issues)} lists for {len(rows)} examples"
+            )
+        for row, issues in zip(rows, known_issues, strict=True):
             row[KNOWN_ISSUES] = "; ".join(issues)
         if split == self.split:
             for text in report.remarks:

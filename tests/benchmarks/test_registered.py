@@ -5,17 +5,21 @@ import shutil
 from dataclasses import fields, replace
 from operator import attrgetter
 from pathlib import Path
+from types import new_class
 from typing import Any
 
 import pytest
 from commanding import medtasks, one_line
 from given import ROOT, each_row, table
+from running import load
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.facts import Abstention, Breakdown, by_field
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.facts import Abstention, Breakdown, LoadReport, by_field
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.options import About
-from medtasks_utils.benchmarks.registered import problems_of
+from medtasks_utils.benchmarks.registered import Benchmarks, problems_of
+from medtasks_utils.errors import DataError
 from medtasks_utils.statistics.aggregation import MACRO
 from medtasks_utils.statistics.metrics import ACC, REPEAT_METRICS, REPLY_METRICS, TOOL_METRICS, Metric
 
@@ -49,6 +53,7 @@ def test_an_attribute_that_is_missing_is_named_with_what_it_is(attribute, monkey
         ("metrics has acc 2 times", {"metrics": (ACC, *MedHallu.metrics)}),
         ("stratum is missing, but the metric mean", {"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}),
         ("abstention.answer is 'maybe', which is not in answers", {"abstention": Abstention("maybe", "unsure_rate")}),
+        ("answers is ['0', '1', '2'], not a dict of the answers", {"answers": ["0", "1", "2"]}),
         ("abstention names unsure,", {"abstention": Abstention("2", "unsure")}),
         ("marks names tool_error", {"marks": {"tool_error": "failed"}}),
         ("sample is nowhere, but there is no such folder", {"sample": Path("nowhere")}),
@@ -66,6 +71,33 @@ def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_fol
     assert [problem.partition(" is missing")[0] for problem in lacking] == ["tasks.folder", "data.sample"]
     (problem,) = problems_of(MedHallu(), "medhallu")
     assert "not a class derived from medtasks_utils.benchmarks.base.Benchmark" in problem
+
+
+@pytest.mark.parametrize("brackets", ["MedHalluOptions", int])
+def test_brackets_take_a_class_of_options(brackets):
+    base: Any = Benchmark
+    with pytest.raises(TypeError, match="the brackets of a benchmark take a class derived from Options, not"):
+        new_class("Mine", (base[brackets],))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "said"),
+    [
+        ({"truth": "label"}, "the benchmark's data names the field label; its examples have question, "),
+        ({"content": ("question", "label")}, "names the field label"),
+        ({"cluster": "label"}, "names the field label"),
+        ({"known_issues": lambda self, examples: [[]]}, "known_issues returns 1 lists for 28 examples"),
+    ],
+)
+def test_what_examples_lack_is_told_when_they_are_loaded(attributes, said, monkeypatch):
+    monkeypatch.setattr(Benchmarks, "__getitem__", lambda self, name: changed(**attributes))
+    with pytest.raises(DataError, match=said):
+        load("medhallu")
+
+
+def test_a_shown_field_that_examples_lack_is_told():
+    with pytest.raises(DataError, match="names the field context; its examples have question"):
+        LoadReport().with_text([{"question": "Why?"}], "question", "context")
 
 
 # ---- from the command line

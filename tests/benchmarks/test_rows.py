@@ -26,6 +26,7 @@ from running import documents, documents_of, evaluate, load, manager, right_answ
 
 from medtasks_utils.benchmarks.facts import LoadReport
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.errors import DataError, UsageError
 
 
@@ -62,6 +63,12 @@ def test_a_row_becomes_examples_to_the_letter(benchmark, change, examples, data)
 def test_a_bad_cell_is_one_line_that_names_file_row_and_cell(benchmark, change, says, data):
     line = error_line(DataError, made, data, benchmark, {}, change)
     assert [text for text in (f"{data / FILE[benchmark]}, row 2", *says) if text not in line] == []
+
+
+def test_a_cell_of_another_type_is_one_line_too():
+    for row in ({"context": None}, ["context"]):
+        with pytest.raises(DataError, match=r"the row: .*(not subscriptable|indices must be integers)"):
+            Table([row]).made(lambda row: row["context"]["texts"])
 
 
 def test_a_row_without_a_label_or_a_text_is_left_out_and_counted(data, caplog):
