@@ -87,14 +87,15 @@ class Row(NamedTuple):
 
 _ROW = re.compile(r"^(-?\d+) (.+?): (.*)\n +(.+?): (.*)$", re.MULTILINE)
 _PART = re.compile(r"^([a-z ]+?) = (.*)$", re.MULTILINE)
+_CANDIDATE = re.compile("<[^<>]+>")
 
 
 def rows(table: str) -> tuple[Row, ...]:
     r"""Parse a reading table, whose language ``docs/reading.md`` describes.
 
     Raises:
-        ValueError: for a line that is no row, example or part of a pattern.
-        KeyError: for a part that is not defined.
+        ValueError: for a line that is no row, example or part of a pattern, a part that is not defined, and a row
+            without its one candidate.
 
     >>> [row] = rows("70 answer: answer {is} <cand>\n    C: The answer is C.\nis = [is colon]+")
     >>> row.name, row.weight, row.pattern, row.value, row.example
@@ -108,10 +109,17 @@ def rows(table: str) -> tuple[Row, ...]:
     def filled(pattern: str) -> str:
         return re.sub(r"\{([a-z ]+)\}", lambda part: f"({filled(parts[part[1]])})", pattern)
 
-    return tuple(
-        Row(name, float(weight), filled(pattern), value, example.replace(r"\n", "\n"))
-        for weight, name, pattern, value, example in _ROW.findall(table)
-    )
+    parsed = []
+    for weight, name, pattern, value, example in _ROW.findall(table):
+        try:
+            row = Row(name, float(weight), filled(pattern), value, example.replace(r"\n", "\n"))
+        except KeyError as error:
+            raise ValueError(f"the row {name}: the part {error} is not defined") from None
+        number = len(_CANDIDATE.findall(row.pattern))
+        if number != 1:
+            raise ValueError(f"the row {name} has {number} candidates in <>, not one: {pattern}")
+        parsed.append(row)
+    return tuple(parsed)
 
 
 def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:

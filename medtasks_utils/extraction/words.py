@@ -148,13 +148,18 @@ def pattern(source: str) -> re.Pattern[str]:
     """Compile a pattern of words, whose language ``docs/reading.md`` describes, to one of symbols.
 
     Raises:
-        KeyError: for a name that is no notion.
+        ValueError: for a name that is no notion, and a pattern that is malformed.
     """
     symbols = _vocabulary().symbols
-    source = re.sub(r"~(\d+)", r"[^ stop line cand text]{0,\1}?", source)
-    source = re.sub(r"\((?!\?)", "(?:", source)
-    source = re.sub(r"[a-z]+", lambda notion: symbols[notion[0]], source)
-    return re.compile(re.sub(r"<([^<>]+)>", r"(?P<at>[\1])", source.replace(" ", "")))
+    written = re.sub(r"~(\d+)", r"[^ stop line cand text]{0,\1}?", source)
+    written = re.sub(r"\((?!\?)", "(?:", written)
+    try:
+        written = re.sub(r"[a-z]+", lambda notion: symbols[notion[0]], written)
+        return re.compile(re.sub(r"<([^<>]+)>", r"(?P<at>[\1])", written.replace(" ", "")))
+    except KeyError as error:
+        raise ValueError(f"the pattern {source}: there is no notion {error}") from None
+    except re.error as error:
+        raise ValueError(f"the pattern {source}: {error.msg}") from None
 
 
 def _tokens(text: str) -> Iterator[tuple[str, int]]:

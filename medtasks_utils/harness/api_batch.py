@@ -7,7 +7,7 @@ order and each in a request of its own, and continues each conversation without 
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
@@ -90,21 +90,25 @@ class ApiBatch:
             tasks = [asyncio.ensure_future(converse(group)) for group in groups.values()]
             loop.call_soon(self._stages.explain)  # after each conversation has looked for a kept reply
             try:
-                await self._reporting_silence(asyncio.gather(*tasks))
+                await self._reporting_silence(tasks)
             finally:  # otherwise the other conversations would fail too, on closed connections
                 for task in tasks:
                     task.cancel()
+                await asyncio.gather(*tasks, return_exceptions=True)
         return [first_replies[id(request)] for request in requests]
 
-    async def _reporting_silence(self, conversations: "asyncio.Future[Any]") -> None:
-        """Wait until the conversations are over; log each half minute in which no reply arrives."""
-        while not conversations.done():
+    async def _reporting_silence(self, conversations: "Collection[asyncio.Future[None]]") -> None:
+        """Wait until the conversations are over, or one fails; log each half minute in which no reply arrives."""
+        while conversations:
             number = self._answered
-            await asyncio.wait([conversations], timeout=_SILENCE)
-            if self._answered == number and not conversations.done():
+            over, conversations = await asyncio.wait(
+                conversations, timeout=_SILENCE, return_when=asyncio.FIRST_EXCEPTION
+            )
+            for conversation in over:
+                conversation.result()
+            if self._answered == number and conversations:
                 message = "%s has sent no reply for %d s; requests time out after %d s (timeout in --model_args)"
                 logger.warning(message, self._model.base_url, _SILENCE, self._model.timeout)
-        await conversations
 
     async def _replies(self, client: Client, request: Instance, prompt: Any) -> list[Reply]:
         """Return the replies to a prompt; if it is too long, empty replies, which end the conversation."""

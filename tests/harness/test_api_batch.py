@@ -1,8 +1,11 @@
 """Conversations over an API: each goes on by itself, within the connections, and comes to what it would in batches."""
 
 import asyncio
+import gc
 import json
+import os
 import random
+import signal
 import threading
 import time
 from unittest.mock import Mock, call
@@ -107,12 +110,27 @@ def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monk
 
     monkeypatch.setattr(
         "medtasks_utils.harness.api_batch.asyncio.wait",
-        lambda futures, timeout: wait(futures, timeout=0 if len(lines) < 3 else None),
+        lambda futures, timeout, **when: wait(futures, timeout=0 if len(lines) < 3 else None, **when),
     )
     monkeypatch.setattr("medtasks_utils.harness.api_batch.logger.warning", warn)
     with LocalServer(lambda body: "<answer>4</answer>" if reported.wait(60) else HANG_UP) as server:
         run(server, limit=1)
     assert all("has sent no reply for 30 s; requests time out after 300 s" in line for line in lines[:3])
+
+
+def test_an_interrupt_ends_the_run_without_further_errors(caplog):
+    def answer(body):
+        os.kill(os.getpid(), signal.SIGINT)
+        assert interrupted.wait(60)
+        return HANG_UP
+
+    interrupted = threading.Event()
+    with LocalServer(answer) as server:
+        with pytest.raises(KeyboardInterrupt):
+            run(server, limit=1)
+        interrupted.set()
+    gc.collect()  # a future whose error nobody has read logs it
+    assert "never retrieved" not in caplog.text
 
 
 def test_retries_headers_times_and_certificates_are_as_the_model_s_arguments_say(monkeypatch):
