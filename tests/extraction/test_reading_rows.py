@@ -1,5 +1,6 @@
 """The example beside each row of a reading table is read as it says there, and otherwise without the row."""
 
+import re
 from importlib import import_module
 from typing import Any
 
@@ -9,6 +10,8 @@ from given import ROOT
 from medtasks_utils.benchmarks.medcalc_bench import values
 from medtasks_utils.benchmarks.medhallu import verdicts
 from medtasks_utils.extraction import letters
+from medtasks_utils.extraction.weighing import rows, weighed
+from medtasks_utils.extraction.words import symbols_of
 
 NERVES = ["Axillary nerve", "Musculocutaneous nerve", "Long thoracic nerve", "Spinal accessory nerve"]
 
@@ -49,3 +52,19 @@ def test_so_is_each_row_of_a_benchmark_elsewhere(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests" / "toy")
     toy = import_module("toybench.benchmark")
     check(toy, toy.ROWS, lambda text, _: toy.BENCHMARK().read(text, {}), monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [
+        ("answr <cand>", "the pattern answr <cand>: there is no notion 'answr'"),
+        ("[answer <cand>", "the pattern [answer <cand>: "),
+        ("answer", "the row a has 0 candidates in <>, not one: answer"),
+        ("<cand> or <text>", "the row a has 2 candidates in <>, not one"),
+        ("answer {is} <cand>", "the row a: the part 'is' is not defined"),
+        ("answer <cand>\n", "neither a row with its example nor a part of a pattern: 70 a: answer <cand>"),
+    ],
+)
+def test_a_malformed_row_is_named(pattern, said):
+    with pytest.raises(ValueError, match=re.escape(said)):
+        weighed(rows(f"70 a: {pattern}\n    A: The answer is A."), symbols_of("The answer is A."))
