@@ -6,7 +6,8 @@ SQLite database: its replies are still read, and new ones are added to a file ne
 
 import json
 import sqlite3
-from contextlib import closing, suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from medtasks_utils.inference.reply_files import line_of, object_of
@@ -30,7 +31,7 @@ class Cache:
 
     def __init__(self, path: Path) -> None:
         self._replies: dict[str, str] = {}
-        try:
+        with _explaining_errors(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             if _beginning_of(path).startswith(_SQLITE):
                 self._replies = _replies_in_database(path)
@@ -39,10 +40,7 @@ class Cache:
                 raise OSError("it has other content")
             self._added = path.open("ab", buffering=0)  # so that the lines of several processes do not mix
             self._read = path.open("rb")
-        except OSError as error:
-            raise JudgeError(
-                f"cannot write the judge's cache {path} ({error}): name another file with judge_cache or --cache"
-            ) from None
+        self._path = path
 
     def get(self, key: str) -> str | None:
         """Return the reply stored under a key, also by another process; None if there is none or it is damaged."""
@@ -53,13 +51,28 @@ class Cache:
         return self._replies.get(key)
 
     def put(self, key: str, text: str) -> None:
-        """Store a reply in a line of its own, even if the last line is not whole."""
-        self._added.write(b"\n%b\n" % line_of({"key": key, "text": text}))
+        """Store a reply in a line of its own, even if the last line is not whole.
+
+        Raises:
+            JudgeError: if the file cannot be written, for instance since the disk is full.
+        """
+        with _explaining_errors(self._path):
+            self._added.write(b"\n%b\n" % line_of({"key": key, "text": text}))
 
     def close(self) -> None:
         """Close the file."""
         self._added.close()
         self._read.close()
+
+
+@contextmanager
+def _explaining_errors(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise JudgeError(
+            f"cannot write the judge's cache {path} ({error}): name another file with judge_cache or --cache"
+        ) from None
 
 
 def _beginning_of(path: Path) -> bytes:

@@ -7,7 +7,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import AsyncMock, call
+from unittest.mock import AsyncMock, Mock, call
 
 import pytest
 from given import each_row, error_line
@@ -207,6 +207,13 @@ def test_a_cached_reply_that_is_damaged_is_asked_for_again(damage, tmp_path):
         file.write_bytes(file.read_bytes()[:40] + damage)
         judgements = [*judged(server, tmp_path, [case()]), *judged(server, tmp_path, [case()])]
     assert [judgement.score for judgement in judgements] == [80.0, 80.0] and len(server.requests) == 2
+
+
+def test_a_full_disk_is_told_with_the_name_of_the_cache(tmp_path, monkeypatch):
+    cache = Cache(tmp_path / "c")
+    monkeypatch.setattr(cache, "_added", Mock(write=Mock(side_effect=OSError(28, "No space left on device"))))
+    with pytest.raises(JudgeError, match=r"cannot write the judge's cache .*c \(.*No space left on device\)"):
+        cache.put("a", "text")
 
 
 def test_processes_find_the_replies_of_each_other(tmp_path):
