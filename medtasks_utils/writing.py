@@ -16,6 +16,8 @@ from medtasks_utils.errors import MedtasksError
 
 JsonObject = dict[str, Any]
 """The type of a JSON object: a dict with texts as keys."""
+Settings = Mapping[str, Any]
+"""The type of values by name that are only read, such as settings of a request or fields of a YAML file."""
 
 _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?%?")

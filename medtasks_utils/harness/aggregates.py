@@ -7,6 +7,7 @@ from typing import Any
 from medtasks_utils.statistics.aggregation import Aggregation
 from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import Score, as_number
+from medtasks_utils.writing import JsonObject
 
 NOT_AVAILABLE = "N/A"
 """What lm_eval writes for a standard error that there is none of, and results files contain for a value."""
@@ -73,6 +74,6 @@ def _as_scores(items: Iterable[float | None]) -> MetricScores:
     return MetricScores.of([item.scores for item in known], clusters, strata)
 
 
-def without_nan(metrics: dict[str, Any]) -> dict[str, Any]:
+def without_nan(metrics: JsonObject) -> JsonObject:
     """Return metrics with "N/A" for values that are not defined, since JSON has no NaN."""
     return {name: NOT_AVAILABLE if value != value else value for name, value in metrics.items()}

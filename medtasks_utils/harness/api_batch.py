@@ -18,6 +18,7 @@ from medtasks_utils.errors import logger
 from medtasks_utils.inference.client import Client, run_with
 from medtasks_utils.inference.replies import Reply
 from medtasks_utils.inference.responses import PromptTooLong
+from medtasks_utils.writing import Settings
 
 from .lm_eval_names import Instance
 from .server_model import endpoint_of, replies_in, request_body
@@ -127,7 +128,7 @@ class ApiBatch:
         self._stages.keep("generate_until", arguments, replies)
         return replies
 
-    async def _sent(self, client: Client, arguments: tuple[Any, Mapping[str, Any]]) -> list[Reply]:
+    async def _sent(self, client: Client, arguments: tuple[Any, Settings]) -> list[Reply]:
         """Return the server's replies to a prompt; an empty one is requested once more."""
         body = request_body(self._model, *arguments) or {}
         for _ in range(2):

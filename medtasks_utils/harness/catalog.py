@@ -2,29 +2,28 @@
 
 import logging
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any
 
 from yaml import YAMLError
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.yaml_tasks import place_of, task_folders
 from medtasks_utils.errors import DataError, UsageError, did_you_mean, logger, reason_of
-from medtasks_utils.writing import one_line
+from medtasks_utils.writing import JsonObject, Settings, one_line
 
 from .lm_eval_names import TaskManager, load_yaml
 
-Configuration = dict[str, Any]
+Configuration = JsonObject
 
 _MISSPELT = 0.8
 """Minimum similarity, 0 to 1, at which a name counts as a misspelling of ours; lm_eval's names stay below 0.75."""
 
 
 def manager_for(
-    names: Sequence[str] = (), include_path: str | None = None, metadata: Mapping[str, Any] | None = None
+    names: Sequence[str] = (), include_path: str | None = None, metadata: Settings | None = None
 ) -> TaskManager:
     """Return a task manager that knows our tasks, those in ``include_path`` and, if necessary, lm_eval's own.
 
@@ -74,7 +73,7 @@ def manager_for(
     return manager
 
 
-def make_tasks(manager: TaskManager, names: Sequence[str]) -> dict[str, Any]:
+def make_tasks(manager: TaskManager, names: Sequence[str]) -> JsonObject:
     """Build the tasks and return them by name, except those in named files.
 
     If no file is named, lm_eval then uses these objects.

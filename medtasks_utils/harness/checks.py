@@ -19,6 +19,7 @@ from typing import Any
 from medtasks_utils.errors import MedtasksError, UsageError, logger
 from medtasks_utils.inference.client import Client, run_with
 from medtasks_utils.inference.responses import ServerUnavailable
+from medtasks_utils.writing import JsonObject
 
 from .catalog import make_tasks, manager_for
 from .lm_eval_names import (
@@ -41,7 +42,7 @@ _DEFAULT_DEVICE = "cuda:0"  # lm_eval uses it only if it exists
 _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 
 
-def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -> tuple[TaskManager, dict[str, Any]]:
+def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -> tuple[TaskManager, JsonObject]:
     """Run all five checks, and return the task manager and the tasks by name.
 
     The server may be away if kept replies may suffice.

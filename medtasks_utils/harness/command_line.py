@@ -3,12 +3,13 @@
 import argparse
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
 from medtasks_utils.errors import UsageError, reason_of
+from medtasks_utils.writing import JsonObject, Settings
 
 from .lm_eval_names import EvaluatorConfig, MergeDictAction, Run, key_val_to_dict
 from .task_options import DATA_KEY
@@ -29,7 +30,7 @@ class _MergeSettings(MergeDictAction):  # type: ignore[misc]
         setattr(namespace, self.dest, merged)
 
 
-def _settings(text: str) -> dict[str, Any]:
+def _settings(text: str) -> JsonObject:
     """Parse a JSON object, or settings such as ``a=1,b={"c": true}``.
 
     Raises:
@@ -79,7 +80,7 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
 # ---- --data and --set
 
 
-def with_plain_flags(metadata: Mapping[str, Any], data: str | None, settings: Sequence[str]) -> dict[str, Any]:
+def with_plain_flags(metadata: Settings, data: str | None, settings: Sequence[str]) -> JsonObject:
     """Return ``--metadata`` merged with the values of ``--data`` and ``--set``, which take precedence.
 
     A value of ``--set`` that is not valid JSON is a string.

@@ -19,7 +19,7 @@ from medtasks_utils.benchmarks.yaml_tasks import listings
 from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.inference.reply_store import ReplyStore
 from medtasks_utils.inference.responses import ServerUnavailable
-from medtasks_utils.writing import SECRETS, table
+from medtasks_utils.writing import SECRETS, JsonObject, table
 
 from . import patches
 from .checks import check, folder_of
@@ -64,11 +64,11 @@ class Evaluation:
         """
         self.config = config
         self.seconds = 0.0
-        self.results: dict[str, Any] | None = None
+        self.results: JsonObject | None = None
         self.path: Path | None = None
         self.problem: str | None = None
         self.unsaved: dict[str, None] = {}
-        self.spent: dict[str, Any] = {}
+        self.spent: JsonObject = {}
         SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
         if extend and (fresh or not keep or not config.output_path):
             raise UsageError(
@@ -79,7 +79,7 @@ class Evaluation:
         if served_by := os.environ.get(SERVED_BY):
             model["base_url"] = served_by
         self.saved_run = saved_run
-        self.against: dict[str, Any] = {}
+        self.against: JsonObject = {}
         if saved_run is not None and config.predict_only:
             raise UsageError("--against compares scores, but --predict_only computes none; omit one of them")
         self.store: ReplyStore | None = None
@@ -159,7 +159,7 @@ class Evaluation:
             return "no replies were kept; with --output_path and without --no_keep, a run can continue where it stopped"
         return self.store.way_on
 
-    def finish(self, results: dict[str, Any]) -> dict[str, Any]:
+    def finish(self, results: JsonObject) -> JsonObject:
         """Stop the clock, and return lm_eval's results as they are saved: with numbers of tokens, without secrets.
 
         From here to the end of the run, nothing is printed on standard output, so that lm_eval's table is not shown.

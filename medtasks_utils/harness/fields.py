@@ -3,7 +3,7 @@
 A field that tasks of this package do not support is a one-line error before the model runs.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from medtasks_utils.benchmarks.yaml_tasks import place_of, tasks_named
 from medtasks_utils.errors import DataError, did_you_mean, reason_of
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
-from medtasks_utils.writing import digest, one_line
+from medtasks_utils.writing import JsonObject, Settings, digest, one_line
 
 from .lm_eval_names import (
     METRIC_REGISTRY,
@@ -73,9 +73,9 @@ class _Typed(BaseModel):
 
     filter_list: list[_FilterChain] | None = None
     metric_list: list[_Entry] | None = None
-    generation_kwargs: dict[str, Any] | None = None
-    dataset_kwargs: dict[str, Any] | None = None
-    fewshot_config: dict[str, Any] | None = None
+    generation_kwargs: JsonObject | None = None
+    dataset_kwargs: JsonObject | None = None
+    fewshot_config: JsonObject | None = None
     num_fewshot: StrictInt | None = None
 
 
@@ -101,7 +101,7 @@ class ReadFilter(Filter):  # type: ignore[misc]
             raise DataError(f"filter_list: medtasks_read takes reading: strict or flexible, not {reading!r}")
         self._read = partial(read, reading)
 
-    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[dict[str, Any]]) -> list[list[Answer]]:
+    def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[JsonObject]) -> list[list[Answer]]:
         """Return the answer in each response of each document."""
         answers = []
         for responses, doc in zip(resps, docs, strict=True):
@@ -109,14 +109,14 @@ class ReadFilter(Filter):  # type: ignore[misc]
         return answers
 
 
-def field_error(task: TaskInfo, settings: Mapping[str, Any], field: str, problem: str) -> DataError:
+def field_error(task: TaskInfo, settings: Settings, field: str, problem: str) -> DataError:
     """Return an error about a YAML field of a task; its message names the file and line, if the file is known."""
     file = Path(str((settings.get("metadata") or {}).get("config_source")))
     place = f" ({place_of(file, field)})" if file.is_file() else ""
     return DataError(f"{task.name}: {field}: {problem}{place}")
 
 
-def checked_fields(task: TaskInfo, benchmark: AnyBenchmark, settings: Mapping[str, Any]) -> dict[str, Any]:
+def checked_fields(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings) -> JsonObject:
     """Check a variant's YAML fields, and return them with missing generation settings filled in from the main task.
 
     ``do_sample`` and ``temperature`` belong together: if the variant sets one of them, neither is filled in.
@@ -141,9 +141,7 @@ def checked_fields(task: TaskInfo, benchmark: AnyBenchmark, settings: Mapping[st
     return {**settings, "generation_kwargs": {**default, **generation}}
 
 
-def _problems(
-    task: TaskInfo, benchmark: AnyBenchmark, settings: Mapping[str, Any], ours: Mapping[str, Any]
-) -> Iterator[tuple[str, str]]:
+def _problems(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings, ours: Settings) -> Iterator[tuple[str, str]]:
     """Yield each YAML field that is unknown, malformed, unsupported or without effect, with what to do instead.
 
     Args:
@@ -193,7 +191,7 @@ def _problems(
         yield "doc_to_target", problem
 
 
-def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -> None:
+def check_templates(task: TaskInfo, settings: Settings, doc: Example) -> None:
     """Check that a task's templates can be rendered for an example, and that its prompt is not the same for every one.
 
     Args:
@@ -220,7 +218,7 @@ def check_templates(task: TaskInfo, settings: Mapping[str, Any], doc: Example) -
             raise field_error(task, settings, name, f"{shown!r} {problem}; an example's fields are {', '.join(doc)}")
 
 
-def metrics_of(benchmark: Benchmark[Any], settings: Mapping[str, Any]) -> tuple[list[Metric], list[Mapping[str, Any]]]:
+def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metric], list[Settings]]:
     """Return the metrics of the benchmark that a task reports, and the entries of ``metric_list`` for other metrics.
 
     Raises:

@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from medtasks_utils.errors import UsageError, logger
+from medtasks_utils.writing import JsonObject
 
 from .lm_eval_names import Instance
 from .models import seed_of
@@ -60,7 +61,7 @@ def make_independent(
             instance.arguments = (prompt, {**cacheable, "seed": base + instance.idx})
 
 
-def _check_choices(task: str, model: Any, have_prompts: bool, is_greedy: bool, settings: dict[str, Any]) -> None:
+def _check_choices(task: str, model: Any, have_prompts: bool, is_greedy: bool, settings: JsonObject) -> None:
     """Check, with a question that has many answers, that a server returns as many replies as requested, not all equal.
 
     Raises:

@@ -10,10 +10,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from medtasks_utils.inference.replies import Reply
+from medtasks_utils.writing import JsonObject
 
 from .models import is_one_of
 
-Facts = dict[str, Any]
+Facts = JsonObject
 """The attributes of a :class:`~medtasks_utils.inference.replies.Reply`, as far as they are known."""
 
 
@@ -68,7 +69,7 @@ class Ends:
             self._generated.clear()  # something may be left after an error
 
 
-def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[Facts]:
+def _facts_of_transformers(model: Any, output: Any, settings: JsonObject) -> Iterator[Facts]:
     """Yield the attributes of each reply in a batch. Tokens after an end-of-text token are padding.
 
     A stop string also ends a reply; the number of tokens before it is not known.
@@ -89,7 +90,7 @@ def _facts_of_transformers(model: Any, output: Any, settings: dict[str, Any]) ->
             yield {"ended": "length", "tokens": len(tokens)}
 
 
-def _facts_of_vllm(model: Any, output: Any, settings: dict[str, Any]) -> Iterator[Facts]:
+def _facts_of_vllm(model: Any, output: Any, settings: JsonObject) -> Iterator[Facts]:
     """Yield the attributes of each reply as vLLM reports them."""
     for request in output:
         (reply,) = request.outputs

@@ -1,11 +1,12 @@
 """Provide what the other modules need to know about any model: its kind, its seed, its context, its processes."""
 
 import atexit
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError, reason_of
+from medtasks_utils.writing import Settings
 
 from .lm_eval_names import TemplateAPI, get_model
 from .server_model import is_api
@@ -27,7 +28,7 @@ def runs_in_process(model: Any) -> bool:
     return is_one_of(model, "HFLM", "VLLM", "SGLangLM")
 
 
-def seed_of(model: Any, settings: Mapping[str, Any]) -> int | None:
+def seed_of(model: Any, settings: Settings) -> int | None:
     """Return the seed that a model uses for a request; None if it takes no seed, or draws one at random."""
     if isinstance(model, TemplateAPI):
         usual = model._seed
@@ -94,7 +95,7 @@ def ask_in_step(
 # ---- prompts that fit
 
 
-def context_in_process(kind: str, arguments: Mapping[str, Any]) -> int | None:
+def context_in_process(kind: str, arguments: Settings) -> int | None:
     """Return the context in tokens of a model that will run in this process, before its weights are loaded.
 
     It is taken from the model's arguments, or else from its configuration; None if neither states it.
@@ -113,7 +114,7 @@ def context_in_process(kind: str, arguments: Mapping[str, Any]) -> int | None:
     return None
 
 
-def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: bool) -> None:
+def check_tokenizer(kind: str, arguments: Settings, needs_template: bool) -> None:
     """Check that a model's tokenizer can be loaded and, if necessary, has a chat template.
 
     Raises:
@@ -148,7 +149,7 @@ def check_tokenizer(kind: str, arguments: Mapping[str, Any], needs_template: boo
         )
 
 
-def refusal_of(model: Any, prompt: Any, reply: Mapping[str, Any] | str) -> str | None:
+def refusal_of(model: Any, prompt: Any, reply: Settings | str) -> str | None:
     """Return the reason not to send a prompt, if prompt and reply exceed the model's context; else None.
 
     Return None too if only the server can count the tokens.

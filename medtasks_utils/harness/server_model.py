@@ -3,7 +3,6 @@
 import re
 import ssl
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +10,7 @@ from medtasks_utils.errors import MedtasksError, logger, reason_of
 from medtasks_utils.inference.client import Client, Endpoint, run_with
 from medtasks_utils.inference.replies import Completion, Reply
 from medtasks_utils.inference.responses import NoResponse, RequestRefused, ServerBusy
+from medtasks_utils.writing import JsonObject, Settings
 
 from .lm_eval_names import TemplateAPI, get_model
 
@@ -70,7 +70,7 @@ def learn_context(model: Any) -> None:
 # ---- requests and replies
 
 
-def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[str, Any] | None:
+def request_body(model: Any, prompt: Any, settings: Settings) -> JsonObject | None:
     """Return the body that an API model would send for a prompt; None for any other model.
 
     Only ``TemplateAPI._create_payload`` determines whether a backend takes a seed, and which seed and temperature are
@@ -81,7 +81,7 @@ def request_body(model: Any, prompt: Any, settings: Mapping[str, Any]) -> dict[s
     if model.tokenized_requests:
         (prompt,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
     message = model.create_message([prompt])
-    body: dict[str, Any] = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
+    body: JsonObject = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
     if not body.get("stop", True):  # some servers answer 400 or 500 to an empty list
         del body["stop"]
     return body
@@ -112,7 +112,7 @@ def _without_thoughts(reply: Reply, token: str) -> Reply:
 # ---- trying a server
 
 
-def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
+def model_to_probe(kind: str, arguments: Settings) -> Any:
     """Return a model, without a tokenizer, with which to probe the server; None if the server cannot be probed.
 
     Raises:
@@ -130,7 +130,7 @@ def model_to_probe(kind: str, arguments: Mapping[str, Any]) -> Any:
     return model
 
 
-def probe(model: Any, settings: Mapping[str, Any], tokens: int = 1, question: str = "Hi") -> Completion | None:
+def probe(model: Any, settings: Settings, tokens: int = 1, question: str = "Hi") -> Completion | None:
     """Send a short request in the form that the run will use.
 
     Args:

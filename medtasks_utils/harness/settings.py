@@ -1,10 +1,11 @@
 """Check names and types in a model's arguments and generation settings, and that replies leave room for a prompt."""
 
 import inspect
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 from medtasks_utils.errors import UsageError, did_you_mean, logger
+from medtasks_utils.writing import Settings
 
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "max_gen_toks": ((int,), "a whole number above 0"),
@@ -17,7 +18,7 @@ FOR_REASONING = 4096
 """Number of tokens; below this ``max_gen_toks``, a reasoning model causes a warning, which recommends twice as many."""
 
 
-def check_generation(settings: Mapping[str, Any]) -> None:
+def check_generation(settings: Settings) -> None:
     """Check the names and types in ``--gen_kwargs``; unknown settings are passed to the backend.
 
     Raises:
@@ -34,7 +35,7 @@ def check_generation(settings: Mapping[str, Any]) -> None:
             raise UsageError(f"--gen_kwargs: {name} takes {expected}, not {value!r}")
 
 
-def check_arguments(kind: type, name: str, arguments: Mapping[str, Any], is_api: bool) -> None:
+def check_arguments(kind: type, name: str, arguments: Settings, is_api: bool) -> None:
     """Check the names and types of a model's arguments.
 
     An API model ignores unknown arguments, so they are errors. Other models may pass them on, so only likely

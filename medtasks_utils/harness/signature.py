@@ -34,11 +34,11 @@ import hashlib
 import importlib.metadata
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks.options import Options
-from medtasks_utils.writing import digest
+from medtasks_utils.writing import Settings, digest
 
 NO_VALUE = "-"
 """The value of an empty field."""
@@ -47,7 +47,7 @@ _GREEDY = {"do_sample": False, "temperature": 0}
 _PLAIN = re.compile(r"[\w.+-]{0,24}")
 
 
-def signature(task: str, fields: Mapping[str, Any], packages: Sequence[str]) -> str:
+def signature(task: str, fields: Settings, packages: Sequence[str]) -> str:
     """Return the signature of a task's results under one filter.
 
     Args:
@@ -87,13 +87,13 @@ def options_as_signed(options: Options) -> dict[str, str]:
     }
 
 
-def generation_as_signed(settings: Mapping[str, Any]) -> str:
+def generation_as_signed(settings: Settings) -> str:
     """Return the field ``gen``: generation settings, except empty ones and those of greedy decoding."""
     changed = {name for name, value in settings.items() if value not in (None, "", [], (), _GREEDY.get(name))}
     return _pairs(settings, changed)
 
 
-def _pairs(values: Mapping[str, Any], names: Iterable[str]) -> str:
+def _pairs(values: Settings, names: Iterable[str]) -> str:
     return ",".join(f"{name}={_shown(values[name])}" for name in sorted(names)) or NO_VALUE
 
 

@@ -9,15 +9,14 @@ Files of a GitHub repository at one commit are downloaded once by pooch, which c
 """
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from medtasks_utils.benchmarks.facts import Repository
 from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.tables import SUFFIXES
 from medtasks_utils.benchmarks.yaml_tasks import PACKAGE
 from medtasks_utils.errors import DataError, reason_of
+from medtasks_utils.writing import JsonObject, Settings
 
 from .task_options import DATA_KEY
 
@@ -32,7 +31,7 @@ _HOW_TO_GET_FILES = (
 )
 
 
-def source_of(metadata: Mapping[str, Any]) -> str:
+def source_of(metadata: Settings) -> str:
     """Return ``medtasks_data`` from ``--metadata``, else the variable ``MEDTASKS_DATA``, else ``hub``."""
     return str(metadata.get(DATA_KEY) or os.environ.get(ENVIRONMENT_VARIABLE) or HUB)
 
@@ -101,7 +100,7 @@ def _download(repository: str, revision: str | None) -> Path:
     from huggingface_hub.errors import HfHubHTTPError, HFValidationError
 
     failures = OSError, HFValidationError, *HfHubHTTPError.__bases__  # errors of any HTTP library that the client uses
-    settings: dict[str, Any] = {"allow_patterns": [f"*{suffix}" for suffix in SUFFIXES]}
+    settings: JsonObject = {"allow_patterns": [f"*{suffix}" for suffix in SUFFIXES]}
     unreachable = None
     try:  # a single request; without a network, snapshot_download retries for half a minute
         HfApi().dataset_info(repository, revision=revision, timeout=constants.HF_HUB_ETAG_TIMEOUT)

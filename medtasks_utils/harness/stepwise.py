@@ -10,6 +10,7 @@ from typing import Any
 
 from medtasks_utils.errors import logger
 from medtasks_utils.inference.reply_store import ReplyStore
+from medtasks_utils.writing import JsonObject, Settings
 
 from .lm_eval_names import get_sample_size
 
@@ -17,10 +18,10 @@ from .lm_eval_names import get_sample_size
 def evaluate_in_steps(
     evaluate: Callable[..., Any],
     tasks: Mapping[str, Any],
-    settings: Mapping[str, Any],
+    settings: Settings,
     saved: Any,
     store: ReplyStore,
-) -> tuple[Any, dict[str, Any]]:
+) -> tuple[Any, JsonObject]:
     """Evaluate the tasks batch by batch until the comparison of each task is decided.
 
     Returns:
@@ -61,7 +62,7 @@ def evaluate_in_steps(
     return results, {name: task.standing._asdict() for name, task in comparisons.items()}
 
 
-def _numbers(name: str, task: Any, settings: Mapping[str, Any]) -> Sequence[int]:
+def _numbers(name: str, task: Any, settings: Settings) -> Sequence[int]:
     """Return the indices of the examples that ``--samples`` or ``--limit`` selects; without them, all indices."""
     samples: Sequence[int] | None = (settings.get("samples") or {}).get(name)
     return samples or task.benchmark.first(task.eval_docs, get_sample_size(task, settings.get("limit")))

@@ -10,7 +10,7 @@ lm_eval calls, in this order::
 """
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from itertools import islice
 from typing import Any
@@ -25,7 +25,7 @@ from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
 from medtasks_utils.inference.replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply, remarks_on
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.scores import scores_to_log
-from medtasks_utils.writing import counted, digest
+from medtasks_utils.writing import JsonObject, Settings, counted, digest
 
 from . import generations
 from .aggregates import HarnessAggregation, combined
@@ -109,7 +109,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     _limit: int | None = None
     _ends_are_known = False
 
-    def __init__(self, config: Mapping[str, Any]) -> None:
+    def __init__(self, config: Settings) -> None:
         prepare_harness()
         metadata = config.get("metadata") or {}
         generates = config.get("output_type", "generate_until") == "generate_until"
@@ -353,7 +353,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             requests.append(request)
         return requests
 
-    def _sign(self, settings: Mapping[str, Any]) -> None:
+    def _sign(self, settings: Settings) -> None:
         """Add the signature of the results to the metadata, for each filter; it is equal in every process.
 
         Args:
@@ -384,7 +384,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if scorers:
             self.config.metadata["scorers"] = scorers
 
-    def _unformatted_prompts(self, documents: Sequence[Example], settings: Mapping[str, Any]) -> Iterator[Any]:
+    def _unformatted_prompts(self, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
         """Yield what the model is told: the schemas of tools, the choices, and the prompts, or messages for a template.
 
         Few-shot examples are drawn as one process draws them, and after that the sampler is as it was.
@@ -498,7 +498,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """True if lm_eval runs without scoring (``--predict_only``)."""
         return "bypass" in self.aggregation()
 
-    def process_results(self, doc: Example, results: list[Any]) -> dict[str, Any]:
+    def process_results(self, doc: Example, results: list[Any]) -> JsonObject:
         """Return the metrics of one example under one filter, and its details.
 
         A metric is a mean over the generations or, like ``maj@k``, a function of all of them.
@@ -539,13 +539,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return ScoresAndDetails({**our_scores, **other_scores}, details)
 
 
-def _details(answers: Sequence[Answer]) -> dict[str, Any]:
+def _details(answers: Sequence[Answer]) -> JsonObject:
     """Return the details of an example's answers for its sample.
 
     With several answers, each detail is a list. Attributes of replies are always lists; those in ``IF_ANY`` are left
     out if no reply has them.
     """
-    details: dict[str, Any] = {}
+    details: JsonObject = {}
     for name in answers[0].details:
         values = [answer.details[name] for answer in answers]
         if name not in IF_ANY or any(values):

@@ -1,12 +1,13 @@
 """Read a benchmark's options from lm_eval's merged metadata, and find options that have no effect."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import Options, read_options
 from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.errors import UsageError, did_you_mean
+from medtasks_utils.writing import Settings
 
 DATA_KEY = "medtasks_data"
 SERVED_BY = "MEDTASKS_SERVED_BY"
@@ -19,7 +20,7 @@ _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
 """Names that are allowed at the top level of ``--metadata``, into which lm_eval merges the model's arguments."""
 
 
-def options_of(benchmark: AnyBenchmark, defaults: Mapping[str, Any], metadata: Mapping[str, Any]) -> Any:
+def options_of(benchmark: AnyBenchmark, defaults: Settings, metadata: Settings) -> Any:
     """Return a benchmark's options: the options in the task's YAML, overridden by the user's.
 
     Args:
@@ -45,9 +46,7 @@ def options_of(benchmark: AnyBenchmark, defaults: Mapping[str, Any], metadata: M
     return read_options(kind, benchmark.name, defaults, metadata.get(benchmark.name))
 
 
-def without_effect(
-    options: Sequence[Options], user_options: Mapping[str, Any], generates: bool = True
-) -> Iterator[str]:
+def without_effect(options: Sequence[Options], user_options: Settings, generates: bool = True) -> Iterator[str]:
     """Yield a line for each of the user's options that has no effect in any of a benchmark's tasks.
 
     Args:

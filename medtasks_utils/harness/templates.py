@@ -1,7 +1,6 @@
 """Render the Jinja templates of a task, each of which is compiled once."""
 
 import ast
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 from jinja2 import Template, TemplateError
 
 from medtasks_utils.errors import DataError
-from medtasks_utils.writing import one_line
+from medtasks_utils.writing import Settings, one_line
 
 from .lm_eval_names import env
 
@@ -19,7 +18,7 @@ def _compiled(template: str) -> Template:
     return env.from_string(template)  # type: ignore[no-any-return]
 
 
-def rendered(template: str, doc: Mapping[str, Any]) -> str:
+def rendered(template: str, doc: Settings) -> str:
     """Render a template with the fields of a document.
 
     Raises:

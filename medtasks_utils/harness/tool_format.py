@@ -11,6 +11,7 @@ from medtasks_utils.tools.calls import MAX_CALLS, read_calls
 from medtasks_utils.tools.loop import Conversation
 from medtasks_utils.tools.native import understand
 from medtasks_utils.tools.tool import CallResult, Tool
+from medtasks_utils.writing import JsonObject, Settings
 
 from .lm_eval_names import LM, LocalChatCompletion
 from .server_model import probe
@@ -36,7 +37,7 @@ class ToolFormat:
         UsageError: for ``native`` if the model does not support tools.
     """
 
-    def __init__(self, model: LM | None, tools: Mapping[str, Tool], option: str, settings: Mapping[str, Any]):
+    def __init__(self, model: LM | None, tools: Mapping[str, Tool], option: str, settings: Settings):
         self._model: Any = model
         self._tools = tools
         self.most_by_template = 0
@@ -46,11 +47,11 @@ class ToolFormat:
         self.name = "text" if self.refusal else "native"
 
     @property
-    def schemas(self) -> list[dict[str, Any]]:
+    def schemas(self) -> list[JsonObject]:
         """The JSON schemas of the tools, for servers and chat templates."""
         return [tool.schema() for tool in self._tools.values()]
 
-    def in_settings(self, settings: dict[str, Any]) -> dict[str, Any]:
+    def in_settings(self, settings: JsonObject) -> JsonObject:
         """Return the settings of a request, with the tools if a server gets them, so that cache keys include them."""
         by_server = self.name == "native" and not self.most_by_template
         return {**settings, "tools": self.schemas} if by_server else settings
@@ -64,7 +65,7 @@ class ToolFormat:
 
     # ---- whether the model supports tools
 
-    def _refusal(self, settings: Mapping[str, Any]) -> str:
+    def _refusal(self, settings: Settings) -> str:
         """Return the reason why calls cannot be native; an empty string if they can."""
         if isinstance(self._model, LocalChatCompletion):
             return self._refusal_of_server(settings)
@@ -99,7 +100,7 @@ class ToolFormat:
             reply = str(self._model.tok_decode(self._model.tok_encode(reply, add_special_tokens=False)))
         return read_calls(reply, self._tools)[0] == parsed.calls
 
-    def _refusal_of_server(self, settings: Mapping[str, Any]) -> str:
+    def _refusal_of_server(self, settings: Settings) -> str:
         """Return the reason why a server does not support tools; an empty string if it does.
 
         Some servers accept tools but leave them out of the prompt, which can be seen in the number of prompt tokens.
@@ -125,7 +126,7 @@ class ToolFormat:
 class _TokenizerWithTools:
     """A tokenizer whose chat template shows tools."""
 
-    def __init__(self, tokenizer: Any, schemas: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, tokenizer: Any, schemas: Sequence[Settings]) -> None:
         self._tokenizer, self._schemas = tokenizer, list(schemas)
 
     def __getattr__(self, name: str) -> Any:
@@ -135,7 +136,7 @@ class _TokenizerWithTools:
         return self._tokenizer.apply_chat_template(*args, tools=self._schemas, **settings)
 
 
-def _with_tools(model: Any, schemas: Sequence[Mapping[str, Any]]) -> Any:
+def _with_tools(model: Any, schemas: Sequence[Settings]) -> Any:
     """Return a copy of a model, with the same weights, whose chat template shows tools.
 
     The models of lm_eval do not pass tools to their tokenizer.

@@ -15,6 +15,7 @@ from medtasks_utils.statistics.metrics import TOOL_METRICS
 from medtasks_utils.tools.calls import read_calls
 from medtasks_utils.tools.loop import Conversation, Dialogue, Message
 from medtasks_utils.tools.tool import Tool
+from medtasks_utils.writing import JsonObject
 
 from .api_batch import ApiBatch, NextPrompt
 from .lm_eval_names import Instance
@@ -87,7 +88,7 @@ class ToolTurns:
         return rendered
 
     @property
-    def schemas(self) -> list[dict[str, Any]]:
+    def schemas(self) -> list[JsonObject]:
         """The schemas of native tools, which the model gets beside its prompt; empty if the prompt describes them."""
         return self._format.schemas if self._format.name == "native" else []
 

@@ -10,11 +10,12 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from ssl import SSLContext
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from anyio.from_thread import start_blocking_portal
 
 from medtasks_utils.errors import reason_of
+from medtasks_utils.writing import Settings
 
 from .replies import MAX_BODY, Completion
 from .responses import NoCompletion, NoConnection, NoResponse, RequestRefused, ServerError, ServerUnavailable, read
@@ -89,7 +90,7 @@ class Client:
         await self._session.close()
 
     async def complete(
-        self, body: Mapping[str, Any], attempts: int | None = None, final: type[ServerError] = RequestRefused
+        self, body: Settings, attempts: int | None = None, final: type[ServerError] = RequestRefused
     ) -> Completion:
         """Return the completion of a request, which is sent again while the server is unavailable.
 
@@ -110,7 +111,7 @@ class Client:
                 await asyncio.sleep(pause_before(attempt, error))
         return await self._send(body)
 
-    async def _send(self, body: Mapping[str, Any]) -> Completion:
+    async def _send(self, body: Settings) -> Completion:
         """Send a request once, as soon as a slot is free, and read the response."""
         url = self.endpoint.url
         await self._slots.acquire()

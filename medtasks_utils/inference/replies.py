@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from medtasks_utils.tools.native import as_one_text
-from medtasks_utils.writing import printable
+from medtasks_utils.writing import JsonObject, printable
 
 MAX_BODY = 64 << 20
 """Maximum size of a body in bytes; a longer body is an error."""
@@ -85,7 +85,7 @@ class Reply(str):
         return self
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> JsonObject:
         """All attributes except the text, as keyword arguments of :class:`Reply`."""
         return dict(vars(self))
 

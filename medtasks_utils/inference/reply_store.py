@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from medtasks_utils.errors import MedtasksError, logger
-from medtasks_utils.writing import counted, digest
+from medtasks_utils.writing import JsonObject, Settings, counted, digest
 
 from .replies import Reply, as_reply
 from .reply_files import archive, line_of, lock, objects_in, unlocked
@@ -52,12 +52,12 @@ class _Kept:
         is_taken: True if this run has used them.
     """
 
-    entry: dict[str, Any]
+    entry: JsonObject
     source: tuple[Path, bytes] | None
     conversation: "Sequence[_Kept]" = ()
     is_taken: bool = False
 
-    def differences(self, now: Mapping[str, Any]) -> list[str]:
+    def differences(self, now: Settings) -> list[str]:
         """Return the names of the settings for which the replies do not serve a request; empty if they serve it."""
         before = self.entry["settings"]
         replies = [reply for kept in (self, *self.conversation) for reply in kept.entry["replies"]]
@@ -69,12 +69,12 @@ class _Kept:
         return different
 
 
-def _changed(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+def _changed(before: Settings, now: Settings) -> list[str]:
     """Return the names whose values differ between two mappings."""
     return [name for name in {**before, **now} if before.get(name) != now.get(name)]
 
 
-def _is_within(reply: Mapping[str, Any], name: str, before: int | None, now: int | None) -> bool:
+def _is_within(reply: Settings, name: str, before: int | None, now: int | None) -> bool:
     """Return whether a reply would be the same with another limit on tokens.
 
     Args:
@@ -105,7 +105,7 @@ class ReplyStore:
         kept: number of this model's replies in the folder that this run has read or added.
     """
 
-    def __init__(self, folder: Path, model: Mapping[str, Any], fresh: bool = False, extend: bool = False) -> None:
+    def __init__(self, folder: Path, model: Settings, fresh: bool = False, extend: bool = False) -> None:
         self.folder = folder
         self.reused = 0
         self._model = {name: digest(value) for name, value in model.items() if name not in _WITHOUT_EFFECT}
@@ -192,7 +192,7 @@ class ReplyStore:
             if "first_prompt" not in kept.entry:
                 kept.conversation.append(kept)
 
-    def _request(self, method: str, arguments: Sequence[Any]) -> tuple[str, dict[str, Any]]:
+    def _request(self, method: str, arguments: Sequence[Any]) -> tuple[str, JsonObject]:
         """Return a hash of the prompt, and the settings, with the seed that the model itself adds, if any.
 
         Lists and objects in the settings are replaced by hashes.
@@ -248,7 +248,7 @@ class ReplyStore:
     def put(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:
         """Append a request's replies to this process's file, and flush it."""
         prompt, settings = self._request(method, arguments)
-        entry: dict[str, Any] = {"prompt": prompt, "settings": settings, "replies": replies}
+        entry: JsonObject = {"prompt": prompt, "settings": settings, "replies": replies}
         if method == "generate_until":
             entry["replies"] = [{"text": reply, **as_reply(reply).facts} for reply in replies]
         if prompt in self._first_prompts:
@@ -312,7 +312,7 @@ class ReplyStore:
             archive(self._archive, {"model": self._model, "run": uuid.uuid4().hex}, sources)
 
 
-def _reason(settings: Mapping[str, Any], candidates: Sequence[_Kept]) -> str:
+def _reason(settings: Settings, candidates: Sequence[_Kept]) -> str:
     """Return why no kept reply fits a request: the settings that differ in the closest reply to the same prompt."""
     differences = [kept.differences(settings) for kept in candidates]
     names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])

@@ -13,13 +13,11 @@
 
 import re
 import time
-from collections.abc import Mapping
 from contextlib import suppress
 from email.utils import mktime_tz, parsedate_tz
-from typing import Any
 
 from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError
-from medtasks_utils.writing import one_line
+from medtasks_utils.writing import Settings, one_line
 
 from .replies import Completion, NoReplyError, read_completion, words_of
 
@@ -78,9 +76,7 @@ class NoResponse(ServerUnavailable):
     """A server that does not answer within the timeout."""
 
 
-def read(
-    status: int, body: str, url: str, model: str, request: Mapping[str, Any], retry_after: str | None = None
-) -> Completion:
+def read(status: int, body: str, url: str, model: str, request: Settings, retry_after: str | None = None) -> Completion:
     """Return the completion in a response.
 
     Args:

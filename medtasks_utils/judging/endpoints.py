@@ -1,13 +1,12 @@
 """Handle differences between endpoints: the parameters that they accept, and the ways in which they report failures."""
 
 import re
-from collections.abc import Mapping, Set
-from typing import Any
+from collections.abc import Set
 
 from medtasks_utils.errors import HINTS_BY_STATUS
 from medtasks_utils.inference.client import Endpoint
 from medtasks_utils.inference.responses import NoConnection, NoResponse, RequestRefused, ServerError
-from medtasks_utils.writing import SECRETS, JsonObject, one_line, printable, shortened
+from medtasks_utils.writing import SECRETS, JsonObject, Settings, one_line, printable, shortened
 
 from .judge import CallError, Schema
 from .judge_settings import JudgeSettings
@@ -53,7 +52,7 @@ def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> JsonObject
     return {name: value for name, value in arguments.items() if name not in refused}
 
 
-def refused_by(error: RequestRefused, sent: Mapping[str, Any]) -> str | None:
+def refused_by(error: RequestRefused, sent: Settings) -> str | None:
     """Return the name of the parameter that the endpoint seems to have refused; None if the error has another cause."""
     if error.status not in (400, 422):
         return None

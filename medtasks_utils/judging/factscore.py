@@ -10,7 +10,8 @@ no claims.
 import asyncio
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
+
+from medtasks_utils.writing import JsonObject
 
 from . import templates
 from .judge import Ask, Case, Judgement
@@ -55,7 +56,7 @@ class FActScore:
         halves = [rate([case.explanation], "verify")]
         if self.use_coverage:
             halves.append(rate(case.references, "cover"))
-        output: dict[str, Any] = {}
+        output: JsonObject = {}
         for name, prefix, found in zip(self.rates, ("", "reference_"), await asyncio.gather(*halves), strict=False):
             output[f"{prefix}claims"], output[f"{prefix}labels"], output[name] = found
         # An explanation without claims has a support of 0. References without claims have no coverage to be averaged.

@@ -6,13 +6,14 @@ is valid if ``final_score`` is a number or a string that contains one; the rest 
 
 import json
 import re
-from typing import Any
+
+from medtasks_utils.writing import JsonObject
 
 from . import templates
 from .judge import Ask, Case, Judgement
 from .judge_replies import UnreadableError, only_json
 
-SCHEMA: dict[str, Any] = json.loads((templates.PROMPTS / "geval_reply.json").read_bytes())
+SCHEMA: JsonObject = json.loads((templates.PROMPTS / "geval_reply.json").read_bytes())
 _NUMBER = re.compile(r"\s{0,9}[0-9]{1,9}(?:\.[0-9]{1,9})?\s{0,9}")
 
 
@@ -34,7 +35,7 @@ class GEval:
         return Judgement(float(output["final_score"]), output=output)
 
 
-def read_object(text: str) -> dict[str, Any]:
+def read_object(text: str) -> JsonObject:
     """Return the judge's JSON object, with ``final_score`` as a number.
 
     Raises:

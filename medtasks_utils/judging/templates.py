@@ -19,9 +19,10 @@ import json
 import re
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import jinja2
+
+from medtasks_utils.writing import JsonObject
 
 PROMPTS = Path(__file__).parent / "prompts"
 
@@ -63,7 +64,7 @@ def load(name: str) -> Template:
 
 
 @lru_cache
-def examples(specialty: str) -> list[dict[str, Any]]:
+def examples(specialty: str) -> list[JsonObject]:
     """Return the two or three worked examples of a specialty: ``question``, ``explanation`` and 5–7 ``claims``.
 
     For a specialty without examples, return one example of each specialty that has some.
@@ -71,7 +72,7 @@ def examples(specialty: str) -> list[dict[str, Any]]:
     files = _all_examples()
     if specialty not in files:
         return [json.loads(text)[0] for text in files.values()]
-    worked: list[dict[str, Any]] = json.loads(files[specialty])
+    worked: list[JsonObject] = json.loads(files[specialty])
     return worked
 
 

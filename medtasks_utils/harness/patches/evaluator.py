@@ -15,6 +15,7 @@ from medtasks_utils.harness.aggregates import without_nan
 from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
 from medtasks_utils.harness.run_model import RunModel, current_run
 from medtasks_utils.harness.stepwise import evaluate_in_steps
+from medtasks_utils.writing import JsonObject
 
 current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
 """The :class:`.evaluation.Evaluation` that is running; None outside ``medtasks eval``."""
@@ -51,7 +52,7 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
 
 
 def _evaluated_in_steps(
-    evaluate: Callable[..., Any], run: RunModel, task_dict: Any, settings: dict[str, Any], evaluation: Any
+    evaluate: Callable[..., Any], run: RunModel, task_dict: Any, settings: JsonObject, evaluation: Any
 ) -> Any:
     """Return the results of as many examples as the comparison with the run of ``--against`` needs.
 
@@ -84,7 +85,7 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
 
         output_path: Any
 
-        def save_results_aggregated(self, results: dict[str, Any], samples: Any = None) -> None:
+        def save_results_aggregated(self, results: JsonObject, samples: Any = None) -> None:
             """Save the results."""
             evaluation = current_evaluation.get()
             without_secrets = evaluation.finish(results)

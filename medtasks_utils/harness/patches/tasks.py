@@ -1,11 +1,12 @@
 """Define what tasks need replaced in lm_eval, for standard errors and samples."""
 
-from collections.abc import Callable, ItemsView, KeysView, Mapping
+from collections.abc import Callable, ItemsView, KeysView
 from functools import cache
 from typing import Any
 
 from medtasks_utils.errors import show_errors_as_one_line
 from medtasks_utils.harness import patches
+from medtasks_utils.writing import Settings
 
 
 @cache
@@ -33,7 +34,7 @@ class ScoresAndDetails(dict[str, Any]):
     here only the metrics. A metric that is NaN because a judge failed is logged as null.
     """
 
-    def __init__(self, metrics: Mapping[str, Any], details: Mapping[str, Any]) -> None:
+    def __init__(self, metrics: Settings, details: Settings) -> None:
         logged = {name: None if value != value else value for name, value in metrics.items()}
         super().__init__({**logged, **details})
         self._metrics = dict(metrics)
