@@ -1,8 +1,10 @@
 """Decide how tools are called in a run: natively, in fields of the message, or within the text."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from copy import copy
+from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -57,11 +59,12 @@ class ToolFormat:
         return {**settings, "tools": self.schemas} if by_server else settings
 
     @property
-    def chat_template(self) -> Callable[..., Any] | None:
-        """The function that renders messages with the tools, if the model's chat template writes them; else None."""
-        if not self.most_by_template:
-            return None
-        return _with_tools(self._model, self.schemas).apply_chat_template  # type: ignore[no-any-return]
+    def chat_template(self) -> Callable[..., Any]:
+        """The model's function that renders messages, with the tools, which lm_eval does not pass to a tokenizer."""
+        rendering = copy(self._model)  # with the same weights
+        apply = partial(self._model.tokenizer.apply_chat_template, tools=self.schemas)
+        rendering.tokenizer = SimpleNamespace(apply_chat_template=apply)
+        return rendering.apply_chat_template  # type: ignore[no-any-return]
 
     # ---- whether the model supports tools
 
@@ -87,7 +90,7 @@ class ToolFormat:
         parsed = understand(json.dumps(calls), self._tools, number, 0)
         trial = Conversation("", [question, parsed.message], calls=parsed.calls)
         trial.answer([CallResult("2.25", failed=False)] * number, is_last=False)
-        apply = _with_tools(self._model, self.schemas).apply_chat_template
+        apply = self.chat_template
         try:
             first = str(apply([question], add_generation_prompt=False))
             text = str(apply(trial.chat))
@@ -121,26 +124,3 @@ class ToolFormat:
         tokens_with, tokens_without = (completion.usage.get("prompt") for completion in (with_tools, without))
         ignored = tokens_with is not None and tokens_with == tokens_without
         return f"{model.base_url} leaves tools out of the prompt" if ignored else ""
-
-
-class _TokenizerWithTools:
-    """A tokenizer whose chat template shows tools."""
-
-    def __init__(self, tokenizer: Any, schemas: Sequence[Settings]) -> None:
-        self._tokenizer, self._schemas = tokenizer, list(schemas)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._tokenizer, name)
-
-    def apply_chat_template(self, *args: Any, **settings: Any) -> Any:
-        return self._tokenizer.apply_chat_template(*args, tools=self._schemas, **settings)
-
-
-def _with_tools(model: Any, schemas: Sequence[Settings]) -> Any:
-    """Return a copy of a model, with the same weights, whose chat template shows tools.
-
-    The models of lm_eval do not pass tools to their tokenizer.
-    """
-    rendering = copy(model)
-    rendering.tokenizer = _TokenizerWithTools(model.tokenizer, schemas)
-    return rendering

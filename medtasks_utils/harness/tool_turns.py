@@ -79,7 +79,7 @@ class ToolTurns:
         if self._format.name == "text" and self._format_option == "auto":
             task.remark(f"tools are called in the text: {self._format.refusal}")
 
-        self._render = self._format.chat_template or chat_template
+        self._render = self._format.chat_template if self._format.most_by_template else chat_template
 
         def rendered(messages: Sequence[Message], **settings: Any) -> Any:
             self._rendered = messages
@@ -138,23 +138,17 @@ class ToolTurns:
             yield next_prompt
 
     def _in_batches(self, instances: Sequence[Instance]) -> None:
-        """Send each turn of all open conversations as one batch, of the same size in every process.
+        """Send each turn of all open conversations as one batch, until those of every process are over.
 
         Args:
             instances: the first requests of the conversations, with their replies.
         """
         run: Any = current_run.get()
-        unfinished = instances
-        replies = [instance.resps[0] for instance in unfinished]
+        replies = [instance.resps[0] for instance in instances]
         with self._dialogue() as dialogue:
-            while True:
-                unfinished = _unfinished(dialogue, unfinished, replies)
-                size = most_in_any_process(run, len(unfinished))
-                if size == 0:
-                    return
-                requests = [self._next_request(instance) for instance in unfinished]
-                padding = [self._task.instances[-1]] * (size - len(requests))
-                replies = run.generate_until([*requests, *padding])[: len(requests)]
+            while most_in_any_process(run, len(instances := _unfinished(dialogue, instances, replies))):
+                requests = [self._next_request(instance) for instance in instances]
+                replies = run.generate_until(requests or self._task.instances[-1:])[: len(instances)]
 
     def _next_request(self, first: Instance) -> Instance:
         """Return the request for the next reply of a conversation, given its first request."""

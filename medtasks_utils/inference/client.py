@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from ssl import SSLContext
 from typing import TYPE_CHECKING, TypeVar
 
-from anyio.from_thread import start_blocking_portal
-
 from medtasks_utils.errors import reason_of
 from medtasks_utils.writing import Settings
 
@@ -157,6 +155,8 @@ def run_with(endpoint: Endpoint, work: Callable[[Client], Awaitable[Value]]) -> 
         asyncio.get_running_loop()
     except RuntimeError:
         return asyncio.run(run())
+    from anyio.from_thread import start_blocking_portal
+
     with start_blocking_portal() as portal:
         return portal.call(run)
 

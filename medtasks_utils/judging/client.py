@@ -3,21 +3,34 @@
 import asyncio
 import hashlib
 import json
+import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from contextlib import suppress
 
-from medtasks_utils.errors import logger
+from medtasks_utils.errors import HINTS_BY_STATUS, logger
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.inference.client import Client
-from medtasks_utils.inference.responses import RequestRefused, ServerError
-from medtasks_utils.writing import SECRETS, printable
+from medtasks_utils.inference.client import Client, Endpoint
+from medtasks_utils.inference.responses import NoConnection, NoResponse, RequestRefused, ServerError
+from medtasks_utils.writing import SECRETS, JsonObject, Settings, one_line, printable, shortened
 
 from .cache import Cache
-from .endpoints import HINTS, error_line, explain, parameters, refused_by
 from .judge import CallError, Messages, Schema, Value
 from .judge_replies import UnreadableError
 from .judge_settings import JudgeError, JudgeSettings
+
+TIMEOUT = 180.0
+"""Seconds to wait for a reply before an attempt counts as failed."""
+
+_LONGEST_LINE = 300
+_SERVER = "is the server running, and is the base URL right?"
+HINTS = {
+    "unreachable": _SERVER,
+    "timeout": _SERVER,
+    "http_200": HINTS_BY_STATUS[404],
+    **{f"http_{status}": hint for status, hint in HINTS_BY_STATUS.items()},
+}
+"""What the user should check, by kind of failure."""
 
 MAX_ATTEMPTS = 3
 """Maximum number of attempts to get a readable reply; if none succeeds, the request counts as failed."""
@@ -40,19 +53,16 @@ class JudgeClient:
     Args:
         settings: the model and the limits.
         client: the client of its endpoint.
+        cache: the replies of earlier requests.
         check_first: True to run :meth:`check` before the first request whose reply is not in the cache.
-
-    Raises:
-        JudgeError: if the cache cannot be written.
     """
 
-    def __init__(self, settings: JudgeSettings, client: Client, check_first: bool) -> None:
+    def __init__(self, settings: JudgeSettings, client: Client, cache: Cache, check_first: bool) -> None:
         self.settings = settings
-        self._client = client
+        self._client, self._cache = client, cache
         self._tokens = Counter[str]()
         self._check_first = check_first
         self._checking: asyncio.Task[None] | None = None
-        self._cache = Cache(settings.cache)
 
     @property
     def spent(self) -> Counter[str]:
@@ -61,10 +71,6 @@ class JudgeClient:
         Cached replies cost nothing.
         """
         return self._tokens + Counter(calls=self._client.sent)
-
-    async def aclose(self) -> None:
-        """Close the cache."""
-        self._cache.close()
 
     async def complete(self, messages: Messages, read: Callable[[str], Value], schema: Schema = None) -> Value:
         """Get a reply to messages, from the cache if possible, and parse it with ``read``.
@@ -163,3 +169,58 @@ class JudgeClient:
         """
         parts = [1, self.settings.base_url, self.settings.model, messages, schema, 0]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+# ---- differences between endpoints
+
+
+def endpoint_of(settings: JudgeSettings) -> Endpoint:
+    """Return the endpoint of a judging model, with its limits."""
+    return Endpoint(
+        url=f"{settings.base_url}/chat/completions",
+        model=settings.model,
+        headers={"Authorization": f"Bearer {settings.api_key}"},
+        at_once=settings.concurrency,
+        attempts=settings.max_retries + 1,
+        timeout=TIMEOUT,
+        pause=settings.pause,
+    )
+
+
+def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> JsonObject:
+    """Return the parameters of a request for a chat completion, without those that the endpoint has refused.
+
+    Newer OpenAI models need ``max_completion_tokens`` instead of ``max_tokens``, and some reasoning models refuse a
+    temperature.
+    """
+    limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
+    arguments: JsonObject = {limit: max_tokens, "temperature": 0.0}
+    if schema:
+        form = {"name": "reply", "strict": True, "schema": schema}
+        arguments["response_format"] = {"type": "json_schema", "json_schema": form}
+    return {name: value for name, value in arguments.items() if name not in refused}
+
+
+def refused_by(error: RequestRefused, sent: Settings) -> str | None:
+    """Return the name of the parameter that the endpoint seems to have refused; None if the error has another cause."""
+    if error.status not in (400, 422):
+        return None
+    complaint = error.body.lower()
+    hints = {"max_tokens": "max_completion_tokens", "temperature": "temperature"}
+    # Endpoints word this in many ways, so any other complaint is taken to be about structured output.
+    if not re.search("context (length|window)", complaint):
+        hints["response_format"] = ""
+    return next((name for name, hint in hints.items() if name in sent and hint in complaint), None)
+
+
+def explain(error: ServerError) -> CallError:
+    """Convert an error of the client into a :class:`CallError` of one line, without the key."""
+    if isinstance(error, NoResponse):
+        return CallError(f"no response within {TIMEOUT:g} s", "timeout")
+    kind = "unreachable" if isinstance(error, NoConnection) else f"http_{error.status}"
+    return CallError(error_line(error.problem), kind)
+
+
+def error_line(text: str) -> str:
+    """Return a text on one line, without secrets, truncated to 300 characters."""
+    return shortened(one_line(SECRETS.scrub(printable(text))), _LONGEST_LINE)

@@ -4,17 +4,18 @@ import asyncio
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import aclosing
+from contextlib import closing
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tqdm import tqdm
 
+from medtasks_utils.inference.client import run_with
+
+from .cache import Cache
+from .client import JudgeClient, endpoint_of
 from .judge import CallError, Judge, Judgement, Value
 from .judge_settings import JudgeSettings
-
-if TYPE_CHECKING:
-    from .client import JudgeClient
 
 
 @cache
@@ -42,7 +43,7 @@ def judge_all(
         JudgeError: if the cache cannot be written, or the endpoint fails the check.
     """
 
-    async def work(client: "JudgeClient") -> list[Judgement]:
+    async def work(client: JudgeClient) -> list[Judgement]:
         """Judge all cases with one client."""
 
         async def judge_one(case: Any) -> Judgement:
@@ -68,17 +69,7 @@ def judge_all(
     return _with_client(settings, check_first, work)
 
 
-def _with_client(
-    settings: JudgeSettings, check_first: bool, work: "Callable[[JudgeClient], Awaitable[Value]]"
-) -> Value:
+def _with_client(settings: JudgeSettings, check_first: bool, work: Callable[[JudgeClient], Awaitable[Value]]) -> Value:
     """Run ``work`` with a client of the judge."""
-    from medtasks_utils.inference.client import Client, run_with  # imported late, since most runs have no judge
-
-    from .client import JudgeClient
-    from .endpoints import endpoint_of
-
-    async def run(client: Client) -> Value:
-        async with aclosing(JudgeClient(settings, client, check_first)) as judge:
-            return await work(judge)
-
-    return run_with(endpoint_of(settings), run)
+    with closing(Cache(settings.cache)) as cache:
+        return run_with(endpoint_of(settings), lambda client: work(JudgeClient(settings, client, cache, check_first)))

@@ -19,7 +19,7 @@ from scripts import in_turn, refusal, whole
 from medtasks_utils.inference.responses import NoResponse
 from medtasks_utils.judging import JudgeError, JudgeSettings, check
 from medtasks_utils.judging.cache import Cache
-from medtasks_utils.judging.endpoints import explain
+from medtasks_utils.judging.client import explain
 from medtasks_utils.judging.judge_settings import endpoint, find_key
 
 __all__ = ["no_keys_and_no_waits"]

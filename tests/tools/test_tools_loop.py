@@ -149,7 +149,7 @@ def test_a_process_asks_as_often_as_the_one_that_asks_most(monkeypatch):
     )
     model = Caller(calculating)
     result = evaluate("medcalc_bench_calculator", model, limit=2)
-    assert [len(batch) for batch in model.batches] == [2, 3, 2, 1]
+    assert [len(batch) for batch in model.batches] == [2, 2, 1, 1]
     assert [sample["turns"] for sample in samples(result)] == [2, 2]
 
 

@@ -40,7 +40,11 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
             stack.callback(current_run.reset, current_run.set(run))
             stack.enter_context(run.receiving())
             if evaluation and evaluation.saved_run:
-                results = _evaluated_in_steps(partial(original, lm=lm), run, task_dict, settings, evaluation)
+                if run.world_size > 1:
+                    raise UsageError("--against works only in one process: run medtasks eval without accelerate launch")
+                results, evaluation.against = evaluate_in_steps(
+                    partial(original, lm=lm), task_dict, settings, evaluation.saved_run, evaluation.store
+                )
             else:
                 results = original(lm=lm, task_dict=task_dict, **settings)
         for part in ("results", "groups"):
@@ -49,22 +53,6 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
         return results
 
     return evaluate
-
-
-def _evaluated_in_steps(
-    evaluate: Callable[..., Any], run: RunModel, task_dict: Any, settings: JsonObject, evaluation: Any
-) -> Any:
-    """Return the results of as many examples as the comparison with the run of ``--against`` needs.
-
-    Raises:
-        UsageError: in one of several processes.
-    """
-    if run.world_size > 1:
-        raise UsageError("--against works only in one process: run medtasks eval without accelerate launch")
-    results, evaluation.against = evaluate_in_steps(
-        evaluate, task_dict, settings, evaluation.saved_run, evaluation.store
-    )
-    return results
 
 
 def manager_of_the_checks(original: type[TaskManager]) -> Callable[..., TaskManager]:
