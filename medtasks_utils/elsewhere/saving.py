@@ -52,7 +52,7 @@ def import_run(
     """
     run = read_other_run(path, id_fields, response_field)
     built = _build_task(task or _task_of(run), run.arguments, data)
-    documents, name = built.eval_docs, built.info.name
+    documents, name = built.eval_docs, built.task_name
     if id_fields:
         matched = by_id(run.responses, documents, id_fields)
         why = f"whose id matches either no document of {name} or several"
@@ -111,7 +111,7 @@ def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: Other
 
     ``responses`` has the generations of each example, by the index of its document in the task.
     """
-    name, benchmark = task.info.name, task.benchmark.name
+    name, benchmark = task.task_name, task.benchmark.name
     instances: dict[int, list[Instance]] = defaultdict(list)
     for place, generations in sorted(responses.items()):
         for number, response in enumerate(generations):

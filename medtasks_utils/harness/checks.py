@@ -96,7 +96,7 @@ def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: S
     ours = _ours(tasks)
     for benchmark in dict.fromkeys(type(task.benchmark) for task in ours):
         of_benchmark = [task for task in ours if type(task.benchmark) is benchmark]
-        generates = any(task.info.generates for task in of_benchmark)
+        generates = any(task.generates for task in of_benchmark)
         given = config.metadata.get(benchmark.name) or {}
         for line in without_effect([task.options for task in of_benchmark], given, generates):
             raise UsageError(f"{benchmark.name}: {line}")

@@ -47,6 +47,12 @@ class Evaluation:
         spent: the tokens that the server reported, and the number of reused replies of earlier runs.
     """
 
+    seconds = 0.0
+    results: JsonObject | None = None
+    path: Path | None = None
+    problem: str | None = None
+    store: ReplyStore | None = None
+
     def __init__(
         self,
         config: EvaluatorConfig,
@@ -63,10 +69,6 @@ class Evaluation:
             MedtasksError: for the first error; a UsageError if it is in the command line.
         """
         self.config = config
-        self.seconds = 0.0
-        self.results: JsonObject | None = None
-        self.path: Path | None = None
-        self.problem: str | None = None
         self.unsaved: dict[str, None] = {}
         self.spent: JsonObject = {}
         SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
@@ -82,7 +84,6 @@ class Evaluation:
         self.against: JsonObject = {}
         if saved_run is not None and config.predict_only:
             raise UsageError("--against compares scores, but --predict_only computes none; omit one of them")
-        self.store: ReplyStore | None = None
         self._keeps = keep and bool(config.output_path)
         if self._keeps or saved_run is not None:  # with --against, each batch is evaluated twice
             if self._keeps:
@@ -129,7 +130,8 @@ class Evaluation:
             except StoppedBeforeReplies:
                 raise
             except BaseException as error:
-                self._close()
+                if self.store is not None:
+                    self.store.close()
                 if isinstance(error, ServerUnavailable):
                     raise ServerUnavailable(f"{error}; {self._way_on}") from None
                 log.warning(self._way_on)
@@ -143,14 +145,11 @@ class Evaluation:
         self.problem = "; ".join(f"{task}: {failure}" for task, failure in failures.items() if failure) or None
         if self.problem:
             self.problem += f". {self._way_on}"
-        elif any(standing["asked"] < standing["of"] for standing in self.against.values()):
-            self._close()  # the same command without --against continues the run
         elif self.store is not None and self.results is not None:
-            self.store.end()
-
-    def _close(self) -> None:
-        if self.store is not None:
-            self.store.close()
+            if any(standing["asked"] < standing["of"] for standing in self.against.values()):
+                self.store.close()  # the same command without --against continues the run
+            else:
+                self.store.end()
 
     @property
     def _way_on(self) -> str:

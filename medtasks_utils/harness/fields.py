@@ -103,10 +103,7 @@ class ReadFilter(Filter):  # type: ignore[misc]
 
     def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[JsonObject]) -> list[list[Answer]]:
         """Return the answer in each response of each document."""
-        answers = []
-        for responses, doc in zip(resps, docs, strict=True):
-            answers.append([self._read(response, doc) for response in responses])
-        return answers
+        return [[self._read(each, doc) for each in responses] for responses, doc in zip(resps, docs, strict=True)]
 
 
 def field_error(task: TaskInfo, settings: Settings, field: str, problem: str) -> DataError:
@@ -257,20 +254,16 @@ def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metr
     return chosen, others
 
 
-def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: Callable[..., Answer]) -> None:
+def bind_filters(benchmark: Benchmark[Any], ensemble: FilterEnsemble, read: Callable[..., Answer]) -> None:
     """Give our filters the function that reads answers, and build each filter once, so that errors show before the run.
 
-    If the filters only pass responses on, the strict reading is put before them.
-
-    Args:
-        task: the task.
-        repeats: number of generations per example.
-        ensemble: the filters under one name, whose list is replaced.
-        read: a function that returns the answer, given ``strict`` or ``flexible``, a response and its document.
+    If the filters only pass responses on, the strict reading is put before them. The function that reads gets
+    ``strict`` or ``flexible``, a response and its document.
 
     Raises:
         DataError: for a filter that cannot work in this task.
     """
+    task = benchmark.task
     if task.generates and all(make_filter.func in _PASS_ON for make_filter in ensemble.filters):
         ensemble.filters = [partial(ReadFilter, reading="strict"), *ensemble.filters]
     ensemble.filters = [
@@ -284,7 +277,7 @@ def bind_filters(task: TaskInfo, repeats: int, ensemble: FilterEnsemble, read: C
                 f"{task.name}: filter_list: medtasks_read reads generated text, but with output_type multiple_choice "
                 "the model generates none; set filter_list to null"
             )
-        if make_filter.func in (MajorityVoteFilter, TakeKFilter) and repeats > 1:
+        if make_filter.func in (MajorityVoteFilter, TakeKFilter) and benchmark.options.repeats > 1:
             raise DataError(
                 f"{task.name}: filter_list: {ensemble.name} combines several generations, but with repeats each "
                 "generation is scored by itself, and maj@k is reported too; remove this filter"

@@ -113,46 +113,56 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         prepare_harness()
         metadata = config.get("metadata") or {}
         generates = config.get("output_type", "generate_until") == "generate_until"
-        self.info = TaskInfo(str(config["task"]), config.get("dataset_name"), generates)
-        kind = benchmarks().named(config.get("benchmark"), f"{self.info.name}: benchmark")
-        settings = checked_fields(self.info, kind, config)
+        info = TaskInfo(str(config["task"]), config.get("dataset_name"), generates)
+        kind = benchmarks().named(config.get("benchmark"), f"{info.name}: benchmark")
+        settings = checked_fields(info, kind, config)
         split = settings.get("test_split") or settings["validation_split"]
         stated, known = {"repeats": settings.get("repeats"), "split": split}, kind.options_class.model_fields
         defaults = {name: value for name, value in stated.items() if value is not None and name in known}
-        self.options = options_of(kind, {**defaults, **(settings.get("dataset_kwargs") or {})}, metadata)
-        self.benchmark: Benchmark[Any] = kind(self.options, self.info)
-        self.split = getattr(self.options, "split", split)
-        remarks = self.options.check(self.info)
-        for line in without_effect([self.options], metadata.get(self.benchmark.name) or {}):
-            logger.warning("%s: %s", self.info.name, line)
-        tools = getattr(self.options, "tools", ())
+        options = options_of(kind, {**defaults, **(settings.get("dataset_kwargs") or {})}, metadata)
+        self.benchmark: Benchmark[Any] = kind(options, info)
+        self.split = getattr(options, "split", split)
+        remarks = options.check(info)
+        for line in without_effect([options], metadata.get(self.benchmark.name) or {}):
+            logger.warning("%s: %s", info.name, line)
+        tools = getattr(options, "tools", ())
         self.turns = ToolTurns(self) if tools else None
         if tools:
             settings["description"] = f"{settings.get('description') or ''}{settings.get('tools_description', '')}"
         if any(tool.runs_code for tool in tools):
             settings["unsafe_code"] = True  # lm_eval asks for --confirm_run_unsafe_code
-        self.files = BenchmarkFiles(source_of(metadata), kind, self.options.revision)
+        self.files = BenchmarkFiles(source_of(metadata), kind, options.revision)
         metrics, other_entries = metrics_of(self.benchmark, settings)
         settings |= {
-            "dataset_kwargs": self.options.model_dump(),
+            "dataset_kwargs": options.model_dump(),
             "dataset_path": self.benchmark.repository.name,
-            "repeats": self.options.repeats,
+            "repeats": options.repeats,
             "metadata": {**metadata, "benchmark": self.benchmark.name, "data_source": self.files.name},
             "metric_list": other_entries,
         }
         super().__init__(config={name: value for name, value in settings.items() if name not in OURS})
         self._add_metrics(metrics)
         for ensemble in self._filters:
-            bind_filters(self.info, self.options.repeats, ensemble, self._read)
+            bind_filters(self.benchmark, ensemble, self._read)
         for line in remarks:
             self.remark(line)
+
+    @property
+    def options(self) -> Any:
+        """The options of the benchmark."""
+        return self.benchmark.options
+
+    @property
+    def generates(self) -> bool:
+        """True if the model writes answers, False if log-likelihoods are compared."""
+        return self.benchmark.task.generates
 
     def _add_metrics(self, metrics: Sequence[Metric]) -> None:
         """Add our metrics with their own aggregations; lm_eval itself finds aggregations only by name."""
         self._ours = {metric.name: HarnessAggregation(metric.aggregation) for metric in metrics}
         self._aggregation_list |= self._ours
         self._higher_is_better |= {metric.name: metric.higher_is_better for metric in metrics}
-        if not self.info.generates:  # lm_eval computes their scores
+        if not self.generates:  # lm_eval computes their scores
             self._metric_fn_list |= dict.fromkeys(self._ours)
         for metric in metrics:
             entry = {"aggregation": self._ours[metric.name], "higher_is_better": metric.higher_is_better}
@@ -164,7 +174,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Load and check the rows, and check the templates; lm_eval calls this when it creates the task."""
         rows = self._data_of(self.split)
         if self.config.process_docs is None:
-            check_templates(self.info, vars(self.config), {**rows[0], "settings": self.options})
+            check_templates(self.benchmark.task, vars(self.config), {**rows[0], "settings": self.options})
         self.dataset = {self.config.test_split or self.config.validation_split: rows}
 
     def _data_of(self, split: str) -> Any:
@@ -176,14 +186,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         report = LoadReport()
         rows = self.benchmark.load(self.files, split, report)
         for reason, count in report.left_out.items():
-            logger.warning("%s: left out %s: %s", self.info.name, counted(count, "row"), reason)
+            logger.warning("%s: left out %s: %s", self.task_name, counted(count, "row"), reason)
         if not rows:
-            raise DataError(f"{self.info.name}: no rows are left in the split {split} ({self.files.name})")
+            raise DataError(f"{self.task_name}: no rows are left in the split {split} ({self.files.name})")
         self.benchmark.data.check(rows[0])
         known_issues = self.benchmark.known_issues(rows)
         if len(known_issues) != len(rows):
             raise DataError(
-                f"{self.info.name}: known_issues returns {len(known_issues)} lists for {len(rows)} examples"
+                f"{self.task_name}: known_issues returns {len(known_issues)} lists for {len(rows)} examples"
             )
         for row, issues in zip(rows, known_issues, strict=True):
             row[KNOWN_ISSUES] = "; ".join(issues)
@@ -200,7 +210,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def remark(self, text: str) -> None:
         """Log a remark that readers of the results need, and add it to the results."""
-        logger.warning("%s: %s", self.info.name, text)
+        logger.warning("%s: %s", self.task_name, text)
         self.config.metadata.setdefault("remarks", []).append(text)
 
     # ---- prompts
@@ -240,14 +250,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if samples is None:
             if split is None or (split == self.split and hasattr(self.options, "split")):
                 raise UsageError(
-                    f"{self.info.name} has no rows for few-shot examples other than those that are evaluated "
+                    f"{self.task_name} has no rows for few-shot examples other than those that are evaluated "
                     f"(fewshot_split: {split}). Omit --num_fewshot"
                 )
             self.dataset[split] = self._data_of(split)
             samples = super().fewshot_docs()
         rows = list(samples() if callable(samples) else samples)
         if self.config.num_fewshot > len(rows):
-            raise UsageError(f"--num_fewshot: the few-shot rows of {self.info.name} allow at most {len(rows):,}")
+            raise UsageError(f"--num_fewshot: the few-shot rows of {self.task_name} allow at most {len(rows):,}")
         sampler = self.fewshot_cfg.sampler
         make_sampler = get_sampler(sampler) if isinstance(sampler, str) else sampler
         self.sampler: ContextSampler = make_sampler(rows, rnd=self.fewshot_seed)
@@ -259,14 +269,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.turns is not None:
             kwargs["chat_template"] = self.turns.prepare(kwargs.get("chat_template"))
         self._scorer = None
-        if self.info.generates and not self.predict_only and self.with_batch_scores:
+        if self.generates and not self.predict_only and self.with_batch_scores:
             processes = kwargs.get("world_size") or 1
             self._scorer = self.benchmark.batch_scorer(self.eval_docs, processes)
         self._prepare_fewshot()
         last = len(self.eval_docs) - 1
         for number in kwargs.get("samples") or ():
             if not 0 <= number <= last:
-                raise UsageError(f"--samples: {self.info.name} has no example {number}, only 0 to {last:,}")
+                raise UsageError(f"--samples: {self.task_name} has no example {number}, only 0 to {last:,}")
         self._limit = kwargs.get("limit")
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
         self._sign(kwargs)
@@ -275,9 +285,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         super().build_all_requests(**kwargs)
         in_one_request = self.options.repeats_in_one_request
         self._check_prompts()
-        if self.info.generates and self.options.repeats > 1:
+        if self.generates and self.options.repeats > 1:
             have_prompts = self._reordered is not None or (in_one_request and self.turns is not None)
-            generations.make_independent(self.info.name, self.instances, self.model, have_prompts, in_one_request)
+            generations.make_independent(self.task_name, self.instances, self.model, have_prompts, in_one_request)
         if self.turns is not None:
             self.turns.requests_are_built()
 
@@ -300,13 +310,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             DataError: for an empty prompt.
             UsageError: for a maximum length of replies that leaves no room for a prompt.
         """
-        name = self.info.name
+        name = self.task_name
         for instance in self.instances:
             text = str(getattr(instance.args[0], "prompt", instance.args[0]))
             if not text.strip() or text.endswith('"content": ""}]'):
                 raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty; check doc_to_text")
         model: Any = self.model
-        if model is None or not runs_in_process(model) or not self.info.generates:
+        if model is None or not runs_in_process(model) or not self.generates:
             return
         template = str(getattr(model.tokenizer, "chat_template", None) or "")
         if template and not self._has_chat_template:
@@ -340,7 +350,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def construct_requests(self, doc: Example, ctx: Any, **kwargs: Any) -> Any:
         """Return the requests of an example; for generated text, one for each generation, numbered by ``idx``."""
-        if not self.info.generates:
+        if not self.generates:
             return super().construct_requests(doc, ctx, **kwargs)
         task, doc_id, _ = kwargs.pop("metadata")
         prompts = [ctx] * self.options.repeats if self._reordered is None else ctx
@@ -378,7 +388,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             "scorers": f"{'+'.join(scorers)}#{digest(scorers)}" if scorers else NO_VALUE,
         }
         self.config.metadata["signature"] = {
-            name: signature(self.info.name, {**fields, "filter": signed, "v": self.VERSION}, self.benchmark.packages)
+            name: signature(self.task_name, {**fields, "filter": signed, "v": self.VERSION}, self.benchmark.packages)
             for name, signed in filters_as_signed(self.config, self.filter_names).items()
         }
         if scorers:
@@ -402,7 +412,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 chat_template=lambda messages, **_: messages,
                 gen_prefix=self.doc_to_prefix(doc),
             )
-            if not self.info.generates:
+            if not self.generates:
                 yield [self.config.target_delimiter, *self.doc_to_choice(doc)]
         if state is not None:
             self.sampler.rnd.setstate(state)
@@ -425,7 +435,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         Raises:
             MedtasksError: if no request of a task without tools got a reply.
         """
-        if not self.info.generates:
+        if not self.generates:
             super().apply_filters()
             refusals = {
                 instance.doc_id: instance.resps[0].refusal or ""
@@ -469,7 +479,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             MedtasksError: if no prompt got a reply in a task without tools.
         """
         if refusals and len(refusals) == count and self.turns is None:
-            raise MedtasksError(f"{self.info.name}: none of the {what} got a reply; first reason: {refusals[0]}")
+            raise MedtasksError(f"{self.task_name}: none of the {what} got a reply; first reason: {refusals[0]}")
         if refusals:
             self.remark(f"{len(refusals)} of {count} {what} got no reply; first reason: {refusals[0]}")
 
@@ -508,7 +518,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             results: the answer of each generation, shape ``(repeats,)``; if the task compares log-likelihoods, what the
                 model returned for each request.
         """
-        if not self.info.generates:
+        if not self.generates:
             refusals = [result.refusal for result in results if isinstance(result, Reply)]
             if not refusals:
                 return super().process_results(doc, results)  # type: ignore[no-any-return]

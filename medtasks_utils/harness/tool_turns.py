@@ -72,7 +72,7 @@ class ToolTurns:
             )
         sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._tools.values()]))
         self._format = ToolFormat(task.model, self._tools, self._format_option, task.config.generation_kwargs)
-        task.options = task.options.model_copy(update={"tool_format": self._format.name})
+        task.benchmark.options = task.options.model_copy(update={"tool_format": self._format.name})
         task.config.metadata["tool_format"] = self._format.name
         if sandbox:
             task.config.metadata["sandbox"] = sandbox

@@ -7,18 +7,16 @@ reply.
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
 from medtasks_utils.tools.native import as_one_text
-from medtasks_utils.writing import JsonObject, printable
+from medtasks_utils.writing import JsonObject, Settings, printable
 
 MAX_BODY = 64 << 20
 """Maximum size of a body in bytes; a longer body is an error."""
 
 End = Literal["stop", "length", "filter", "unknown"]
-
-_Json = Mapping[str, Any]
 
 _WORDS_OF_ENDS: dict[str, str] = {
     "stop": "stop eos eos_token eot end_turn stop_sequence stop_token word tool_calls tool_use tool_call function_call "
@@ -167,11 +165,14 @@ def _completion(body: Any, limit: int | None) -> Completion:
         _raise_error(choice)
         _raise_error(_message(choice))
     usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
-    counts = {kind: _first_count(usage, names) for kind, names in _FIELDS_OF_TOKENS.items()}
-    tokens = counts["completion"] if len(choices) == 1 else None
+    counts: dict[str, int] = {}
+    for kind, names in _FIELDS_OF_TOKENS.items():
+        for value in map(usage.get, names):
+            if type(value) in (int, float) and 0 <= value < 1 << 40:
+                counts.setdefault(kind, int(value))
+    tokens = counts.get("completion") if len(choices) == 1 else None
     replies = [_reply(choice, tokens, limit) for choice in choices]
-    known_counts = {name: count for name, count in counts.items() if count is not None}
-    return Completion(replies, known_counts, _text(_message(choices[0]).get("refusal")))
+    return Completion(replies, counts, _text(_message(choices[0]).get("refusal")))
 
 
 def _is_choice(choice: Any) -> bool:
@@ -182,13 +183,13 @@ def _is_choice(choice: Any) -> bool:
     return bool(has_text or _message(choice) or any(choice.get(name) for name in _FIELDS_OF_END))
 
 
-def _message(choice: _Json) -> _Json:
+def _message(choice: Settings) -> Settings:
     """Return the message of a choice; an empty dict if it has none, as in plain completions."""
     message = choice.get("message") or choice.get("delta")
     return message if isinstance(message, dict) else {}
 
 
-def _reply(choice: _Json, tokens: int | None, limit: int | None) -> Reply:
+def _reply(choice: Settings, tokens: int | None, limit: int | None) -> Reply:
     """Convert a choice to a reply.
 
     Args:
@@ -218,7 +219,7 @@ def _reply(choice: _Json, tokens: int | None, limit: int | None) -> Reply:
     return Reply(printable(text), ended, tokens, printable(thoughts) or None)
 
 
-def _first_filled(fields: _Json, names: Iterable[str]) -> Any:
+def _first_filled(fields: Settings, names: Iterable[str]) -> Any:
     """Return the first of the named fields that is not empty (0 is not empty); None if all are empty."""
     return next((fields[name] for name in names if fields.get(name) not in (None, "", [])), None)
 
@@ -241,19 +242,10 @@ def _end(value: Any) -> str:
     return _ENDS.get(str(value).lower(), "unknown")
 
 
-def _first_count(usage: _Json, names: Iterable[str]) -> int | None:
-    """Return the first number of tokens under any of the names, or None."""
-    value: Any
-    for value in map(usage.get, names):
-        if type(value) in (int, float) and 0 <= value < 1 << 40:
-            return int(value)
-    return None
-
-
 # ---- errors
 
 
-def _raise_error(part: _Json) -> None:
+def _raise_error(part: Settings) -> None:
     """Raise the error in a body, choice or message, if there is one; ``"error": null`` is not one."""
     for name in _FIELDS_OF_ERROR:
         error = part.get(name)
@@ -264,7 +256,7 @@ def _raise_error(part: _Json) -> None:
             raise NoReplyError(_words(part) or f"{name}: {part[name]}", _status(part))
 
 
-def _status(error: _Json) -> int | None:
+def _status(error: Settings) -> int | None:
     """Return the HTTP status in an error, or None."""
     for name in ("code", "status"):
         value: Any = error.get(name)

@@ -66,10 +66,10 @@ def _contradictions(task: MedTask, computed: ExpectedScores, reported: Mapping[s
     """Yield a line for each score of a task that is not declared, and for each declared metric without a score."""
     known = {metric.name for metric in (*task.benchmark.metrics, *REPLY_METRICS)}
     for name in computed.keys() - known:
-        yield f"{task.info.name}: scores() returns {name}, but no metric of that name is declared"
+        yield f"{task.task_name}: scores() returns {name}, but no metric of that name is declared"
     declared = {metric.name for metric in task.benchmark.reported()}
     for name in declared - {key.partition(",")[0] for key in reported}:
-        yield f"{task.info.name}: the metric {name} is declared, but scores() never returns it"
+        yield f"{task.task_name}: the metric {name} is declared, but scores() never returns it"
 
 
 def _served(tasks: Mapping[str, MedTask], limit: int | None) -> tuple[Answers, AnsweredExamples]:

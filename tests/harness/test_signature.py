@@ -82,7 +82,7 @@ def test_delimiters_are_signed_if_they_are_sent(has_chat_template):
 def test_a_new_option_that_is_off_changes_nothing():
     task = load("medhallu")
     before = signed(task)
-    task.options = create_model("More", __base__=type(task.options), more=(bool, False))()
+    task.benchmark.options = create_model("More", __base__=type(task.options), more=(bool, False))()
     assert signed(task) == before
 
 
