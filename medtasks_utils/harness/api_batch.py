@@ -20,7 +20,7 @@ from medtasks_utils.inference.replies import Reply
 from medtasks_utils.inference.responses import PromptTooLong
 from medtasks_utils.writing import Settings
 
-from .lm_eval_names import Instance
+from .lm_eval_names import LM, Instance
 from .server_model import endpoint_of, replies_in, request_body
 from .stages import Stages, refused
 
@@ -41,7 +41,7 @@ class ApiBatch:
         stages: the stages that each request passes before and after it is sent.
     """
 
-    def __init__(self, model: Any, stages: Stages) -> None:
+    def __init__(self, model: LM, stages: Stages) -> None:
         self._model, self._stages = model, stages
         self._conversations: dict[str, Conversing] = {}
         self._answered = 0

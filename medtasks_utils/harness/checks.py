@@ -56,11 +56,11 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
     if config.output_path:
         try_folder(folder_of(config), "--output_path")
     check_model(config)
-    lengths = []
-    for name, task in tasks.items():
-        if task.OUTPUT_TYPE == "generate_until":
-            of_task = task.config.generation_kwargs.get("max_gen_toks", 0)
-            lengths.append((name, config.gen_kwargs.get("max_gen_toks") or of_task))
+    lengths = [
+        (name, config.gen_kwargs.get("max_gen_toks") or task.config.generation_kwargs.get("max_gen_toks", 0))
+        for name, task in tasks.items()
+        if task.OUTPUT_TYPE == "generate_until"
+    ]
     for task in _ours(tasks):
         task.benchmark.batch_scorer()  # raises if something that it needs is unavailable
     context = context_in_process(config.model, config.model_args)

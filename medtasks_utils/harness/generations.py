@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from statistics import fmean
-from typing import Any
 
 from medtasks_utils.errors import UsageError, logger
 from medtasks_utils.writing import JsonObject
 
-from .lm_eval_names import Instance
+from .lm_eval_names import LM, Instance
 from .models import seed_of
 from .server_model import can_be_asked_singly, probe, request_body
 
@@ -18,7 +17,7 @@ _MANY_ANSWERS = "Write a random number of thirty digits."
 
 
 def make_independent(
-    task: str, instances: Sequence[Instance], model: Any, have_prompts: bool, in_one_request: bool = False
+    task: str, instances: Sequence[Instance], model: LM, have_prompts: bool, in_one_request: bool = False
 ) -> None:
     """Make the generations of an example independent if the model allows it; warn if they would be equal.
 
@@ -61,7 +60,7 @@ def make_independent(
             instance.arguments = (prompt, {**cacheable, "seed": base + instance.idx})
 
 
-def _check_choices(task: str, model: Any, have_prompts: bool, is_greedy: bool, settings: JsonObject) -> None:
+def _check_choices(task: str, model: LM, have_prompts: bool, is_greedy: bool, settings: JsonObject) -> None:
     """Check, with a question that has many answers, that a server returns as many replies as requested, not all equal.
 
     Raises:

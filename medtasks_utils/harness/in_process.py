@@ -5,14 +5,15 @@ what the generated tokens show can be attached to each text.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from medtasks_utils.inference.replies import Reply
 from medtasks_utils.writing import JsonObject
 
-from .models import is_one_of
+from .lm_eval_names import LM, Instance
+from .models import Asking, is_one_of
 
 Facts = JsonObject
 """The attributes of a :class:`~medtasks_utils.inference.replies.Reply`, as far as they are known."""
@@ -25,14 +26,14 @@ class Ends:
         model: the model.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: LM) -> None:
         kinds = {"HFLM": _facts_of_transformers, "VLLM": _facts_of_vllm}
         self._model = model
         self._read = next((read for kind, read in kinds.items() if is_one_of(model, kind)), None)
         self._generated: deque[Facts] = deque()
         self._replies: dict[tuple[str, str], list[Reply]] = defaultdict(list)
 
-    def replies(self, ask: Callable[[Sequence[Any]], Sequence[Any]], requests: Sequence[Any]) -> Sequence[Any]:
+    def replies(self, ask: Asking, requests: Sequence[Instance]) -> Sequence[Any]:
         """Return the replies to requests, with their ends."""
         if self._read is None:
             return ask(requests)
@@ -69,7 +70,7 @@ class Ends:
             self._generated.clear()  # something may be left after an error
 
 
-def _facts_of_transformers(model: Any, output: Any, settings: JsonObject) -> Iterator[Facts]:
+def _facts_of_transformers(model: LM, output: Any, settings: JsonObject) -> Iterator[Facts]:
     """Yield the attributes of each reply in a batch. Tokens after an end-of-text token are padding.
 
     A stop string also ends a reply; the number of tokens before it is not known.
@@ -90,7 +91,7 @@ def _facts_of_transformers(model: Any, output: Any, settings: JsonObject) -> Ite
             yield {"ended": "length", "tokens": len(tokens)}
 
 
-def _facts_of_vllm(model: Any, output: Any, settings: JsonObject) -> Iterator[Facts]:
+def _facts_of_vllm(model: LM, output: Any, settings: JsonObject) -> Iterator[Facts]:
     """Yield the attributes of each reply as vLLM reports them."""
     for request in output:
         (reply,) = request.outputs

@@ -8,8 +8,11 @@ from typing import Any
 from medtasks_utils.errors import MedtasksError, UsageError, reason_of
 from medtasks_utils.writing import Settings
 
-from .lm_eval_names import TemplateAPI, get_model
+from .lm_eval_names import LM, Instance, TemplateAPI, get_model
 from .server_model import is_api
+
+Asking = Callable[[Sequence[Instance]], Sequence[Any]]
+"""A method of a model that returns the reply to each request."""
 
 HF = ("hf", "hf-auto", "huggingface")
 """The values of ``--model`` for transformers models."""
@@ -18,17 +21,17 @@ HF = ("hf", "hf-auto", "huggingface")
 # ---- kinds of models
 
 
-def is_one_of(model: Any, *classes: str) -> bool:
+def is_one_of(model: LM, *classes: str) -> bool:
     """Return whether a model is an object of one of lm_eval's classes, which need not be importable here."""
     return any(kind.__name__ in classes for kind in type(model).__mro__)
 
 
-def runs_in_process(model: Any) -> bool:
+def runs_in_process(model: LM) -> bool:
     """Return whether a model generates in this process, with a known tokenizer and context."""
     return is_one_of(model, "HFLM", "VLLM", "SGLangLM")
 
 
-def seed_of(model: Any, settings: Settings) -> int | None:
+def seed_of(model: LM, settings: Settings) -> int | None:
     """Return the seed that a model uses for a request; None if it takes no seed, or draws one at random."""
     if isinstance(model, TemplateAPI):
         usual = model._seed
@@ -43,7 +46,7 @@ def seed_of(model: Any, settings: Settings) -> int | None:
 # ---- processes
 
 
-def number_processes(model: Any) -> None:
+def number_processes(model: LM) -> None:
     """Set a model's rank to the number of its process among all machines, under ``accelerate launch``.
 
     ``HFLM`` uses the number on its own machine and, on a machine with fewer than two GPUs, ignores other machines.
@@ -66,7 +69,7 @@ def _leave_the_group() -> None:
         distributed.destroy_process_group()
 
 
-def most_in_any_process(model: Any, count: int) -> int:
+def most_in_any_process(model: LM, count: int) -> int:
     """Return the largest ``count`` of all processes; every process must call this.
 
     Some models exchange data while they generate, so every process must send the same number of requests.
@@ -79,7 +82,10 @@ def most_in_any_process(model: Any, count: int) -> int:
 
 
 def ask_in_step(
-    model: Any, ask: Callable[[Sequence[Any]], Sequence[Any]], requests: Sequence[Any], others: Sequence[Any]
+    model: LM,
+    ask: Callable[[Sequence[Instance]], Sequence[Any]],
+    requests: Sequence[Instance],
+    others: Sequence[Instance],
 ) -> list[Any]:
     """Return the replies to requests, with equally many requests in every process; every process must call this.
 
@@ -149,7 +155,7 @@ def check_tokenizer(kind: str, arguments: Settings, needs_template: bool) -> Non
         )
 
 
-def refusal_of(model: Any, prompt: Any, reply: Settings | str) -> str | None:
+def refusal_of(model: LM, prompt: Any, reply: Settings | str) -> str | None:
     """Return the reason not to send a prompt, if prompt and reply exceed the model's context; else None.
 
     Return None too if only the server can count the tokens.

@@ -7,11 +7,11 @@ from contextvars import ContextVar
 from typing import Any
 
 from medtasks_utils.inference.client import explaining_failures
-from medtasks_utils.inference.reply_store import ReplyStore
+from medtasks_utils.inference.reply_store import Arguments, ReplyStore
 
 from .api_batch import ApiBatch
 from .in_process import Ends
-from .lm_eval_names import LM, TemplateAPI
+from .lm_eval_names import LM, Instance, TemplateAPI
 from .models import ask_in_step, is_one_of, number_processes, seed_of
 from .server_model import can_be_asked_singly, endpoint_of, learn_context
 from .stages import Stages
@@ -34,7 +34,7 @@ class RunModel:
     """
 
     def __init__(self, model: LM, store: ReplyStore | None, ours: Collection[str]) -> None:
-        self.model: Any = model
+        self.model: LM = model
         self._store = store
         self._stages = Stages(model, store, ours)
         self._ends = Ends(model)
@@ -64,18 +64,18 @@ class RunModel:
 
     # ---- what lm_eval calls
 
-    def generate_until(self, requests: Sequence[Any]) -> list[Any]:
+    def generate_until(self, requests: Sequence[Instance]) -> list[Any]:
         """Return the reply to each request."""
         has_pictures = any(len(request.args) != 2 for request in requests)
         if self.batch is None or has_pictures:
             return self._answer("generate_until", requests)
         return self.batch.generate_until(requests)
 
-    def loglikelihood(self, requests: Sequence[Any]) -> list[Any]:
+    def loglikelihood(self, requests: Sequence[Instance]) -> list[Any]:
         """Return the log-likelihood of each continuation, and whether it is the most likely one."""
         return self._answer("loglikelihood", requests)
 
-    def add_partial(self, method: str, arguments: Sequence[Any], reply: Any) -> None:
+    def add_partial(self, method: str, arguments: Arguments, reply: Any) -> None:
         """Pass a new reply to the cache of ``--use_cache``, and store it, as the cache hook of the model."""
         reply = self._ends.of(arguments[0], reply)
         self._stages.cache_hook.add_partial(method, arguments, reply)
@@ -84,7 +84,7 @@ class RunModel:
 
     # ---- requests that are sent together
 
-    def _answer(self, method: str, requests: Sequence[Any]) -> list[Any]:
+    def _answer(self, method: str, requests: Sequence[Instance]) -> list[Any]:
         """Return the replies of a model that gets its requests together, in batches of about two minutes.
 
         A model that calls its cache hook in time gets them in one batch.
@@ -104,7 +104,7 @@ class RunModel:
                     self._stages.keep(method, requests[place].args, [reply])
         return replies
 
-    def _ask(self, method: str, requests: Sequence[Any], others: Sequence[Any]) -> list[Any]:
+    def _ask(self, method: str, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:
         """Return the replies of the model's own method, and call it with equally many requests in every process."""
         model, ask = self.model, getattr(self.model, method)
         is_server = isinstance(model, TemplateAPI)

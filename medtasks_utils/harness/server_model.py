@@ -12,7 +12,7 @@ from medtasks_utils.inference.replies import Completion, Reply
 from medtasks_utils.inference.responses import NoResponse, RequestRefused, ServerBusy
 from medtasks_utils.writing import JsonObject, Settings
 
-from .lm_eval_names import TemplateAPI, get_model
+from .lm_eval_names import LM, TemplateAPI, get_model
 
 NO_LIMIT = 1 << 40
 """The context length, in tokens, of an API model if only its server knows it."""
@@ -34,7 +34,7 @@ def is_api(kind: type) -> bool:
     return issubclass(kind, TemplateAPI) and kind.__module__.startswith("lm_eval.")
 
 
-def can_be_asked_singly(model: Any) -> bool:
+def can_be_asked_singly(model: LM) -> bool:
     """Return whether a model is an API model that sends requests and parses replies by lm_eval's own methods."""
     kind = type(model)
     return (
@@ -45,7 +45,7 @@ def can_be_asked_singly(model: Any) -> bool:
     )
 
 
-def endpoint_of(model: Any) -> Endpoint:
+def endpoint_of(model: LM) -> Endpoint:
     """Return the endpoint of an API model, with the limits that its arguments set."""
     certificates = model.ca_cert_path
     return Endpoint(
@@ -61,7 +61,7 @@ def endpoint_of(model: Any) -> Endpoint:
     )
 
 
-def learn_context(model: Any) -> None:
+def learn_context(model: LM) -> None:
     """Set an API model's context length as its server reports it, if it has a tokenizer; lm_eval assumes 2,047."""
     if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
         model.max_length = run_with(endpoint_of(model), Client.context) or NO_LIMIT
@@ -70,7 +70,7 @@ def learn_context(model: Any) -> None:
 # ---- requests and replies
 
 
-def request_body(model: Any, prompt: Any, settings: Settings) -> JsonObject | None:
+def request_body(model: LM, prompt: Any, settings: Settings) -> JsonObject | None:
     """Return the body that an API model would send for a prompt; None for any other model.
 
     Only ``TemplateAPI._create_payload`` determines whether a backend takes a seed, and which seed and temperature are
@@ -87,7 +87,7 @@ def request_body(model: Any, prompt: Any, settings: Settings) -> JsonObject | No
     return body
 
 
-def replies_in(completion: Completion, model: Any, url: str, number: int) -> list[Reply]:
+def replies_in(completion: Completion, model: LM, url: str, number: int) -> list[Reply]:
     """Return as many replies of a completion as were requested, and count their tokens.
 
     The text up to the last ``think_end_token``, an argument of some models, moves from a reply to its reasoning.
@@ -130,7 +130,7 @@ def model_to_probe(kind: str, arguments: Settings) -> Any:
     return model
 
 
-def probe(model: Any, settings: Settings, tokens: int = 1, question: str = "Hi") -> Completion | None:
+def probe(model: LM, settings: Settings, tokens: int = 1, question: str = "Hi") -> Completion | None:
     """Send a short request in the form that the run will use.
 
     Args:

@@ -15,8 +15,9 @@ from typing import Any
 
 from medtasks_utils.errors import logger
 from medtasks_utils.inference.replies import Reply
-from medtasks_utils.inference.reply_store import ReplyStore
+from medtasks_utils.inference.reply_store import Arguments, ReplyStore
 
+from .lm_eval_names import LM
 from .models import refusal_of
 
 
@@ -32,12 +33,12 @@ class Stages:
         ours: the names of our tasks, which can handle a log-likelihood that was not requested.
     """
 
-    def __init__(self, model: Any, store: ReplyStore | None, ours: Collection[str]) -> None:
+    def __init__(self, model: LM, store: ReplyStore | None, ours: Collection[str]) -> None:
         self._model, self._store, self._ours = model, store, ours
         self.cache_hook = model.cache_hook
 
     def without_model(
-        self, method: str, task: str, arguments: Sequence[Any], first: Sequence[Any] | None = None
+        self, method: str, task: str, arguments: Arguments, first: Arguments | None = None
     ) -> list[Any] | None:
         """Return the kept replies to a request or, if its prompt does not fit, empty ones; None if it must be sent.
 
@@ -60,13 +61,13 @@ class Stages:
         if self._store is not None:
             self._store.explain()
 
-    def keep(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:
+    def keep(self, method: str, arguments: Arguments, replies: Sequence[Any]) -> None:
         """Store the replies to a request."""
         if self._store is not None:
             self._store.put(method, arguments, replies)
 
 
-def refused(task: str, arguments: Sequence[Any], reason: str) -> list[Reply]:
+def refused(task: str, arguments: Arguments, reason: str) -> list[Reply]:
     """Return the empty replies to a request whose prompt does not fit, as many as it asks for."""
     logger.info("%s: %s", task, reason)
     settings = arguments[1]

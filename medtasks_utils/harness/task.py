@@ -48,7 +48,7 @@ from .templates import index_or_text, index_or_texts, rendered
 from .tool_turns import ToolTurns
 
 
-class Rows(Sequence[Any]):
+class Rows(Sequence[Example]):
     """The examples of a split, with the interface that lm_eval expects of a data set.
 
     Attributes:
@@ -116,7 +116,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         info = TaskInfo(str(config["task"]), config.get("dataset_name"), generates)
         kind = benchmarks().named(config.get("benchmark"), f"{info.name}: benchmark")
         settings = checked_fields(info, kind, config)
-        split = settings.get("test_split") or settings["validation_split"]
+        split: str = settings.get("test_split") or settings["validation_split"]
         stated, known = {"repeats": settings.get("repeats"), "split": split}, kind.options_class.model_fields
         defaults = {name: value for name, value in stated.items() if value is not None and name in known}
         options = options_of(kind, {**defaults, **(settings.get("dataset_kwargs") or {})}, metadata)
@@ -315,7 +315,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             text = str(getattr(instance.args[0], "prompt", instance.args[0]))
             if not text.strip() or text.endswith('"content": ""}]'):
                 raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty; check doc_to_text")
-        model: Any = self.model
+        model = self.model
         if model is None or not runs_in_process(model) or not self.generates:
             return
         template = str(getattr(model.tokenizer, "chat_template", None) or "")

@@ -131,7 +131,7 @@ class ToolTurns:
     def conversing(self) -> Iterator[NextPrompt]:
         """Return a context in which tools are open, and which yields a function that continues one conversation."""
 
-        def next_prompt(instance: Any, reply: Reply) -> Any:
+        def next_prompt(instance: Instance, reply: Reply) -> Any:
             return self._prompt(instance.conversation) if _unfinished(dialogue, [instance], [reply]) else None
 
         with self._dialogue() as dialogue:
@@ -187,7 +187,7 @@ class ToolTurns:
             answer.scores[metric.name] = float(getattr(conversation, metric.name))
 
 
-def _unfinished(dialogue: Dialogue, instances: Sequence[Any], replies: Sequence[Any]) -> list[Any]:
+def _unfinished(dialogue: Dialogue, instances: Sequence[Instance], replies: Sequence[Any]) -> list[Instance]:
     """Continue conversations with the model's replies, and return the first requests of those that are not over."""
     for instance, reply in zip(instances, replies, strict=True):
         instance.replies.append(as_reply(reply))

@@ -15,7 +15,6 @@ also serves a request with another token limit, if it fits within that limit. A 
 thinking budgets is valid for requests with either one.
 """
 
-import threading
 import uuid
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +29,9 @@ from medtasks_utils.writing import JsonObject, Settings, counted, digest
 
 from .replies import Reply, as_reply
 from .reply_files import archive, line_of, lock, objects_in, unlocked
+
+Arguments = Sequence[Any]
+"""The arguments of a request, as the harness makes it: the prompt, then settings or a continuation."""
 
 _WITHOUT_EFFECT = (
     "num_concurrent", "max_retries", "timeout", "batch_size", "device",
@@ -120,7 +122,6 @@ class ReplyStore:
         self._seed: int | None = None
         self._has_several_processes = False
         self._file: IO[bytes] | None = None
-        self._lock = threading.Lock()
         if not fresh:
             self._load_unfinished()
         if extend:
@@ -192,7 +193,7 @@ class ReplyStore:
             if "first_prompt" not in kept.entry:
                 kept.conversation.append(kept)
 
-    def _request(self, method: str, arguments: Sequence[Any]) -> tuple[str, JsonObject]:
+    def _request(self, method: str, arguments: Arguments) -> tuple[str, JsonObject]:
         """Return a hash of the prompt, and the settings, with the seed that the model itself adds, if any.
 
         Lists and objects in the settings are replaced by hashes.
@@ -209,7 +210,7 @@ class ReplyStore:
                 settings[name] = digest(value)
         return digest([method, prompt], 32), settings
 
-    def take(self, method: str, arguments: Sequence[Any], first: Sequence[Any] | None = None) -> list[Any] | None:
+    def take(self, method: str, arguments: Arguments, first: Arguments | None = None) -> list[Any] | None:
         """Return the kept replies to a request, and mark them as used; None if no unused ones are left.
 
         Args:
@@ -245,7 +246,7 @@ class ReplyStore:
 
     # ---- replies of this run
 
-    def put(self, method: str, arguments: Sequence[Any], replies: Sequence[Any]) -> None:
+    def put(self, method: str, arguments: Arguments, replies: Sequence[Any]) -> None:
         """Append a request's replies to this process's file, and flush it."""
         prompt, settings = self._request(method, arguments)
         entry: JsonObject = {"prompt": prompt, "settings": settings, "replies": replies}
@@ -253,7 +254,7 @@ class ReplyStore:
             entry["replies"] = [{"text": reply, **as_reply(reply).facts} for reply in replies]
         if prompt in self._first_prompts:
             entry["first_prompt"] = self._first_prompts.pop(prompt)
-        with self._lock, self._explaining_errors():
+        with self._explaining_errors():
             self._file = self._file or self._open()
             self._file.write(line_of(entry) + b"\n")
             self._file.flush()
