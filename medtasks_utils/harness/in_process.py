@@ -39,8 +39,10 @@ class Ends:
             return ask(requests)
         with self._watching():
             texts = ask(requests)
-        known = [self._replies.get((request.args[0], text)) for request, text in zip(requests, texts, strict=True)]
-        replies = [replies.pop(0) if replies else text for replies, text in zip(known, texts, strict=True)]
+        replies = []
+        for request, text in zip(requests, texts, strict=True):
+            equal = self._replies[request.args[0], text]
+            replies.append(equal.pop(0) if equal else text)
         self._replies.clear()
         return replies
 

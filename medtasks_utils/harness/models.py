@@ -81,12 +81,7 @@ def most_in_any_process(model: LM, count: int) -> int:
     return int(model.all_gather(torch.tensor(count, device=model.device)).max().item())
 
 
-def ask_in_step(
-    model: LM,
-    ask: Callable[[Sequence[Instance]], Sequence[Any]],
-    requests: Sequence[Instance],
-    others: Sequence[Instance],
-) -> list[Any]:
+def ask_in_step(model: LM, ask: Asking, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:
     """Return the replies to requests, with equally many requests in every process; every process must call this.
 
     To reach the number of other processes, the last of ``requests`` is repeated or, if there are none, the last of
