@@ -12,13 +12,13 @@ from pydantic import BaseModel, StrictInt, ValidationError
 
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.base import Benchmark
-from medtasks_utils.benchmarks.facts import Example, TaskInfo
+from medtasks_utils.benchmarks.facts import TaskInfo
 from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.yaml_tasks import place_of, tasks_named
-from medtasks_utils.errors import DataError, did_you_mean, reason_of
+from medtasks_utils.errors import DataError, did_you_mean
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
-from medtasks_utils.writing import JsonObject, Settings, digest, one_line
+from medtasks_utils.writing import JsonObject, Settings, digest
 
 from .lm_eval_names import (
     METRIC_REGISTRY,
@@ -28,7 +28,6 @@ from .lm_eval_names import (
     MajorityVoteFilter,
     TakeKFilter,
     TaskConfig,
-    env,
     filter_registry,
     get_filter,
     register_filter,
@@ -53,7 +52,6 @@ _UNSUPPORTED = {
     "doc_to_decontamination_query": _NO_EFFECT,
 }
 _OUTPUT_TYPES = ("generate_until", "multiple_choice")
-_TEMPLATES = ("description", "gen_prefix", "doc_to_text", "doc_to_target", "doc_to_choice")
 
 
 class _Step(BaseModel):
@@ -186,33 +184,6 @@ def _problems(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings, ours:
             f"field {benchmark.data.truth} of the rows, or list only other metrics in metric_list"
         )
         yield "doc_to_target", problem
-
-
-def check_templates(task: TaskInfo, settings: Settings, doc: Example) -> None:
-    """Check that a task's templates can be rendered for an example, and that its prompt is not the same for every one.
-
-    Args:
-        task: the task.
-        settings: the fields of the task's YAML.
-        doc: an example, with the benchmark's options as ``settings``.
-
-    Raises:
-        DataError: for the first template that fails; the message names the template, its line and the fields of the
-            example.
-    """
-    for name in _TEMPLATES:
-        template = settings.get(name)
-        if not isinstance(template, str) or template in doc:
-            continue
-        is_constant = name == "doc_to_text" and "{" not in template  # the same prompt for every example
-        problem = "is neither a field of an example nor a template" if is_constant else ""
-        try:
-            env.from_string(template).render(**doc)
-        except Exception as error:  # an expression in a template can raise anything
-            problem = f"cannot be rendered: {reason_of(error)}"
-        if problem:
-            shown = one_line(template)[:200]
-            raise field_error(task, settings, name, f"{shown!r} {problem}; an example's fields are {', '.join(doc)}")
 
 
 def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metric], list[Settings]]:

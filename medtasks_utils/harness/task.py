@@ -29,7 +29,7 @@ from medtasks_utils.writing import JsonObject, Settings, counted, digest
 
 from . import generations
 from .aggregates import HarnessAggregation, combined
-from .fields import OURS, bind_filters, check_templates, checked_fields, filters_as_signed, metrics_of
+from .fields import OURS, bind_filters, checked_fields, filters_as_signed, metrics_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .models import runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
@@ -44,7 +44,7 @@ from .signature import (
 )
 from .sources import HUB, BenchmarkFiles, source_of
 from .task_options import options_of, without_effect
-from .templates import index_or_text, index_or_texts, rendered
+from .templates import check_templates, index_or_text, index_or_texts, rendered
 from .tool_turns import ToolTurns
 
 

@@ -34,8 +34,9 @@ class ToolTurns:
         task: a :class:`.task.MedTask` with tools.
     """
 
-    _format: ToolFormat  # this and the next are set when requests are built
+    _format: ToolFormat  # these are set when requests are built
     _render: Callable[..., Any]
+    _batch: ApiBatch | None
 
     def __init__(self, task: Any) -> None:
         options = task.options
@@ -103,14 +104,10 @@ class ToolTurns:
             instance.arguments = (prompt, self._format.in_settings(settings))
             instance.replies = []
             instance.conversation = Conversation(f"{instance.doc_id}/{instance.idx}", [*instance.chat])
-        if self._batch is not None:
-            self._batch.join(self._task.task_name, self.conversing)
-
-    @property
-    def _batch(self) -> ApiBatch | None:
-        """The run's requests to a server; None for a model of another kind."""
         run = current_run.get()
-        return None if run is None else run.batch
+        self._batch = run and run.batch
+        if self._batch:
+            self._batch.join(self._task.task_name, self.conversing)
 
     # ---- further turns
 

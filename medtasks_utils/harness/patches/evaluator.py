@@ -77,9 +77,7 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
             """Save the results."""
             evaluation = current_evaluation.get()
             without_secrets = evaluation.finish(results)
-            self._save(_is_json, super().save_results_aggregated, without_secrets, samples)
-            if hasattr(self, "date_id"):
-                evaluation.path = next(evaluation.folder.glob(f"*_{self.date_id}.json"), None)
+            evaluation.path = self._save(_is_json, super().save_results_aggregated, without_secrets, samples)
 
         def save_results_samples(self, task_name: str, samples: Any) -> None:
             """Save the samples of a task."""
@@ -89,12 +87,15 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
 
             self._save(has_all_lines, super().save_results_samples, task_name, samples)
 
-        def _save(self, is_whole: Callable[[Path], bool], save: Callable[..., None], *content: Any) -> None:
-            """Save a file under a temporary name, and rename it if it is complete; lm_eval only logs errors."""
-            output_path = self.output_path
+        def _save(self, is_whole: Callable[[Path], bool], save: Callable[..., None], *content: Any) -> Path | None:
+            """Save a file under a temporary name, and rename and return it if it is complete.
+
+            Of errors, lm_eval only logs that there were some.
+            """
+            output_path, saved = self.output_path, None
             if not output_path:
                 save(*content)
-                return
+                return None
             evaluation = current_evaluation.get()
             folder = evaluation.folder
             try:
@@ -104,11 +105,12 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
                     self.output_path = str(Path(unfinished, name))
                     save(*content)
                     for path in filter(is_whole, Path(unfinished).rglob("*.json*")):
-                        path.replace(folder / path.name)
+                        saved = path.replace(folder / path.name)
             except OSError as error:
                 evaluation.note_unsaved(error)
             finally:
                 self.output_path = output_path
+            return saved
 
     return Tracker
 
