@@ -55,13 +55,12 @@ class BatchCompletions(_ReachedByFiles, LocalCompletionsAPI):  # type: ignore[mi
         """
         if self.tokenizer is None:
             raise UsageError("--apply_chat_template: name the model's tokenizer with --model_args tokenizer=NAME")
-        text: str = self.tokenizer.apply_chat_template(
+        return self.tokenizer.apply_chat_template(  # type: ignore[no-any-return]
             chat_history,
             tokenize=False,
             add_generation_prompt=add_generation_prompt,
             continue_final_message=not add_generation_prompt,
         )
-        return text
 
 
 FORMS = {"chat": "batch-chat-completions", "completions": "batch-completions"}

@@ -62,7 +62,7 @@ class _Kept:
     def differences(self, now: Settings) -> list[str]:
         """Return the names of the settings for which the replies do not serve a request; empty if they serve it."""
         before = self.entry["settings"]
-        replies = [reply for kept in (self, *self.conversation) for reply in kept.entry["replies"]]
+        replies = [reply for kept in self.conversation or [self] for reply in kept.entry["replies"]]
         different = []
         for name in _changed(before, now):
             limits = before.get(name), now.get(name)
@@ -182,16 +182,15 @@ class ReplyStore:
 
     def _add(self, kept_before: Sequence[_Kept]) -> None:
         """Add the replies of a run, or of all unfinished runs."""
-        conversations: dict[Any, list[_Kept]] = defaultdict(list)
+        conversations: dict[tuple[str, str], list[_Kept]] = defaultdict(list)
         for kept in kept_before:
-            self._by_prompt[kept.entry["prompt"]].append(kept)
-            if "first_prompt" in kept.entry:
-                conversations[kept.entry["first_prompt"], str(kept.entry["settings"])].append(kept)
-        for kept in kept_before if conversations else ():
-            first_prompt = kept.entry.get("first_prompt", kept.entry["prompt"])
-            kept.conversation = conversations[first_prompt, str(kept.entry["settings"])]
-            if "first_prompt" not in kept.entry:
-                kept.conversation.append(kept)
+            prompt = kept.entry["prompt"]
+            self._by_prompt[prompt].append(kept)
+            conversations[kept.entry.get("first_prompt", prompt), str(kept.entry["settings"])].append(kept)
+        for conversation in conversations.values():
+            if any("first_prompt" in kept.entry for kept in conversation):
+                for kept in conversation:
+                    kept.conversation = conversation
 
     def _request(self, method: str, arguments: Arguments) -> tuple[str, JsonObject]:
         """Return a hash of the prompt, and the settings, with the seed that the model itself adds, if any.

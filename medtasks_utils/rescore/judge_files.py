@@ -178,8 +178,9 @@ def _row(judged: _Judged, judge: Judge, model: str) -> dict[str, str]:
         "failure": result.failure,
     }
     # UTF-8 and CSV cannot represent lone surrogates and NUL, so both become U+FFFD.
-    cells = {name: "" if value is None else printable(str(value)) for name, value in values.items()}
-    return {name: cell.replace("\0", "\ufffd") for name, cell in cells.items()}
+    return {
+        name: "" if value is None else printable(str(value)).replace("\0", "\ufffd") for name, value in values.items()
+    }
 
 
 def _share(score: float | None) -> float | None:
