@@ -92,7 +92,7 @@ class Evaluation:
                 self._temporary = TemporaryDirectory()
                 folder = Path(self._temporary.name)
             self.store = ReplyStore(folder, model, fresh, extend)
-        may_be_away = extend and self.store is not None and self.store.kept > 0
+        may_be_away = bool(extend and self.store and self.store.kept)
         with only_results_on_standard_output():
             self.manager, tasks = check(config, settings, may_be_away)
         if saved_run is not None:
@@ -130,7 +130,7 @@ class Evaluation:
             except StoppedBeforeReplies:
                 raise
             except BaseException as error:
-                if self.store is not None:
+                if self.store:
                     self.store.close()
                 if isinstance(error, ServerUnavailable):
                     raise ServerUnavailable(f"{error}; {self._way_on}") from None
@@ -145,7 +145,7 @@ class Evaluation:
         self.problem = "; ".join(f"{task}: {failure}" for task, failure in failures.items() if failure) or None
         if self.problem:
             self.problem += f". {self._way_on}"
-        elif self.store is not None and self.results is not None:
+        elif self.store and self.results is not None:
             if any(standing["asked"] < standing["of"] for standing in self.against.values()):
                 self.store.close()  # the same command without --against continues the run
             else:
@@ -154,7 +154,7 @@ class Evaluation:
     @property
     def _way_on(self) -> str:
         """A sentence that says how to continue a run that ended early."""
-        if self.store is None or not self._keeps:
+        if not self.store or not self._keeps:
             return "no replies were kept; with --output_path and without --no_keep, a run can continue where it stopped"
         return self.store.way_on
 

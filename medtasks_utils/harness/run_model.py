@@ -52,14 +52,14 @@ class RunModel:
         number_processes(model)
         learn_context(model)
         has_several_processes = model.world_size > 1
-        if store is not None:
+        if store:
             store.begin(seed_of(model, {}), has_several_processes)
         model.set_cache_hook(self)
         try:
             yield
         finally:
             model.set_cache_hook(self._stages.cache_hook)
-            if store is not None and has_several_processes:  # the first process ends the run for all
+            if store and has_several_processes:  # the first process ends the run for all
                 store.close()
 
     # ---- what lm_eval calls
@@ -96,7 +96,7 @@ class RunModel:
         self._stages.explain()
         replies = [of_request and of_request[0] for of_request in known]
         to_send = [place for place, of_request in enumerate(known) if of_request is None]
-        for piece in [to_send] if self._calls_hook or self._store is None else _pieces(to_send):
+        for piece in _pieces(to_send) if self._store and not self._calls_hook else [to_send]:
             new_replies = self._ask(method, [requests[place] for place in piece], requests)
             for place, reply in zip(piece, new_replies, strict=True):
                 replies[place] = reply

@@ -48,7 +48,7 @@ class Stages:
             arguments: the request's arguments.
             first: the arguments of the first request of the conversation, if this is a later one.
         """
-        kept = None if self._store is None else self._store.take(method, arguments, first)
+        kept = self._store.take(method, arguments, first) if self._store else None
         if kept is not None:
             return kept
         if method == "loglikelihood" and task not in self._ours:
@@ -58,12 +58,12 @@ class Stages:
 
     def explain(self) -> None:
         """Log, with ``--extend``, how many requests have to be sent."""
-        if self._store is not None:
+        if self._store:
             self._store.explain()
 
     def keep(self, method: str, arguments: Arguments, replies: Sequence[Any]) -> None:
         """Store the replies to a request."""
-        if self._store is not None:
+        if self._store:
             self._store.put(method, arguments, replies)
 
 

@@ -266,7 +266,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
         run = current_run.get()
         self.model = run.model if run else None
-        if self.turns is not None:
+        if self.turns:
             kwargs["chat_template"] = self.turns.prepare(kwargs.get("chat_template"))
         self._scorer = None
         if self.generates and not self.predict_only and self.with_batch_scores:
@@ -288,7 +288,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.generates and self.options.repeats > 1:
             have_prompts = self._reordered is not None or (in_one_request and self.turns is not None)
             generations.make_independent(self.task_name, self.instances, self.model, have_prompts, in_one_request)
-        if self.turns is not None:
+        if self.turns:
             self.turns.requests_are_built()
 
     def doc_iterator(self, *, samples: Any = None, rank: int = 0, world_size: int = 1, **limit: Any) -> Iterator[Any]:
@@ -358,7 +358,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for number, prompt in enumerate(prompts):
             request = super().construct_requests(doc, prompt, metadata=(task, doc_id, 1), **kwargs)
             request.idx = number
-            if self.turns is not None:
+            if self.turns:
                 self.turns.add_messages(request)
             requests.append(request)
         return requests
@@ -399,7 +399,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
         Few-shot examples are drawn as one process draws them, and after that the sampler is as it was.
         """
-        if self.turns is not None:
+        if self.turns:
             yield self.turns.schemas
         state = self.sampler.rnd.getstate() if self.config.num_fewshot else None
         for doc in documents:
@@ -426,7 +426,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
         """Read the answer in a response, ignoring its tool calls, by the ``strict`` or ``flexible`` reading."""
-        text = response if self.turns is None else self.turns.without_calls(response)
+        text = self.turns.without_calls(response) if self.turns else response
         return getattr(self.benchmark, reading)(text, doc)  # type: ignore[no-any-return]
 
     def apply_filters(self) -> None:
@@ -448,7 +448,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for instance in self.instances:
             # With several processes, lm_eval pads the last request of a process with extra responses.
             instance.resps = [as_reply(instance.resps[0])]
-        if self.turns is not None:
+        if self.turns:
             self.turns.finish()
         replies = [instance.resps[0] for instance in self.instances]
         self._ends_are_known = any(reply.ended != "unknown" for reply in replies)
@@ -478,7 +478,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         Raises:
             MedtasksError: if no prompt got a reply in a task without tools.
         """
-        if refusals and len(refusals) == count and self.turns is None:
+        if refusals and len(refusals) == count and not self.turns:
             raise MedtasksError(f"{self.task_name}: none of the {what} got a reply; first reason: {refusals[0]}")
         if refusals:
             self.remark(f"{len(refusals)} of {count} {what} got no reply; first reason: {refusals[0]}")
@@ -497,7 +497,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         answer.details |= instance.resps[0].facts
         if self._reordered is not None:
             answer.details["order"] = order_of(instance.idx, self._reordered.first_order(instance.doc))
-        if self.turns is not None:
+        if self.turns:
             self.turns.annotate(answer, instance)
         return answer
 
