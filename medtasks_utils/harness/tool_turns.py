@@ -105,7 +105,7 @@ class ToolTurns:
             instance.replies = []
             instance.conversation = Conversation(f"{instance.doc_id}/{instance.idx}", [*instance.chat])
         run = current_run.get()
-        self._batch = run and run.batch
+        self._batch = run.batch if run else None
         if self._batch:
             self._batch.join(self._task.task_name, self.conversing)
 

@@ -182,7 +182,7 @@ class ReplyStore:
 
     def _add(self, kept_before: Sequence[_Kept]) -> None:
         """Add the replies of a run, or of all unfinished runs."""
-        conversations: dict[tuple[str, str], list[_Kept]] = defaultdict(list)
+        conversations: dict[Any, list[_Kept]] = defaultdict(list)
         for kept in kept_before:
             prompt = kept.entry["prompt"]
             self._by_prompt[prompt].append(kept)
