@@ -20,7 +20,6 @@ from given import BENCHMARKS, NLTK, TASKS
 from hypothesis import settings
 from lm_eval import evaluator
 from lm_eval.tasks._index import TaskIndex
-from tiny_llama import new_llama
 
 from medtasks_utils.writing import SECRETS
 
@@ -95,10 +94,30 @@ def tiny_model(tmp_path_factory):
     """A random Llama of a few thousand weights with a byte-level tokenizer and a chat template."""
     for package in ("torch", "transformers"):
         pytest.importorskip(package, reason=f"the hf model needs {package}")
+    import torch
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+
     folder: Path = tmp_path_factory.mktemp("tiny")
-    shape = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "max_position_embeddings": 4096}
-    _, model = new_llama(folder, ["the answer is A B C D \\boxed{0}"] * 5, **shape)
-    model.save_pretrained(folder)
+    special = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>"}
+    learning = ByteLevelBPETokenizer()
+    texts = ["the answer is A B C D \\boxed{0}"] * 5
+    learning.train_from_iterator(texts, 300, special_tokens=[*special.values()], show_progress=False)
+    tokenizer = PreTrainedTokenizerFast(tokenizer_object=learning._tokenizer, **special)
+    turns = "{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"
+    tokenizer.chat_template = turns + "{% if add_generation_prompt %}<assistant>{% endif %}"
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(0)
+    shape = LlamaConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=32,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        max_position_embeddings=4096,
+        eos_token_id=tokenizer.eos_token_id,
+    )
+    LlamaForCausalLM(shape).save_pretrained(folder)
     return folder
 
 

@@ -21,7 +21,7 @@ from medtasks_utils.errors import UsageError, reason_of, show_errors_as_one_line
 @each_row("names")
 def test_groups_tags_and_tasks_are_what_they_are_called(name, tasks):
     """All tasks are in the row without a name."""
-    assert {"medexqa", "medexqa_logits", "medtasks"} <= {*manager().all_groups}
+    assert {"medexqa", "medexqa_logits"} <= {*manager().all_groups}
     if name:
         assert sorted(manager().load([name])["tasks"]) == tasks
     else:

@@ -2,27 +2,23 @@
 
 import io
 
-import pytest
 from commanding import exit_code, succeed
 from given import each_row
 from saved_runs import edit_lines, sample_file, save_run
 
 
-def extract(monkeypatch: pytest.MonkeyPatch, text: str, *arguments: str) -> int:
-    monkeypatch.setattr("sys.stdin", io.StringIO(text))
-    return exit_code(["extract", *arguments])
-
-
 @each_row("extracts")
 def test_both_filters_say_what_they_read_and_how(arguments, text, code, said, monkeypatch, capsys):
     """Where a benchmark has several kinds of answer, and none is named, the answer is a decimal."""
-    assert extract(monkeypatch, text, "--task", *arguments) == code
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    assert exit_code(["extract", "--task", *arguments]) == code
     assert capsys.readouterr().out == said
 
 
 def test_candidates_are_shown_with_their_evidence(monkeypatch, capsys):
     text = "The total is 4 points (5-9: high risk). Wait, age counts double: the total is 5 points."
-    assert extract(monkeypatch, text, "--task", "medcalc_bench", "--kind", "integer", "--explain") == 0
+    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+    succeed("extract", "--task", "medcalc_bench", "--kind", "integer", "--explain")
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "flexible-extract: 5.0 (statement)"
     shown = [" ".join(line.split()[:2]) for line in lines[2:]]

@@ -38,10 +38,6 @@ CARD.data.repositories["corrected"] = made._replace(files=tuple(f._replace(sha25
 """
 
 
-def files_in(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
-
-
 def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
     """The hub's repositories, made of the bundled sample; bytes in the place of SciBERT."""
     for place, file in table("hub_rows"):
@@ -50,8 +46,11 @@ def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
     shutil.copytree(SAMPLE / "medexqa", folder / "medexqa")
     names = {MEDMCQA: "medmcqa", MEDEXQA: "medexqa", VERIFIED: "medcalc", V1_2: "medcalc", MEDHALLU: "medhallu"}
     bert = {name: name.encode() for name in ("config.json", "vocab.txt", "pytorch_model.bin")}
-    made = {of: {**files_in(folder / name), "README.md": UNUSED} for of, name in names.items()}
-    return {**made, SCIBERT: {**bert, "flax_model.msgpack": UNUSED}}
+    made = {SCIBERT: {**bert, "flax_model.msgpack": UNUSED}}
+    for of, name in names.items():
+        files = {str(p.relative_to(folder / name)): p.read_bytes() for p in folder.glob(f"{name}/**/*.*")}
+        made[of] = {**files, "README.md": UNUSED}
+    return made
 
 
 NAMES = ("medcalc_bench", "medexqa", "medhallu", "medmcqa", "wordnet", "punkt_tab", "scibert")
@@ -107,7 +106,6 @@ def test_a_fetch_gets_all_that_runs_read_and_they_need_no_internet_then(tmp_path
         assert checked.code == 1
         tasks = "medtasks,medcalc_bench_v1_2,medcalc_bench_corrected,medhallu_artificial"
         with LocalServer(lambda body: "The answer is A. The heart pumps. \\boxed{0}") as server:
-            words = ["eval", "--data", "hub", "--tasks", tasks, "--limit", "2", "--output_path", "results"]
-            done = said([*words, *server.flags()], offline="1")
+            done = said([*server.run_of(tasks, "hub"), "--limit", "2", "--output_path", "results"], offline="1")
         assert done.code == 0, done
         assert {*tasks.split(",")} <= saved_results(tmp_path / "results")["results"].keys() and hub.asked == []

@@ -33,8 +33,7 @@ def response(request: Row) -> Row:
 
 def written(folder: Path, *words: str) -> list[Row]:
     """The lines of ``medtasks requests`` on the sample."""
-    command = ["requests", "--data", "sample", *words, "--model_name", "m", "-o", folder / "r.jsonl"]
-    succeed(*command)
+    succeed("requests", "--data", "sample", *words, "--model_name", "m", "-o", folder / "r.jsonl")
     return json_lines(folder / "r.jsonl")
 
 
@@ -53,8 +52,7 @@ def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
 @each_row("requests")
 def test_requests_and_responses_are_those_of_a_server(words, tmp_path):
     with LocalServer(answer) as server:
-        command = ["eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", tmp_path / "run"]
-        succeed(*command)
+        succeed("eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", tmp_path / "run")
     requests = written(tmp_path, *words)
     assert {request["url"] for request in requests} == {"/v1/chat/completions"}
     bodies = sorted(json.dumps(request["body"], sort_keys=True) for request in requests)

@@ -1,9 +1,15 @@
-"""Runs of the defining environments: written once as the harness's files, then reported, judged and compared."""
+"""Runs of the defining environments: written once as the harness's files, then reported, judged and compared.
+
+The runs are written as ``vf-eval -s`` writes them, over the bundled sample's rows; the tables ``*_environment`` have
+what each environment makes of a row: its prompt, right answer and info.
+"""
 
 import importlib
 import json
 import shutil
 import zipfile
+from collections.abc import Callable, Sequence
+from functools import cache
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -11,9 +17,8 @@ from typing import Any
 import pyarrow
 import pytest
 from commanding import exit_code, succeed
-from environment_runs import ENVIRONMENTS, lines, rows, write
-from given import TASK_OF, Row, each_row, write_rows
-from running import right_answer
+from given import TASK_OF, Row, each_row, table, write_rows
+from running import documents_of, right_answer
 from saved_runs import save_run
 
 from medtasks_utils.elsewhere.matching import NOWHERE, by_id, by_prompt
@@ -24,6 +29,43 @@ from medtasks_utils.inference.replies import Reply
 from medtasks_utils.results import Run, read_runs
 
 STRICT = "strict-match"
+ENVIRONMENTS = {
+    # benchmark: the environment, its reward function
+    "medmcqa": ("med-mcqa", "accuracy"),
+    "medexqa": ("medexqa", "combined_reward"),
+    "medcalc_bench": ("medcalc-bench", "check_correctness"),
+    "medhallu": ("medhallu", "medhallu_reward"),
+}
+
+
+@cache
+def rows(benchmark: str) -> list[Row]:
+    """The sample's documents, as the harness has them."""
+    return documents_of(TASK_OF[benchmark])
+
+
+def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> list[Row]:
+    """A line for each response."""
+    environment, function = ENVIRONMENTS[benchmark]
+    found = []
+    for index, (doc, row) in enumerate(zip(rows(benchmark), table(f"{benchmark}_environment"), strict=True)):
+        prompt = [{"role": "system", "content": "Be careful."}, {"role": "user", "content": row["prompt"]}]
+        for rollout in range(rollouts):
+            reply = {"role": "assistant", "content": answer({**doc, "rollout": rollout})}
+            score = float((index + rollout) % 3 > 0)
+            own = {"example_id": index, "task": environment, "prompt": prompt, "completion": [reply]}
+            own |= {"reward": score, "metrics": {function: score}, "total_ms": 13.0, "is_truncated": False}
+            found.append({**row, **own})
+    return found
+
+
+def write(folder: Path, benchmark: str, written: Sequence[Row], metadata: dict[str, Any] | None = None) -> Path:
+    """The file, in the folder that vf-eval makes for it."""
+    environment = ENVIRONMENTS[benchmark][0]
+    path = write_rows(written, folder / f"outputs/evals/ours-{benchmark[3:]}--org--model-7b/0a1b2c3d/results.jsonl")
+    about = {"env_id": environment, "env_args": {}, "model": "org/model-7b", "date": "2026-03-04 05:06:07"}
+    path.with_name("metadata.json").write_text(json.dumps({**about, **(metadata or {})}))
+    return path
 
 
 def mostly_right(doc: Row) -> str:
@@ -81,14 +123,12 @@ def test_names_in_a_run_never_lead_out_of_the_folder(names, tmp_path):
     assert len(new) == 2 and {file.parents[1] for file in new} == {tmp_path / "deep" / "out"}
 
 
-def test_without_metadata_the_folder_names_the_environment_and_the_model(tmp_path):
-    path = write(tmp_path / "theirs", "medhallu", lines("medhallu", right_answer))
-    path.with_name("metadata.json").unlink()
-    folder = path.parents[1]
-    for name, model in {"medhallu--medcalc_bench-7b": "medcalc_bench-7b", "medhallu": "medhallu"}.items():
-        folder = folder.rename(folder.with_name(name))
-        run, _ = imported(folder / "0a1b2c3d" / "results.jsonl", tmp_path / name)
-        assert (run.model, [*run.tasks]) == (model, ["medhallu"])
+@pytest.mark.parametrize("model", ["medcalc_bench-7b", "medhallu"])
+def test_without_metadata_the_folder_names_the_environment_and_the_model(model, tmp_path):
+    folder = tmp_path / (model if model == "medhallu" else f"medhallu--{model}") / "0a1b2c3d"
+    path = write_rows(lines("medhallu", right_answer), folder / "results.jsonl")
+    run, _ = imported(path, tmp_path)
+    assert (run.model, [*run.tasks]) == (model, ["medhallu"])
 
 
 def test_rollouts_of_an_example_are_its_generations(tmp_path):
@@ -153,12 +193,9 @@ def test_answers_in_boxes_are_read_where_the_environment_asked_for_them(tmp_path
 # ---- other harnesses
 
 
-OTHERS = Path(__file__).parent / "other_harnesses"
-
-
 def pack(folder: Path) -> None:
     """The log of inspect_ai as it writes it by default: an archive with Zstandard, which Python 3.14 can write."""
-    log = json.loads((OTHERS / "log.json").read_text())
+    log = json.loads((folder / "log.json").read_text())
     with zipfile.ZipFile(folder / "log.eval", "w") as archive:
         archive.writestr("header.json", json.dumps({"eval": log["eval"]}))
         for sample in log["samples"]:
@@ -171,7 +208,7 @@ def pack(folder: Path) -> None:
 def test_runs_of_other_harnesses_keep_their_scores_and_ends(
     name, match, note, tokens, reasoning, left_out, tmp_path, capsys
 ):
-    path = Path(shutil.copytree(OTHERS, tmp_path / "of-MedCalc-Bench")) / name
+    path = Path(shutil.copytree(Path(__file__).parent / "other_harnesses", tmp_path / "of-MedCalc-Bench")) / name
     pack(path.parent)
     run, (problem,) = imported(path, tmp_path)
     assert run.model == "org/m"
@@ -195,22 +232,21 @@ def test_runs_of_other_harnesses_keep_their_scores_and_ends(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", ["eval", "json"])
-def test_a_log_that_inspect_ai_itself_writes(form: str, tmp_path: Path) -> None:
+def test_a_log_that_inspect_ai_itself_writes_is_read(form, tmp_path):
     """Of four right answers, one is cut; inspect_ai's own score, whether a text is in it, says that one is wrong."""
     inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai is installed in CI")
     dataset, model, scorer = (importlib.import_module(f"inspect_ai.{name}") for name in ("dataset", "model", "scorer"))
     docs = {f"{doc['note']}\n{doc['question']}": doc for doc in rows("medcalc_bench")[:4]}
-    asked = [
-        dataset.Sample(text, target="no such text" if number == 3 else "<answer>") for number, text in enumerate(docs)
-    ]
+    targets = ["<answer>"] * 3 + ["no such text"]
 
-    def answer(messages: Any, *_: Any) -> Any:
+    def answer(messages, *_):
         number = [*docs].index(messages[-1].text)
         end = "stop" if number else "max_tokens"
         output = model.ModelOutput.from_content("m", right_answer(docs[messages[-1].text]), end)
         output.usage = model.ModelUsage(input_tokens=9, output_tokens=number, total_tokens=9 + number)
         return output
 
+    asked = list(map(dataset.Sample, docs, targets))
     task = inspect_ai.Task(dataset=asked, scorer=scorer.includes(), name="medcalc-bench")
     mocked = model.get_model("mockllm/model", custom_outputs=answer)
     inspect_ai.eval(task, model=mocked, log_dir=str(tmp_path / "log"), log_format=form, display="none")
@@ -232,9 +268,10 @@ SCORES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")
 def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_path, capsys):
     names = fields if len(fields) > 1 else ("Key",)
     written = []
+    scores = () if benchmark == "medmcqa" else SCORES
     for doc in rows(benchmark):
         identity = dict(zip(names, (f" {doc[name]}" for name in fields), strict=True))
-        written.append({**identity, "text": right_answer(doc), **dict.fromkeys(SCORES, 0)})
+        written.append({**identity, "text": right_answer(doc), **dict.fromkeys(scores, 0)})
     written += [written[0], {**written[1], names[0]: "nowhere"}]
     path = write_rows(written, tmp_path / f"x.{form}")
     text = path.read_text()
@@ -250,15 +287,10 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
         assert (kind in errors) == (form == "jsonl")
     (run,) = read_runs(tmp_path)
     assert run.model == "x"
-    metrics = run.tasks[task].metrics
+    metrics, samples = run.tasks[task].metrics, run.tasks[task].samples
     assert metrics["acc", STRICT].value == 1
-    assert [metrics[f"their_{name}", STRICT].value for name in SCORES] == [0] * 6
-    assert len(run.tasks[task].samples) == len(rows(benchmark))
+    assert {name: metrics[name, STRICT].value for name, _ in metrics if name.startswith("their_")} == {
+        f"their_{name}": 0 for name in scores
+    }
+    assert ["other_scores" in sample.details[STRICT] for sample in samples] == [bool(scores)] * len(rows(benchmark))
     assert exit_code(words) == 2 and "--id, --response and --task must be given together" in capsys.readouterr().err
-
-
-def test_samples_of_a_run_without_other_scores_have_no_field_for_them(tmp_path):
-    written = [{"id": doc["id"], "text": right_answer(doc)} for doc in rows("medmcqa")]
-    path, task = write_rows(written, tmp_path / "x.jsonl"), TASK_OF["medmcqa"]
-    run, _ = imported(path, tmp_path, task=task, id_fields=["id"], response_field="text")
-    assert not any("other_scores" in sample.details[STRICT] for sample in run.tasks[task].samples)

@@ -63,16 +63,6 @@ def the_line(capsys: pytest.CaptureFixture[str]) -> str:
     return one_line(errors)
 
 
-def bare_model(folder: Path) -> None:
-    """Write the configuration and the tokenizer of a model without a chat template, and none of its weights."""
-    from tokenizers import Tokenizer, models
-    from transformers import GPT2Config, PreTrainedTokenizerFast
-
-    words = Tokenizer(models.WordLevel({"[unk]": 0}, unk_token="[unk]"))
-    PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained(folder)
-    GPT2Config(n_positions=4096).save_pretrained(folder)
-
-
 # Each line of the table: what differs from a run that works, the exit code, and what the error has to say. Null leaves
 # a flag out; AT stands for the server.
 USUAL = {
@@ -91,9 +81,15 @@ def test_a_mistake_is_one_line_with_the_way_out(changed, code, says, server, cap
 @pytest.mark.torch
 @each_row("eval_mistakes_of_hf")
 def test_a_mistake_with_a_model_in_this_process_is_too(changed, code, says, server, monkeypatch, capsys):
+    """One has a configuration and a tokenizer without a chat template, and no weights."""
     torch = pytest.importorskip("torch", reason="the hf model needs torch")
+    from tokenizers import Tokenizer, models
+    from transformers import GPT2Config, PreTrainedTokenizerFast
+
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    bare_model(Path("bare"))
+    words = Tokenizer(models.WordLevel({"[unk]": 0}, unk_token="[unk]"))
+    PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained("bare")
+    GPT2Config(n_positions=4096).save_pretrained("bare")
     test_a_mistake_is_one_line_with_the_way_out(changed, code, says, server, capsys)
 
 

@@ -2,17 +2,17 @@
 
 import itertools
 import json
-from collections import Counter
+from statistics import fmean, multimode
 from typing import Any
 
 import pytest
-from commanding import exit_code
+from commanding import succeed
 from given import each_row
 from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
-from local_server import Answer, LocalServer, Request, completion
+from local_server import Answer, Fault, LocalServer, Request, completion
 from running import Scripted, documents_of, evaluate, model_of, right_answer, samples
 from scripts import in_turn, refusal, together
 
@@ -22,18 +22,17 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.generations import make_independent, scores_together
 from medtasks_utils.harness.server_model import can_be_asked_singly, spent
 
-
-def of_seed(body: Request) -> Answer:
-    """What a server that honours seeds says: one text for a seed, reasoned and cut if it is odd."""
-    is_odd = body["seed"] % 2
-    return completion(f"\\boxed{{A}} {body['seed']}", "length" if is_odd else "stop", reasoning_content="Hm." * is_odd)
-
-
 # ---- seeds
 
 
 @each_row("first_seeds")
 def test_a_server_that_honours_seeds_gives_different_texts(model_args, gen_kwargs, base):
+    """It has one text for a seed, which is reasoned and cut if it is odd."""
+
+    def of_seed(body):
+        text, is_odd = f"\\boxed{{A}} {body['seed']}", body["seed"] % 2
+        return completion(text, "length" if is_odd else "stop", reasoning_content="Hm." * is_odd)
+
     with LocalServer(together(4, of_seed)) as server:
         model = model_of(server, num_concurrent=4, **model_args)
         result = evaluate(
@@ -52,15 +51,10 @@ def test_a_server_that_honours_seeds_gives_different_texts(model_args, gen_kwarg
 
 
 def test_vllm_takes_one_in_its_sampling_parameters():
-    class VLLM(Scripted):
-        model_args = {"seed": 77}  # noqa: RUF012
-
-    class Derived(VLLM):
-        pass
-
+    derived = type("Derived", (type("VLLM", (Scripted,), {"model_args": {"seed": 77}}),), {})
     given = {"do_sample": True, "temperature": 0.7}
     instances = [Instance("generate_until", {}, ("p", given), j) for j in range(3)]
-    make_independent("t", instances, Derived(), have_prompts=True)
+    make_independent("t", instances, derived(), have_prompts=True)
     assert [i.args[1] for i in instances] == [{"temperature": 0.7, "seed": 77 + j} for j in range(3)]
     assert given == {"do_sample": True, "temperature": 0.7}
 
@@ -73,12 +67,10 @@ def test_models_of_an_api_with_no_method_of_their_own_are_asked_one_by_one(name)
     assert not can_be_asked_singly(Scripted())
 
 
-@pytest.mark.parametrize(
-    ("gen_kwargs", "is_said"), [("temperature=0.7", True), ("do_sample=true,temperature=0.7", False)]
-)
-def test_greedy_repeats_are_said_to_gain_nothing(gen_kwargs, is_said, warnings_of_harness):
+@each_row("greedy_repeats")
+def test_greedy_repeats_are_said_to_gain_nothing(gen_kwargs, said, warnings_of_harness):
     evaluate("medmcqa_openmed", metadata={"medmcqa": {"repeats": 2}}, gen_kwargs=gen_kwargs, limit=2)
-    assert len([line for line in warnings_of_harness() if "decoding is greedy" in line]) == is_said
+    assert str(warnings_of_harness()).count("decoding is greedy") == said
 
 
 # ---- orders
@@ -90,18 +82,18 @@ def test_orders_are_all_different_and_balanced():
         assert orders[0] == "".join(first)
         assert len(set(orders)) == 24
         for start in range(0, 24, 4):
-            for place in range(4):
-                assert sorted(order[place] for order in orders[start : start + 4]) == list("ABCD")
+            for letters in zip(*orders[start : start + 4], strict=True):
+                assert {*letters} == {*"ABCD"}
         assert order_of(24, "".join(first)) == orders[0]
 
 
 @pytest.mark.parametrize(("task", "shots"), [("medmcqa_openmed", 2), ("medexqa_all", 0)])
 def test_generations_see_the_choices_in_orders_of_their_own(task, shots, warnings_of_harness):
-    benchmark = task.split("_")[0]
+    benchmark, _ = task.split("_")
     once, varied = Scripted(right_answer), Scripted(right_answer)
     evaluate(task, once, num_fewshot=shots)
-    options = {"repeats": 5, "vary_order": True}
-    result = evaluate(task, varied, num_fewshot=shots, metadata={benchmark: options})
+    options = {benchmark: {"repeats": 5, "vary_order": True}}
+    result = evaluate(task, varied, num_fewshot=shots, metadata=options)
     logged, (name,) = samples(result), result["samples"]
     assert "greedy" not in str(warnings_of_harness())
     assert varied.prompts[::5] == once.prompts, "order 0 is that of a single generation"
@@ -126,15 +118,14 @@ ANSWERS = st.lists(st.sampled_from(["A", "B", "C", None]), min_size=1, max_size=
 @given(answers=ANSWERS, target=st.sampled_from("ABCD"))
 def test_what_generations_tell_by_counting(answers, target):
     right = [answer == target for answer in answers]
-    found = scores_together(answers, right)
-    assert found["all@k"] == all(right)
-    assert found["any@k"] == any(right)
-    pairs = list(itertools.combinations(answers, 2))
-    same = [a is not None and a == b for a, b in pairs]
-    assert found["agreement"] == pytest.approx(sum(same) / len(same) if same else 1)
-    votes = Counter(answer for answer in answers if answer)
-    best = [answer for answer in votes if votes[answer] == max(votes.values())]
-    assert found["maj@k"] == pytest.approx((target in best) / len(best) if best else 0)
+    same = [a is not None and a == b for a, b in itertools.combinations(answers, 2)]
+    best = multimode(filter(None, answers))
+    assert scores_together(answers, right) == {
+        "all@k": all(right),
+        "any@k": any(right),
+        "agreement": pytest.approx(fmean(same) if same else 1),
+        "maj@k": pytest.approx((target in best) / len(best) if best else 0),
+    }
 
 
 # ---- in one request
@@ -168,20 +159,10 @@ def test_all_generations_are_requested_at_once_and_not_read_from_a_cache_of_one_
     assert "|repeats:4+in_one_request|" in signature
 
 
-@pytest.mark.parametrize(
-    ("says", "answer", "gen_kwargs", "task"),
-    [
-        ("sent 1 of n=4 replies", lambda body: ".", SAMPLED, "medmcqa_openmed"),
-        ("sent n=4 equal replies", lambda body: {"choices": [{"text": "."}] * 4}, SAMPLED, "medmcqa_openmed"),
-        ("decoding is greedy", choices, "max_gen_toks=64", "medmcqa_openmed"),
-        ("its own prompt", choices, SAMPLED, "medmcqa_openmed"),
-        ("or conversation", choices, SAMPLED, "medcalc_bench_calculator"),
-        ("n must be 1", lambda body: refusal(400, "n must be 1"), SAMPLED, "medmcqa_openmed"),
-    ],
-)
-def test_what_cannot_be_requested_at_once_is_one_line(says, answer, gen_kwargs, task):
+@each_row("not_at_once")
+def test_what_cannot_be_requested_at_once_is_one_line(says, status, body, gen_kwargs, task):
     at_once = {**AT_ONCE, "medmcqa": {**AT_ONCE["medmcqa"], "vary_order": "prompt" in says}}
-    with LocalServer(answer) as server, pytest.raises(MedtasksError, match=says):
+    with LocalServer(lambda _: Fault(status, body)) as server, pytest.raises(MedtasksError, match=says):
         evaluate(task, model_of(server), metadata=at_once, limit=2, gen_kwargs=gen_kwargs)
     assert len(server.requests) <= 1
 
@@ -189,9 +170,8 @@ def test_what_cannot_be_requested_at_once_is_one_line(says, answer, gen_kwargs, 
 def test_generations_of_one_request_are_kept_and_taken_over_together(tmp_path, capsys):
     def asked(*words):
         before = len(server.requests)
-        tasks = ["--tasks", "medmcqa_openmed,medhallu", "--set", "medhallu.repeats=4"]
-        flags = ["--data", "sample", *tasks, "--gen_kwargs", SAMPLED, *server.flags(), *words]
-        assert exit_code(["eval", *flags, "--output_path", str(tmp_path), "--extend"]) == 0
+        flags = ["--gen_kwargs", SAMPLED, "--set", "medhallu.repeats=4", *words, "--output_path", tmp_path]
+        succeed(*server.run_of("medmcqa_openmed,medhallu"), "--extend", *flags)
         return len(server.requests) - before - 2
 
     at_once = [f"--set={benchmark}.repeats_in_one_request=true" for benchmark in ("medmcqa", "medhallu")] + ["--set"]

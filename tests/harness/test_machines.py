@@ -1,5 +1,6 @@
 """A model in the process: the stock command, ours, and ours on two machine ranks give the same samples and scores."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,6 @@ from typing import Any
 import pytest
 from commanding import clean_environment
 from given import TASKS
-from launching import ON_PROCESSORS, free_port, launch
 from running import saved_results, saved_samples
 
 NAMES = (
@@ -23,16 +23,21 @@ from lm_eval.__main__ import cli_evaluate
 lm_eval.tasks.TaskManager = partial(lm_eval.tasks.TaskManager, include_defaults=False)
 cli_evaluate()
 """
-OURS = ["-m", "medtasks_utils.__main__", "eval"]
+OURS = [sys.executable, "-m", "medtasks_utils.__main__", "eval"]
+PORT = 20_000 + os.getpid() % 10_000  # below those that systems give out of themselves
+# Two processes in all; with --cpu it would start one whatever it is told.
+RANKS = f"""-m accelerate.commands.accelerate_cli launch --multi_gpu --num_processes 2 --num_machines 2
+--main_process_ip 127.0.0.1 --main_process_port {PORT} --mixed_precision no --dynamo_backend no --machine_rank"""
+FLAGS = "--log_samples --limit 7 --device cpu --batch_size 1 --apply_chat_template --gen_kwargs max_gen_toks=6"
+ON_PROCESSORS = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true", "MEDTASKS_DATA": "sample"}
 
 
 def started(launcher: list[str], model: Path, folder: Path) -> subprocess.Popen[str]:
     command = [
-        *(*launcher, "--tasks", ",".join(NAMES), "--output_path", str(folder), "--log_samples", "--limit", "7"),
-        *("--model", "hf", "--model_args", f"pretrained={model},dtype=float32", "--device", "cpu", "--batch_size", "1"),
-        *("--apply_chat_template", "--gen_kwargs", "max_gen_toks=6", "--metadata", METADATA),
+        *(*launcher, "--tasks", ",".join(NAMES), "--output_path", str(folder), *FLAGS.split()),
+        *("--model", "hf", "--model_args", f"pretrained={model},dtype=float32", "--metadata", METADATA),
     ]
-    environment = clean_environment({**ON_PROCESSORS, "MEDTASKS_DATA": "sample"})
+    environment = clean_environment(ON_PROCESSORS)
     return subprocess.Popen(
         command, cwd=folder.parent, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
     )
@@ -45,11 +50,10 @@ def samples(folder: Path) -> dict[Any, Any]:
 @pytest.mark.torch
 def test_two_machine_ranks_and_the_stock_command_give_what_one_process_gives(tiny_model, tmp_path):
     pytest.importorskip("accelerate", reason="several processes are accelerate's")
-    port = free_port()
     launchers = [
-        ("one", [sys.executable, *OURS]),
+        ("one", OURS),
         ("stock", [sys.executable, "-c", STOCK, "run", "--include_path", str(TASKS)]),
-        *(("two", [*launch(port, 2, rank), *OURS]) for rank in range(2)),
+        *(("two", [sys.executable, *RANKS.split(), rank, *OURS[1:]]) for rank in "01"),
     ]
     for process in [started(command, tiny_model, tmp_path / name) for name, command in launchers]:
         _, errors = process.communicate(timeout=600)
@@ -58,6 +62,6 @@ def test_two_machine_ranks_and_the_stock_command_give_what_one_process_gives(tin
     assert len(samples(one)) == 2 * 3 * 7 + 2 * 4 + 4
     assert any(sample["resps"][0][0] for sample in saved_samples(one, "medhallu")), "it does generate"
     for other in (tmp_path / "stock", tmp_path / "two"):
-        assert saved_results(other)["results"] == saved_results(one)["results"]
-        assert saved_results(other)["n-samples"] == saved_results(one)["n-samples"]
+        for part in ("results", "n-samples"):
+            assert saved_results(other)[part] == saved_results(one)[part]
         assert samples(other) == samples(one)

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -31,18 +32,12 @@ from medtasks_utils.inference.replies import Reply
 from medtasks_utils.inference.reply_store import ReplyStore
 
 MODEL = {"kind": "hf", "pretrained": "a"}
-ASKS = {
-    "plain": ["--tasks", "medhallu,medmcqa_openmed"],
-    "tools": ["--tasks", "medcalc_bench_calculator", "--set", "medcalc_bench.max_turns=4"],
-}
+TASKS = {"plain": "medhallu,medmcqa_openmed", "tools": "medcalc_bench_calculator"}
 
 
-def command(served: LocalServer, folder: Path, ask: str, *more: str, connections: int = 4) -> list[str]:
-    return [
-        *("eval", "--data", "sample", "--limit", "12", *ASKS[ask]),
-        *served.flags(num_concurrent=connections),
-        *("--json", "--output_path", str(folder), "--log_samples", *more),
-    ]
+def command(served: LocalServer, folder: Path, ask: str, connections: int = 4) -> list[str]:
+    words = served.run_of(TASKS[ask], num_concurrent=connections)
+    return [*words, "--limit", "12", "--json", "--log_samples", "--output_path", str(folder)]
 
 
 def run(words: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> tuple[dict[str, Any], str]:
@@ -50,27 +45,6 @@ def run(words: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> 
     assert main(words) == code
     told, errors = capsys.readouterr()
     return json.loads(told or "{}"), errors
-
-
-def interrupted(words: list[str], capsys: pytest.CaptureFixture[str], held: Held) -> str:
-    """What a run in this process says that Ctrl-C ends when answers are first held back."""
-    held.then = _thread.interrupt_main
-    assert main(words) == 130
-    held.release.set()
-    out, errors = capsys.readouterr()
-    assert out == ""
-    return errors
-
-
-def killed(words: list[str], cwd: Path, held: Held) -> None:
-    """Kill a run when answers are first held back."""
-    command = [sys.executable, "-m", "medtasks_utils", *words]
-    process = subprocess.Popen(command, cwd=cwd, env=clean_environment(), stdout=subprocess.PIPE)
-    assert held.reached.wait(300)
-    process.kill()
-    process.communicate()
-    held.release.set()
-    assert process.returncode == -signal.SIGKILL
 
 
 def answer(body: Request) -> str:
@@ -84,14 +58,21 @@ def answer(body: Request) -> str:
 
 @pytest.mark.parametrize("ask", ["plain", pytest.param("tools", marks=pytest.mark.slow)])
 def test_a_run_that_was_ended_asks_nothing_twice(ask, tmp_path, capsys):
+    """One in this process is ended by Ctrl-C, and one of its own is killed, when answers are first held back."""
     with LocalServer(answer) as whole:
         expected, _ = run(command(whole, tmp_path / "whole", ask), capsys)
     with LocalServer(held := Held(7, answer)) as served:
         words = command(served, tmp_path / "killed", ask)
         if ask == "plain":
-            assert "run the same command again" in interrupted(words, capsys, held).splitlines()[-2]
+            held.then = _thread.interrupt_main
+            told, errors = run(words, capsys, code=130)
+            assert told == {} and "run the same command again" in errors.splitlines()[-2]
         else:
-            killed(words, tmp_path, held)
+            process = subprocess.Popen([sys.executable, "-m", "medtasks_utils", *words], env=clean_environment())
+            assert held.reached.wait(300)
+            process.kill()
+            assert process.wait() == -signal.SIGKILL
+        held.release.set()
         served.answer = answer
         found, errors = run(words, capsys)
     assert "reusing" in errors and "--fresh" in errors
@@ -194,11 +175,9 @@ def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog, 
     for prompt, reply in expected.items():
         put(kept, prompt, reply, max_gen_toks=5)
     kept.put("loglikelihood", ("p", " A"), [(-1.5, True)])
-    (kept.end if is_archived else kept.close)()
+    kept.end() if is_archived else kept.close()
     (file,) = tmp_path.iterdir()
-    whole = file.read_bytes()
-    chance = random.Random(0)
-    found: Counter[bool] = Counter()
+    whole, chance, found = file.read_bytes(), random.Random(0), Counter[bool]()
     for _ in range(150):
         start = chance.randrange(len(whole))
         end = start + chance.choice([0, 1, 1, 40, len(whole)])
@@ -262,8 +241,8 @@ def is_long(prompt: str) -> bool:
 @each_row("extended_runs")
 def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(name, task, old, new, reason, tmp_path, capsys):
     def evaluate_in(folder, served, *words):
-        flags = ["--data", "sample", "--tasks", task, "--limit", "6", *words, *served.flags(), "--json"]
-        return run(["eval", *flags, "--log_samples", "--output_path", str(tmp_path / folder)], capsys)
+        flags = ["--limit", "6", *words, "--json", "--log_samples", "--output_path", str(tmp_path / folder)]
+        return run([*served.run_of(task), *flags], capsys)
 
     with LocalServer(long_answer) as whole:
         expected, _ = evaluate_in("whole", whole, *new)
@@ -276,18 +255,18 @@ def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(name, task, 
     assert grown["scores"] == expected["scores"]
     anew = Counter(map(prompt_of, whole.requests))
     if reason == "max_gen_toks":
-        anew = Counter(prompt for prompt in anew.elements() if is_long(prompt))
+        anew = Counter(filter(is_long, anew.elements()))
         assert anew
     elif not reason:
         anew -= before
     assert Counter(map(prompt_of, served.requests)) == anew
     assert reason in errors and errors.count("--extend: ") == 1
     assert grown["answers_taken_over"] == len(whole.requests) - anew.total()
-    ended, whole_run = (
-        [task.signatures for task in max(load_runs(tmp_path / folder), key=lambda run: run.date).tasks.values()]
-        for folder in ("grown", "whole")
+    (whole_run,), (*_, ended) = (
+        sorted(load_runs(tmp_path / name), key=attrgetter("date")) for name in ("whole", "grown")
     )
-    assert ended == whole_run
+    for name, found in whole_run.tasks.items():
+        assert ended.tasks[name].signatures == found.signatures
 
 
 def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
@@ -356,13 +335,9 @@ class InProcess:
 
 
 def test_pieces_take_two_minutes(monkeypatch):
-    seconds = [0.0]
-    monkeypatch.setattr("medtasks_utils.harness.run_model.time", SimpleNamespace(monotonic=lambda: seconds[0]))
-    sizes = []
-    for piece, took in zip(_pieces(range(673)), [240, 60, 0, 1e9, 120], strict=True):
-        sizes.append(len(piece))
-        seconds[0] += took
-    assert sizes == [64, 32, 64, 512, 1]
+    times = iter([0, 240, 240, 300, 300, 300, 300, 1e9, 1e9, 1e9])
+    monkeypatch.setattr("medtasks_utils.harness.run_model.time", SimpleNamespace(monotonic=lambda: next(times)))
+    assert [len(piece) for piece in _pieces(range(673))] == [64, 32, 64, 512, 1]
 
 
 @pytest.mark.parametrize(("kind", "kept"), [("HFLM", 6), ("VLLM", 4)])

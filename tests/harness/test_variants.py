@@ -11,7 +11,7 @@ from lm_eval.tasks import TaskManager
 from running import load
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import DataError, MedtasksError
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.report.score_table import lines_of
 from medtasks_utils.results import read_runs
@@ -103,6 +103,13 @@ def test_each_field_happens_or_is_one_error(tmp_path, field, benchmark, yaml, ou
         "signed": lambda text: all(text in line for line in task.config.metadata["signature"].values()),
     }
     assert [name for name, expected in outcome.items() if not has[name](expected)] == []
+
+
+@pytest.mark.parametrize("is_chat", [False, True])
+def test_no_prompt_is_sent_empty(is_chat, tmp_path):
+    task = made(tmp_path, "medmcqa", "description: ''\ndoc_to_text: '{% if false %}{% endif %}'")
+    with pytest.raises(DataError, match="the prompt of example 0 is empty"):
+        task.build_all_requests(apply_chat_template=is_chat, chat_template=lambda messages, **_: json.dumps(messages))
 
 
 @pytest.mark.parametrize("benchmark", BASES)

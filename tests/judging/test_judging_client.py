@@ -1,16 +1,15 @@
-"""Single requests: what is tried again and how long it waits, what an endpoint refuses, the cache, the key."""
+"""Single requests: what is tried again, what an endpoint refuses, the cache, the key."""
 
 import asyncio
 import json
 import sqlite3
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
-from unittest.mock import AsyncMock, Mock, call
+from unittest.mock import Mock
 
 import pytest
-from given import each_row, error_line
+from given import each_row, error_line, table
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
 from local_server import HANG_UP, Fault, completion
@@ -25,8 +24,6 @@ from medtasks_utils.judging.judge_settings import endpoint, find_key
 __all__ = ["no_keys_and_no_waits"]
 KEY = "sk-canary-2718281828"
 GOOD = json.dumps(geval_reply(80))
-READY = {"type": "object", "properties": {"ready": {"type": "boolean"}}, "required": ["ready"]}
-CHECK_FORM = {"name": "reply", "strict": True, "schema": {**READY, "additionalProperties": False}}
 
 
 def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
@@ -37,10 +34,9 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 # ---- what is tried again
 
 
-@pytest.mark.parametrize(
-    "fault", [HANG_UP, Fault(429), Fault(503), *map(partial(Fault, 200), ("<html>starting", {"choices": [{}]}, []))]
-)
-def test_what_may_pass_is_tried_again(fault, tmp_path, capsys):
+@each_row("faults_that_pass")
+def test_what_may_pass_is_tried_again(status, body, tmp_path, capsys):
+    fault = Fault(status, body)
     uncounted = completion(GOOD) | {"usage": {"prompt_tokens": None}}
     judgement, server = one(tmp_path, fault, fault, uncounted)
     assert (judgement.score, judgement.failure, len(server.requests)) == (80.0, None, 3)
@@ -66,15 +62,7 @@ def test_what_stays_wrong_is_not(words, requests, tmp_path):
 
 
 def test_no_reply_within_three_minutes_is_a_timeout():
-    error = explain(NoResponse("late"))
-    assert (error.kind, str(error)) == ("timeout", "no response within 180 s")
-
-
-def test_the_wait_that_the_endpoint_asks_for_is_kept_up_to_two_minutes(tmp_path, monkeypatch):
-    monkeypatch.setattr("medtasks_utils.inference.client.asyncio.sleep", sleep := AsyncMock())
-    busy = [Fault(429, headers={"Retry-After": text}) for text in ("30", "86400")]
-    judgement, _ = one(tmp_path, *busy, GOOD)
-    assert judgement.score == 80.0 and sleep.await_args_list == [call(30.0), call(120)]
+    assert str(error := explain(NoResponse("late"))) == "no response within 180 s" and error.kind == "timeout"
 
 
 # ---- replies
@@ -109,13 +97,13 @@ def test_refused_parameters_are_done_without_and_remembered(status, refused, kep
     with JudgeServer(answer) as server:
         check(settings_for(server.url, tmp_path))
         assert len(server.requests) == 1 + len(refused)
-        assert server.requests[0]["response_format"]["json_schema"] == CHECK_FORM
+        assert [server.requests[0]["response_format"]["json_schema"]] == table("form_of_the_check")
         judgements = judged(server, tmp_path, cases(20), max_tokens=99)
-        assert len(server.judging) == 20  # what the check learned needs no learning again
         assert all(judgement.score is not None for judgement in judgements)
         last = server.requests[-1]
         assert last == {"model": "judge", "messages": last["messages"], **kept}
         check(settings_for(server.url, tmp_path))  # once in a process
+        # What the check learned needs no learning again.
         assert len(server.requests) == 1 + len(refused) + 20
 
 
@@ -186,9 +174,9 @@ def test_each_call_is_followed_by_the_pause(tmp_path, monkeypatch):
 
 def test_what_makes_another_question(tmp_path, monkeypatch):
     def count(server, explanation="So.", **changed):
-        before = len(server.requests)
+        server.requests.clear()
         judged(server, tmp_path, [case(explanation=explanation)], **changed)
-        return len(server.requests) - before
+        return len(server.requests)
 
     reasoned = f'<think>{{"final_score": 3}}</think>{GOOD}'
     with JudgeServer(in_turn(reasoned)) as one, JudgeServer() as other:
@@ -205,8 +193,9 @@ def test_a_cached_reply_that_is_damaged_is_asked_for_again(damage, tmp_path):
     with JudgeServer(in_turn(GOOD)) as server:
         judged(server, tmp_path, [case()])
         file.write_bytes(file.read_bytes()[:40] + damage)
-        judgements = [*judged(server, tmp_path, [case()]), *judged(server, tmp_path, [case()])]
-    assert [judgement.score for judgement in judgements] == [80.0, 80.0] and len(server.requests) == 2
+        for _ in range(2):
+            assert judged(server, tmp_path, [case()])[0].score == 80.0
+    assert len(server.requests) == 2
 
 
 def test_a_full_disk_is_told_with_the_name_of_the_cache(tmp_path, monkeypatch):
@@ -236,7 +225,8 @@ def test_the_database_of_an_earlier_version_is_read_and_left_as_it_is(tmp_path):
 
 
 def test_a_file_with_other_content_is_no_cache(tmp_path):
-    (tmp_path / "cache.jsonl").write_text("a,b\n")
-    with JudgeServer() as server, pytest.raises(JudgeError, match=r"cannot write the judge's cache .* other content"):
-        judged(server, tmp_path, [case()])
-    assert (tmp_path / "cache.jsonl").read_text() == "a,b\n"
+    path = tmp_path / "cache.jsonl"
+    path.write_text("a,b\n")
+    with pytest.raises(JudgeError, match=r"cannot write the judge's cache .* other content"):
+        judged(JudgeServer(), tmp_path, [case()])
+    assert path.read_text() == "a,b\n"

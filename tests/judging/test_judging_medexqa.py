@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from commanding import exit_code, one_line
-from given import MEDEXQA_COLUMNS, Row, each_row, error_line, write_rows
+from given import Row, each_row, error_line
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
 from local_server import Answer, Answering, Fault, LocalServer
@@ -24,15 +24,9 @@ SCORES = {f"clinical_psychology/test/{index}": 10 * (index + 1) for index in ran
 __all__ = ["no_keys_and_no_waits"]
 
 
-def options(server: JudgeServer, folder: Path, mode: str = "g-eval", **more: Any) -> dict[str, Any]:
-    judge = {
-        "use_explanations": True,
-        "use_judge": True,
-        "judge_mode": mode,
-        "judge_model": "judge",
-        "judge_base_url": server.url,
-    }
-    return {"medexqa": {**judge, "judge_cache": str(folder / "cache.sqlite3"), **more}}
+def options(server: JudgeServer, folder: Path, **more: Any) -> dict[str, Any]:
+    judge = {"judge_model": "judge", "judge_base_url": server.url, "judge_cache": str(folder / "cache.sqlite3")}
+    return {"medexqa": {"use_explanations": True, "use_judge": True, "judge_mode": "g-eval", **judge, **more}}
 
 
 def right(doc: Row) -> str:
@@ -65,9 +59,8 @@ def test_the_judges_score_is_the_explanation_of_a_right_answer_and_a_wrong_one_c
     with JudgeServer(judging()) as server:
         metadata = options(server, tmp_path, mcq_weight=0.25, explanation_weight=0.75)
         result = evaluate(TASK, right_or_wrong, metadata=metadata)
-        assert len(server.judging) == 2  # once for both filters, and not for the wrong
         again = evaluate(TASK, right_or_wrong, metadata=metadata)
-        assert len(server.requests) == 2 + 1  # and the check
+        assert len(server.requests) == 2 + 1  # once for both filters, and not for the wrong; and the check
     assert again["results"] == result["results"]
     for filter_name in ("strict-match", "flexible-extract"):
         for sample in samples(result, filter_name):
@@ -117,10 +110,9 @@ def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_sa
     def answer(request):
         return "Prose." if "final_score" in whole(request["messages"]) else sound(request)
 
-    words = ["eval", "--data", "sample", "--tasks", TASK, "--output_path", str(tmp_path / "r"), "--log_samples"]
     with JudgeServer(answer) as judge, LocalServer(lambda request: "The answer is A. Since it is so.") as server:
         metadata = json.dumps(options(judge, tmp_path))
-        assert exit_code([*words, "--metadata", metadata, *server.flags()]) == 1
+        assert exit_code([*server.run_of(TASK), "--output_path", tmp_path, "--metadata", metadata]) == 1
     out, errors = capsys.readouterr()
     assert re.search(f"{TASK}: the judge judged none of .* replies kept in .*: 4; run the same", one_line(errors))
     (row,) = [line for line in out.splitlines() if "explanation" in line.split()[:2]]
@@ -129,9 +121,8 @@ def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_sa
 
 
 def test_a_judge_without_a_reference_in_any_row_is_an_error_before_the_model_is_asked(data, tmp_path):
-    row = [*"QABCD", "", "", "A"]
-    rows = [dict(zip(MEDEXQA_COLUMNS, row, strict=True))]
-    write_rows(rows, data / "medexqa/test/clinical_psychologist_test.tsv", header=False)
+    (data / "medexqa/test").mkdir()
+    (data / "medexqa/test/clinical_psychologist_test.tsv").write_text("Q\tA\tB\tC\tD\t\t\tA\n")
     model = Scripted(right)
     with JudgeServer(sound) as server, pytest.raises(MedtasksError, match="no example has a reference explanation"):
         evaluate(TASK, model, data, metadata=options(server, tmp_path))
@@ -143,8 +134,7 @@ def test_a_judge_without_a_reference_in_any_row_is_an_error_before_the_model_is_
 
 def test_without_explanations_no_judge_is_called_whatever_use_judge_says():
     judge = {"use_judge": True, "judge_mode": "g-eval", "judge_base_url": "http://127.0.0.1:9/v1"}
-    result = evaluate("medexqa_be", metadata={"medexqa": {**judge, "use_explanations": False}})
-    results = result["results"]["medexqa_biomedical_engineering"]
+    results = evaluate(TASK, metadata={"medexqa": {**judge, "use_explanations": False}})["results"][TASK]
     assert results["acc,strict-match"] == 1.0
     assert not {key for key in results if key.startswith(("explanation", "combined", "judge", "bleu"))}
 

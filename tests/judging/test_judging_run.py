@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 from given import ROOT
@@ -59,15 +60,15 @@ def test_claims_that_both_references_make_count_once_and_texts_without_claims_ar
 # ---- the limit, faults, a kill, interruption
 
 
-def test_the_limit_is_kept_and_used(tmp_path):
-    faults = faulty([(0.3, Fault(429, headers={"Retry-After": "0.1"}))], sound)
-    met = together(4, faults)  # of claims, which come first, there are too few to meet
+def test_as_many_calls_as_the_limit_says_are_under_way_and_never_more(tmp_path):
+    faults = faulty([(0.3, Fault(503))], sound)
 
-    def answer(request):
-        return (sound if "JSON array" in whole(request["messages"]) else met)(request)
+    def slowly(request):
+        time.sleep(0.05)
+        return faults(request)
 
-    with JudgeServer(answer) as server:
-        judged(server, tmp_path, cases(1), "factscore", concurrency=4, max_retries=50)
+    with JudgeServer(together(4, slowly)) as server:
+        judged(server, tmp_path, cases(12), concurrency=4, max_retries=50)
         assert server.most_at_once == 4
 
 

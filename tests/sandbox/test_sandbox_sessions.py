@@ -33,8 +33,9 @@ def sandbox():
         yield sandbox
 
 
-def texts(results: list[ExecutionResult]) -> list[str]:
-    return [result.text for result in results]
+def texts(sandbox: Sandbox, *calls: tuple[str, str]) -> list[str]:
+    """What calls give, each a session's key and code."""
+    return [result.text for result in sandbox.run(list(calls))]
 
 
 def until(condition: Callable[[], object]) -> None:
@@ -48,8 +49,8 @@ def until(condition: Callable[[], object]) -> None:
 
 @each_row("sandbox_calls")
 def test_calls_share_what_their_session_has_and_nothing_else(calls, sandbox):
-    results = sandbox.run([(key, code) for key, code, _ in calls])
-    for (key, _, pattern), text in zip(calls, texts(results), strict=True):
+    said = texts(sandbox, *((key, code) for key, code, _ in calls))
+    for (key, _, pattern), text in zip(calls, said, strict=True):
         assert re.fullmatch(pattern, text), text
         sandbox.forget(key)
 
@@ -63,29 +64,29 @@ def test_a_session_that_is_forgotten_begins_anew(sandbox):
 
 def test_sessions_draw_numbers_of_their_own(sandbox):
     code = "import random\nrandom.random(), float(np.random.random())"
-    one, another = (eval(text) for text in texts(sandbox.run([(key, code) for key in "de"])))
+    one, another = map(eval, texts(sandbox, ("d", code), ("e", code)))
     assert {*one}.isdisjoint(another)
 
 
 # ---- limits and texts
 
 
-def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh():
-    codes = {
-        "import itertools\nlist(itertools.count())": "",
-        "print('creatinine clearance = 51.87 mL/min')\nwhile True: pass": "creatinine clearance = 51.87 mL/min\n",
-        "import os, time\nos.write(1, b'half a line')\ntime.sleep(99)": "half a line\n",
-    }
+@pytest.fixture(scope="module")
+def hasty():
     with Sandbox(timeout=0.5) as sandbox:
-        results = sandbox.run([(key, code) for key in codes for code in ("x = 1", key, "x")])
-    for shown, slow, after in zip(codes.values(), results[1::3], results[2::3], strict=True):
-        assert slow == ExecutionResult(f"{shown}Error: timed out after 0.5 s; all variables were lost", True)
-        assert after.text.endswith("NameError: name 'x' is not defined")
+        yield sandbox
+
+
+@each_row("endless_codes")
+def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh(code, shown, hasty):
+    _, slow, after = hasty.run([(code, each) for each in ("x = 1", code, "x")])
+    assert slow == ExecutionResult(f"{shown}Error: timed out after 0.5 s; all variables were lost", True)
+    assert after.text.endswith("NameError: name 'x' is not defined")
 
 
 def test_output_is_bounded_and_says_how_much_was_cut(sandbox):
     codes = ["print('x' * 5_000)", "print('\U0001f489' * 9_000)\n1 / 0", "'goes on'"]
-    whole, failed, after = texts(sandbox.run([("one", code) for code in codes]))
+    whole, failed, after = texts(sandbox, *(("one", code) for code in codes))
     note = "\n[some 1,000 characters left out]\n"
     room = 4_000 - len(note)
     assert whole == "x" * (room - room // 3) + note + "x" * (room // 3)
@@ -108,10 +109,9 @@ def test_a_session_without_room_says_that_it_is_lost():
     with Sandbox(timeout=20, processes=1, alive=3) as sandbox:
         sandbox.run([(str(n), f"x = {n}") for n in range(8)])
         again = sandbox.run([(str(n), "x") for n in range(8)])
-        anew = sandbox.run([("3", "x = 'anew'\nx")])
+        assert texts(sandbox, ("3", "x = 'anew'\nx")) == ["'anew'"]
     lost = "Error: the process was ended to make room for others; all variables were lost"
     assert again == [ExecutionResult(lost if 2 <= n < 7 else str(n), 2 <= n < 7) for n in range(8)]
-    assert texts(anew) == ["'anew'"]
 
 
 @each_row("open_files")
@@ -150,7 +150,7 @@ def test_a_sandbox_that_is_killed_is_started_anew(sandbox, caplog):
 
 @pytest.fixture
 def _namespaces(sandbox):
-    sandbox.run([("a", "1")])
+    sandbox.started()
     if sandbox.layers["namespaces"]:
         pytest.skip(f"no namespaces here (a chroot has none): {sandbox.layers['namespaces']}")
 
@@ -160,7 +160,7 @@ def test_closed_and_used_again(caplog):
     sandbox = Sandbox(timeout=20, _off=["landlock"])
     sandbox.close()
     with caplog.at_level(logging.INFO, logger="lm_eval.medtasks"):
-        assert sandbox.run([("a", "1")])[0].text == "1"
+        assert texts(sandbox, ("a", "1")) == ["1"]
     assert sandbox.layers["landlock"] == "switched off"
     assert "sandbox: plain Python, confined by namespaces, seccomp, limits" in caplog.text
     started = descendants(sandbox.started()._process.pid)  # not of this process: other sandboxes still fork
@@ -179,8 +179,8 @@ def test_a_sandbox_that_cannot_start_says_why(monkeypatch):
 def test_a_sandbox_without_room_for_its_folder_says_so(monkeypatch):
     full = Mock(side_effect=OSError("no space"))
     monkeypatch.setattr("medtasks_utils.sandbox.sandbox.Zygote", full)
-    (result,) = Sandbox().run([("s", "1")])
-    assert result.text == "Error: could not start a process for the code: no space; all variables were lost"
+    (said,) = texts(Sandbox(), ("s", "1"))
+    assert said == "Error: could not start a process for the code: no space; all variables were lost"
 
 
 def descendants(pid: int) -> set[int]:
@@ -254,7 +254,7 @@ def test_weak_calls_end_without_a_process_descriptor(weak):
     weak.run([("endless", "1")])
     assert weak._sessions["endless"].process is None
     before = descendants(os.getpid())
-    assert "timed out after 1 s" in weak.run([("endless", "while True:\n    pass")])[0].text
+    assert "timed out after 1 s" in texts(weak, ("endless", "while True:\n    pass"))[0]
     until(lambda: before - descendants(os.getpid()))
 
 

@@ -42,20 +42,17 @@ class Hub(LocalServer):
         return Fault(200, self.raw[path]) if path in self.raw else self._repository(path)
 
     def _repository(self, path: str) -> Fault:
-        api = re.fullmatch(r"/api/(datasets|models)/([^/]+/[^/]+)(?:/(revision|tree)/([^/]+))?", path)
-        file = re.fullmatch(r"/(?:(datasets)/)?([^/]+/[^/]+)/resolve/([^/]+)/(.+)", path)
-        match = api or file
-        kind, name = (match[1] or "models", match[2]) if match else ("", "")
-        files = self.repositories.get((kind, name))
-        if files is None or (file and file[4] not in files):
+        asked = re.fullmatch(r"(?:/api)?(?:/(datasets|models))?/([^/]+/[^/]+)(?:/(\w+)/([^/]+))?(?:/(.+))?", path)
+        kind, name, what, revision, file = asked.groups() if asked else [""] * 5
+        files = self.repositories.get((kind or "models", name))
+        if files is None or (file and file not in files):
             return Fault(404, b"", {"X-Error-Code": "RepoNotFound" if files is None else "EntryNotFound"})
         if file:
-            data = files[file[4]]
-            return Fault(200, data, {"ETag": f'"{_etag(data)}"', "X-Repo-Commit": _commit(file[3])})
-        assert api
-        if api[3] == "tree":
+            data = files[file]
+            return Fault(200, data, {"ETag": f'"{_etag(data)}"', "X-Repo-Commit": _commit(revision)})
+        if what == "tree":
             return Fault(200, [{"type": "file", "path": p, "size": len(d), "oid": _etag(d)} for p, d in files.items()])
-        return Fault(200, {"id": name, "sha": _commit(api[4]), "siblings": [{"rfilename": path} for path in files]})
+        return Fault(200, {"id": name, "sha": _commit(revision), "siblings": [{"rfilename": path} for path in files]})
 
     def _index(self) -> bytes:
         packages = "".join(

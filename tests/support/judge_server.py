@@ -12,8 +12,9 @@ from scripts import draw, prompt_of, whole
 LABELS = ("FULLY_SUPPORTED", "PARTIALLY_SUPPORTED", "NOT_SUPPORTED")
 
 
-def reply_to(messages: list[dict[str, str]]) -> str:
+def sound(request: Request) -> Answer:
     """What a sound judge says: a function of the prompt alone."""
+    messages = request["messages"]
     text, rng = whole(messages), draw(messages[-1]["content"])
     if '"ready"' in text:
         return '{"ready": true}'
@@ -28,10 +29,6 @@ def geval_reply(score: Any, **changed: Any) -> dict[str, Any]:
     """A complete object for G-Eval."""
     (reply,) = table("geval_reply")
     return {**reply, "final_score": score, **changed}
-
-
-def sound(request: Request) -> Answer:
-    return reply_to(request["messages"])
 
 
 def faulty(shares: Sequence[tuple[float, Answer]], otherwise: Answering) -> Answering:

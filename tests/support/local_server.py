@@ -77,6 +77,10 @@ class LocalServer:
         self._server.shutdown()
         self._server.server_close()
 
+    def run_of(self, tasks: str, data: object = "sample", **more: Any) -> list[str]:
+        """The words of ``medtasks eval`` with the model behind it."""
+        return ["eval", "--data", str(data), "--tasks", tasks, *self.flags(**more)]
+
     def flags(self, **more: Any) -> list[str]:
         """The flags of a run that name a model behind it."""
         arguments = {"model": "m", "base_url": self.chat, "max_retries": 1, "num_concurrent": 4, **more}

@@ -7,6 +7,7 @@ import argparse
 import gc
 import importlib
 import json
+import pkgutil
 import sys
 from functools import wraps
 from typing import Any
@@ -18,8 +19,9 @@ from medtasks_utils.harness.deferred_imports import DEFERRED, import_lm_eval
 from medtasks_utils.harness.lm_eval_names import NAMES
 
 MODULES = "evaluator evaluator_utils tasks loggers utils api.task api.model config.evaluate_config _cli.run _cli.utils"
-OF_MODELS = {"server": "models.openai_completions:LocalChatCompletion._create_payload",
-             "hf": "models.huggingface:HFLM._model_generate"}  # fmt: skip
+OF_MODELS = {"server": ("openai_completions:LocalChatCompletion", "_create_payload"),
+             "hf": ("huggingface:HFLM", "_model_generate")}  # fmt: skip
+"""A class of each kind of model, and its method that a request reaches."""
 
 
 def is_ours(value: Any) -> bool:
@@ -58,11 +60,10 @@ def watch(kind: str) -> set[str]:
     """The names, which are filled in when the model gets a request."""
     gc.disable()  # which would take away what was replaced
     import_lm_eval()
-    module, _, method = OF_MODELS[kind].partition(":")
-    for name in (*MODULES.split(), module):
+    for name in MODULES.split():
         importlib.import_module(f"lm_eval.{name}")
-    class_name, _, method = method.partition(".")
-    owner = getattr(sys.modules[f"lm_eval.{module}"], class_name)
+    place, method = OF_MODELS[kind]
+    owner = pkgutil.resolve_name(f"lm_eval.models.{place}")
     original = getattr(owner, method)
 
     @wraps(original)

@@ -35,9 +35,7 @@ RUNS = [
 
 def served(folder: Path, seconds: float = 0.3, **changed: Any) -> dict[str, Any]:
     """A plan with one model, whose server is a program of these tests."""
-    program = (
-        f"{sys.executable} {ROOT / 'tests' / 'support' / 'served_model.py'} {{port}} {folder / 'requests'} {seconds}"
-    )
+    program = f"{sys.executable} {ROOT}/tests/support/served_model.py {{port}} {folder}/requests {seconds}"
     model = {"name": "m", "serve": program, "model_args": {"model": "m", "num_concurrent": 2}, **changed}
     return {"output": str(folder / "sweep"), "data": "sample", "runs": RUNS, "models": [model]}
 
@@ -92,8 +90,8 @@ def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path, quick, mon
     content = served(tmp_path, replicas=2, resources={"gpus": 2, "cpus": 2})
     monkeypatch.setattr(allocation_module, "is_up", Mock(side_effect=[True, False, True]))
     assert [running(tmp_path) for _ in steps(content, CUDA_VISIBLE_DEVICES="4,5,6,7")][:2] == [0, 2]
-    servers = [(tmp_path / f"sweep/m/server{number}.log").read_text().splitlines()[0] for number in (0, 1)]
-    assert servers == ["GPUs 4,5", "GPUs 6,7"]
+    for number, gpus in enumerate(("4,5", "6,7")):
+        assert (tmp_path / f"sweep/m/server{number}.log").read_text().startswith(f"GPUs {gpus}\n")
     logs = [path.read_text() for path in tmp_path.glob("sweep/m/*/log.txt")]
     assert len({re.findall(r"127.0.0.1:(\d+)/v1/chat/completions", log)[0] for log in logs}) == 2
     for word in ("intranet,127.0.0.1", content["models"][0]["serve"], "--log_samples"):
@@ -178,12 +176,11 @@ def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_p
     ]
     small, middle, large = jobs_of(Plan(**content))
     assert (small.name, large.name) == ("m/a,max_gen_toks=20", "m/a,max_gen_toks=40")
-    for job, names in ((small, "12"), (large, "1")):
-        for name in names:
-            write_whole(job.folder / "m" / f"answers_{name}.jsonl.gz", job.name)
+    for job, name in (small, 1), (small, 2), (large, 1):
+        write_whole(job.folder / f"m/answers_{name}.jsonl.gz", job.name)
     for _ in steps(content):
         assert running(tmp_path) <= 1
-    kept = [(large.folder / "m" / f"answers_{name}.jsonl.gz").read_text() for name in "12"]
+    kept = [(large.folder / f"m/answers_{name}.jsonl.gz").read_text() for name in (1, 2)]
     assert kept == [large.name, small.name]
     assert all("'--extend'" in (job.folder / "log.txt").read_text() for job in (small, middle, large))
 

@@ -3,7 +3,8 @@
 import json
 from typing import Any
 
-from given import each_row
+import pytest
+from given import each_row, table
 from hypothesis import given
 from hypothesis import strategies as st
 from tool_caller import tagged
@@ -12,11 +13,8 @@ from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
 from medtasks_utils.tools.calls import Call, read_calls
 
 BOTH: Any = TOOLS_BY_NAME
-CALCULATOR: Any = {"calculator": TOOLS_BY_NAME["calculator"]}
-
-
+CALCULATOR: Any = {"calculator": BOTH["calculator"]}
 CALL = '{"name": "calculator", "arguments": {"expression": "1"}}'
-CODE = "x = 2\nprint(x)"
 
 
 @each_row("tool_calls")
@@ -25,8 +23,8 @@ def test_a_call_is_read_and_taken_out_and_all_else_stays(reply, calls, rest):
 
 
 def test_code_is_no_call_where_there_is_no_tool_for_it():
-    reply = f"```python\n{CODE}\n```\n{tagged('calculator', '2 + 2')}"
-    assert read_calls(reply, CALCULATOR) == ([Call("calculator", "2 + 2")], f"```python\n{CODE}\n```\n")
+    code = "```python\nprint(2)\n```\n"
+    assert read_calls(code + tagged("calculator", "2 + 2"), CALCULATOR) == ([Call("calculator", "2 + 2")], code)
 
 
 TOO_LARGE = [
@@ -42,29 +40,15 @@ def test_a_malformed_call_is_a_call_with_a_problem(reply, problem):
     assert problem in str(call.problem)
 
 
-def test_calls_beyond_the_limit_are_told_of():
-    calls, _ = read_calls(tagged("calculator", "1") * 16, BOTH)
-    assert [call.problem for call in calls] == [None] * 16
-    *run, more = read_calls(tagged("calculator", "1") * 19, BOTH)[0]
-    assert (run, more) == (calls, Call("", problem="3 more calls were not run: at most 16 are run per reply"))
+@pytest.mark.parametrize(("written", "more", "left"), [(16, 0, 0), (19, 3, 0), (120, 84, 20)])
+def test_sixteen_calls_of_a_reply_are_run_and_a_hundred_read(written, more, left):
+    calls, rest = read_calls(f"{CALL}\nx\n" * written, BOTH)
+    told = Call("", problem=f"{more} more calls were not run: at most 16 are run per reply")
+    assert calls == [Call("calculator", "1")] * 16 + [told] * bool(more)
+    assert rest.count(CALL) == left
 
 
-def test_a_hundred_objects_of_a_reply_are_parsed_and_no_more():
-    calls, rest = read_calls(f"{CALL}\nx\n" * 120, BOTH)
-    assert calls[-1] == Call("", problem="84 more calls were not run: at most 16 are run per reply")
-    assert rest.count(CALL) == 20
-
-
-TOKENS = st.sampled_from(
-    [
-        *("<tool_call>", "</tool_call>", "<think>", "</think>", "```", "```python", "```json", "\n", " ", "\t", "x"),
-        *('{"name": "calculator"', '"arguments": {', '"expression": "1"', "{", "}", "[", "]", '"', "'", ",", ":", "\\"),
-        *('{"name": "python", "arguments": {"code": "1"}}', "\ud800", "\x00", "print(1)", "1e999", "\r"),
-    ]
-)
-
-
-@given(st.lists(TOKENS, max_size=40).map("".join))
+@given(st.lists(st.sampled_from(table("pieces_of_calls")), max_size=40).map("".join))
 def test_no_reply_breaks_the_reading(reply):
     for tools in (BOTH, CALCULATOR):
         calls, rest = read_calls(reply, tools)

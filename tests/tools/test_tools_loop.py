@@ -27,11 +27,6 @@ class Caller(Scripted):
         self.first = getattr(request, "first", request.args)
         return self.answer(json.loads(request.args[0]))
 
-    @property
-    def chats(self) -> list[list[Chat]]:
-        """Those of each batch."""
-        return [[json.loads(prompt) for prompt in batch] for batch in self.batches]
-
 
 def calculating(chat: Chat) -> str:
     """Calls the calculator once, then gives its result as the answer."""
@@ -63,7 +58,7 @@ def test_a_round_is_one_batch_over_the_examples_still_going(monkeypatch):
 def test_the_model_sees_the_prompt_its_reply_and_the_result():
     model = Caller(calculating)
     result = evaluate("medcalc_bench_calculator", model, limit=2)
-    first, second = model.chats
+    first, second = (list(map(json.loads, batch)) for batch in model.batches)
     assert model.first[0] == model.batches[0][1], "by which a conversation is kept whole"
     for before, after in zip(first, second, strict=True):
         assert after == [
@@ -83,7 +78,7 @@ def test_an_endless_caller_ends_after_max_turns_unanswered():
     model = Caller(lambda chat: tagged("calculator", f"{turn(chat)} / 0"))
     result = evaluate("medcalc_bench_calculator", model, limit=3, metadata={"medcalc_bench": {"max_turns": 5}})
     assert [len(batch) for batch in model.batches] == [3] * 5
-    assert [LAST_TURN in batch[0][-1]["content"] for batch in model.chats] == [False] * 4 + [True]
+    assert [json.loads(batch[0])[-1]["content"].count(LAST_TURN) for batch in model.batches] == [0, 0, 0, 0, 1]
     (scores,) = result["results"].values()
     assert scores["turns,strict-match"] == 5
     assert scores["tool_calls,strict-match"] == scores["tool_errors,strict-match"] == 4, "the last call is not run"
@@ -102,15 +97,12 @@ def test_a_final_answer_ends_an_example_whatever_stands_beside_it(answer_format,
 
 @each_row("room_of_results")
 def test_long_results_are_cut_to_what_all_of_them_may_take(calls, limit):
-    def shown(text):
+    head, tail = limit * 2 // 3, limit // 3
+    cut = f"{'a' * head}\n[{limit + 1 - head - tail} characters left out]\n{'a' * tail}"
+    for text, shown in ("", "(no output)"), ("a" * limit, "a" * limit), ("a" * (limit + 1), cut):
         conversation = Conversation("", [{}], calls=[Call("python")] * calls)
         conversation.answer([CallResult(text, failed=False)] * calls, is_last=False)
-        return conversation.transcript[-1]["content"].removeprefix("<tool_response>\n").split("\n</tool_response>")[0]
-
-    head, tail = limit * 2 // 3, limit // 3
-    assert (shown(""), shown("a" * limit)) == ("(no output)", "a" * limit)
-    cut = f"{'a' * head}\n[{limit + 1 - head - tail} characters left out]\n{'a' * tail}"
-    assert shown("a" * (limit + 1)) == cut
+        assert conversation.transcript[-1]["content"].startswith(f"<tool_response>\n{shown}\n</tool_response>")
 
 
 # ---- the ways in which the harness is run

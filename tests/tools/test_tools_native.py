@@ -4,6 +4,7 @@ import json
 import logging
 import re
 from collections.abc import Callable
+from itertools import starmap
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -47,8 +48,7 @@ def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(entry, n
 
 
 def test_sixteen_calls_are_run_and_no_more():
-    function = {"name": "calculator", "arguments": '{"expression": "1"}'}
-    said = heard("", *[{"id": str(number), "type": "function", "function": function} for number in range(17)])
+    said = heard("", *[{"function": {"name": "calculator", "arguments": '{"expression": "1"}'}}] * 17)
     assert [call.problem is None for call in said.calls] == [True] * 16 + [False]
     assert said.message["content"] is None
 
@@ -110,31 +110,13 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
     assert "tool_format=native" in json.dumps(config(result)["signature"])
 
 
-REFUSED = refusal(400, "tools need --enable-auto-tool-choice")
-
-
-def counting(body: dict[str, Any]) -> dict[str, Any]:
-    """A server whose prompts are longer with tools."""
-    return completion(".", prompt_tokens=9 + 300 * ("tools" in body))
-
-
-@pytest.mark.parametrize(
-    ("tried", "resolved", "line"),
-    [
-        (
-            lambda body: REFUSED if "tools" in body else completion(".", prompt_tokens=None),
-            "text",
-            "tools need --enable-auto-tool-choice",
-        ),
-        (lambda body: completion(".", prompt_tokens=9), "text", "leaves tools out of the prompt"),
-        (counting, "native", ""),
-        (lambda body: refusal(500, "tools need --jinja") if "tools" in body else ".", "text", "--jinja"),
-        (in_turn(Fault(500), Fault(503), counting), "native", ""),
-    ],
-)
-def test_auto_is_settled_by_trying_the_server(tried, resolved, line, caplog, monkeypatch):
+@each_row("servers_tried_with_tools")
+def test_auto_is_settled_by_trying_the_server(with_tools, without, resolved, line, caplog, monkeypatch):
+    """What the server says to requests with and without tools, one after another, is a status and a body each."""
+    tools, none = (in_turn(*starmap(Fault, answers)) for answers in (with_tools, without))
     monkeypatch.setattr("medtasks_utils.inference.client._BACKOFF", 0.0)
-    with caplog.at_level(logging.INFO, "lm_eval"), LocalServer(lambda body: ANSWER, probed=tried) as server:
+    server = LocalServer(lambda body: ANSWER, probed=lambda body: (tools if "tools" in body else none)(body))
+    with caplog.at_level(logging.INFO, "lm_eval"), server:
         result = run(server, limit=1, model_args={"max_retries": 3})
     assert (line in caplog.text, config(result)["tool_format"]) == (True, resolved)
     (body,) = server.requests
@@ -253,9 +235,7 @@ def test_a_tool_template_is_given_tools_calls_and_results(form):
 def test_without_a_tool_template_that_can_be_read_calls_are_text(template):
     with pytest.raises(UsageError, match=r"tool_format=native.*chat template.*text"):
         evaluate(
-            "medcalc_bench_calculator",
-            InProcess(template, lambda turn: ANSWER),
-            metadata={"medcalc_bench": {"tool_format": "native"}},
+            "medcalc_bench_calculator", InProcess(template, str), metadata={"medcalc_bench": {"tool_format": "native"}}
         )
     if "raise" not in template:
         model = InProcess(template, lambda turn: f"<tool_call>{CALL}</tool_call>" if turn == 1 else ANSWER)
