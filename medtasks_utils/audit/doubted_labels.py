@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from medtasks_utils.benchmarks.base import Audit
+from medtasks_utils.benchmarks.base import AuditRules
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.results import Run, Sample
@@ -61,7 +61,7 @@ class _Vote(NamedTuple):
     """
 
     run: str
-    audit: Audit
+    audit: AuditRules
     sample: Sample
     answer: str
     response: str
@@ -105,7 +105,7 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
     return sorted(doubted, key=lambda item: -item.support), count
 
 
-def _votes(run: str, audit: Audit, sample: Sample, filter_name: str) -> Iterator[_Vote]:
+def _votes(run: str, audit: AuditRules, sample: Sample, filter_name: str) -> Iterator[_Vote]:
     """Yield a run's vote on an example, or nothing if the sample has no scores for the filter."""
     scores, answers = sample.scores_of(filter_name, "acc"), sample.answers.get(filter_name, [])
     if answers and len(scores) == len(answers):

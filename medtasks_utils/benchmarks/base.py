@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 OptionsOf = TypeVar("OptionsOf", bound=Options)
 
 
-class Audit:
+class AuditRules:
     """The question to an auditor, and the comparison of its readings with those of filters.
 
     Args:
@@ -98,7 +98,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
     blanks: ClassVar[Mapping[str, Example]] = {"": {}}
     packages: ClassVar[tuple[str, ...]] = ()
     case_of: ClassVar["Callable[..., Case] | None"] = None
-    audit_class: ClassVar[type[Audit]] = Audit
+    audit_class: ClassVar[type[AuditRules]] = AuditRules
 
     options_class: type[OptionsOf] = Options  # type: ignore[assignment]
     """The class of the options, from the brackets after the base class."""
@@ -250,6 +250,6 @@ class Benchmark(ABC, Generic[OptionsOf]):
 
     @final
     @property
-    def audit(self) -> Audit:
+    def audit(self) -> AuditRules:
         """What an auditor of this benchmark asks, and how its readings are compared."""
         return self.audit_class(self)

@@ -9,7 +9,7 @@ from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.statistics.scores import Score, as_number
 from medtasks_utils.writing import JsonObject
 
-NOT_AVAILABLE = "N/A"
+UNDEFINED = "N/A"
 """What lm_eval writes for a standard error that there is none of, and results files contain for a value."""
 
 
@@ -60,7 +60,7 @@ class HarnessAggregation:
     def stderr(self, items: Iterable[float | None]) -> float | str:
         """Return the standard error of the value; "N/A" if it is not defined, as for fewer than two clusters."""
         stderr = self.aggregation.stderr(_as_scores(items))
-        return NOT_AVAILABLE if stderr is None else stderr
+        return UNDEFINED if stderr is None else stderr
 
     def __repr__(self) -> str:
         return self.aggregation.name
@@ -76,4 +76,4 @@ def _as_scores(items: Iterable[float | None]) -> MetricScores:
 
 def without_nan(metrics: JsonObject) -> JsonObject:
     """Return metrics with "N/A" for values that are not defined, since JSON has no NaN."""
-    return {name: NOT_AVAILABLE if value != value else value for name, value in metrics.items()}
+    return {name: UNDEFINED if value != value else value for name, value in metrics.items()}

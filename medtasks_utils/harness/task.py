@@ -33,6 +33,7 @@ from .fields import OURS, bind_filters, checked_fields, filters_as_signed, metri
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .models import runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
+from .rendering import check_templates, index_or_text, index_or_texts, rendered
 from .run_model import current_run
 from .settings import check_room, warn_of_cut_reasoning
 from .signature import (
@@ -44,7 +45,6 @@ from .signature import (
 )
 from .sources import HUB, BenchmarkFiles, source_of
 from .task_options import options_of, without_effect
-from .templates import check_templates, index_or_text, index_or_texts, rendered
 from .tool_turns import ToolTurns
 
 

@@ -13,8 +13,8 @@ from tqdm import tqdm
 from medtasks_utils.inference.client import run_with
 
 from .cache import Cache
-from .client import JudgeClient, endpoint_of
 from .judge import CallError, Judge, Judgement, Value
+from .judge_client import JudgeClient, endpoint_of
 from .judge_settings import JudgeSettings
 
 

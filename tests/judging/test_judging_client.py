@@ -18,7 +18,7 @@ from scripts import in_turn, refusal, whole
 from medtasks_utils.inference.responses import NoResponse
 from medtasks_utils.judging import JudgeError, JudgeSettings, check
 from medtasks_utils.judging.cache import Cache
-from medtasks_utils.judging.client import explain
+from medtasks_utils.judging.judge_client import explain
 from medtasks_utils.judging.judge_settings import endpoint, find_key
 
 __all__ = ["no_keys_and_no_waits"]
@@ -46,7 +46,7 @@ def test_what_may_pass_is_tried_again(status, body, tmp_path, capsys):
 
 
 def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr("medtasks_utils.judging.client._PATIENCE", 0.0)
+    monkeypatch.setattr("medtasks_utils.judging.judge_client._PATIENCE", 0.0)
     with JudgeServer(lambda body: HANG_UP) as server, pytest.raises(JudgeError, match="is the server running"):
         check(settings_for(server.url, tmp_path, max_retries=2))
     assert f"at {server.url} has not responded yet; making up to 3 attempts" in caplog.text

@@ -13,7 +13,7 @@ from scipy import stats
 from sklearn.metrics import f1_score
 
 from medtasks_utils.compare.contrast import Contrast, contrast
-from medtasks_utils.harness.aggregates import NOT_AVAILABLE, ExampleScore, HarnessAggregation, without_nan
+from medtasks_utils.harness.aggregates import UNDEFINED, ExampleScore, HarnessAggregation, without_nan
 from medtasks_utils.report.ranking import groups_of, ranking
 from medtasks_utils.statistics import aggregation
 from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, TOTAL
@@ -120,13 +120,13 @@ def test_f1_of_generations_is_the_mean_of_theirs():
 @each_row(
     "aggregates_of_nothing",
     ("F1", [ExampleScore([(0.0, 0.0)])], 0.0),
-    ("MEAN", [ExampleScore([FAILED]), ExampleScore([WRONG])], NOT_AVAILABLE),
+    ("MEAN", [ExampleScore([FAILED]), ExampleScore([WRONG])], UNDEFINED),
 )
 def test_what_comes_of_nothing(how, items, value):
     found = HarnessAggregation(getattr(aggregation, how))
     of_task_and_group = {"task": found(items), "group": (found(items) + found(items)) / 2}
     assert without_nan(of_task_and_group) == {"task": value, "group": value}
-    assert found.stderr(items) == NOT_AVAILABLE
+    assert found.stderr(items) == UNDEFINED
 
 
 def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers():

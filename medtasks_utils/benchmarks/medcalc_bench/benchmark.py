@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, PositiveInt
 
 from medtasks_utils.benchmarks.answers import Answer
-from medtasks_utils.benchmarks.base import Audit, Benchmark
+from medtasks_utils.benchmarks.base import AuditRules, Benchmark
 from medtasks_utils.benchmarks.facts import (
     AuditQuestion,
     Breakdown,
@@ -102,7 +102,7 @@ class MedCalcBenchOptions(ToolOptions):
         return self.dataset_version == "corrected"
 
 
-class MedCalcBenchAudit(Audit):
+class MedCalcBenchAudit(AuditRules):
     """An audit of values, whose form depends on the kind of answer."""
 
     def question(self, example: Example) -> AuditQuestion:
