@@ -11,12 +11,16 @@ EXAMPLES = {benchmark: examples for benchmark, change, examples in table("exampl
 
 
 @each_row("scores")
-def test_what_a_response_scores_by_the_strict_reading(name, number, options, response, expected):
+def test_a_response_scores_what_its_row_says_by_the_strict_reading(
+    name, number, options, response, metrics, cluster, stratum
+):
+    """A row states the metrics that it is about; others may be added."""
     kind, example = benchmarks()[name], EXAMPLES[name][number]
     benchmark = kind(kind.options_class(**options))
     scores = benchmark.scores(benchmark.strict(response, example), example)
-    found = [scores, benchmark.data.cluster_of(example), benchmark.data.stratum_of(example)]
-    assert json.loads(json.dumps(found)) == expected
+    found = {metric: scores.get(metric, "not given") for metric in metrics}
+    assert json.loads(json.dumps(found)) == metrics
+    assert (benchmark.data.cluster_of(example), benchmark.data.stratum_of(example)) == (cluster, stratum)
 
 
 @each_row("almost_quoted")

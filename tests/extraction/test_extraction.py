@@ -64,45 +64,34 @@ def test_a_stated_value_is_read_out_of_a_whole_response():
 
 # ---- what is written is read back, in any style
 
-NUMBERS = [
-    *("{0}", "**{0}**", "${0}$", "≈ {0}", "~{0} mg/dL", "= {0}", "x = {0} kg/m²", "{0} mL/min/1.73 m²", "({0})"),
-    *("{0} (normal range 3-5)", "\\text{{{0} mmol/L}}", "$\\approx {0}\\,\\text{{mg}}$", "The result is {0}.", '"{0}"'),
-]
-POWERS = ["{} × 10^{}", "{}e{}", r"{} \times 10^{{{}}}", "{}*10**{}"]
-DATES = [
-    *("%m/%d/%Y", "%Y-%m-%d", "%Y/%m/%d", "%B %d, %Y", "%b %d, %Y", "%b. %d %Y", "%d %B %Y", "%d-%b-%Y", "%m-%d-%Y"),
-    *("%A, %B %d, %Y", "**%B %d, %Y**", "$%m/%d/%Y$", "The date is %m/%d/%Y.", "\\text{%B %d, %Y}"),
-    "Due %Y-%m-%d (LMP 7/28/2020)",
-]
-AGES = [
-    *("({} weeks, {} days)", "{} weeks {} days", "{} weeks and {} days", "{}w{}d", "{}w {}d", "{} wks {} d", "{}+{}"),
-    *("{} + {} weeks", "{} {}/7", "({}, {})", "[{}, {}]", "GA: {} Weeks and {} Days."),
-    "$({}\\text{{ weeks}}, {}\\text{{ days}})$",
-]
+
+def styles(kind: str) -> st.SearchStrategy[str]:
+    """The ways to write what is of a kind."""
+    return st.sampled_from([style for own, style in table("styles") if own == kind])
 
 
-@given(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), st.sampled_from(NUMBERS))
-def test_a_number(value, style):
+@given(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), styles("number"))
+def test_a_number_is_read_in_any_style(value, style):
     for form in (f"{value:.3f}", f"{value:,.3f}", f"{value:.9e}", repr(value).replace("-", "−")):
         assert READERS["content_decimal"](style.format(form)) == pytest.approx(value, abs=5e-4)
 
 
-@given(st.integers(1, 9), st.integers(-30, 30), st.sampled_from(POWERS))
-def test_scientific_notation(mantissa, exponent, style):
+@given(st.integers(1, 9), st.integers(-30, 30), styles("power of ten"))
+def test_scientific_notation_is_read_in_any_style(mantissa, exponent, style):
     assert READERS["content_decimal"](style.format(mantissa, exponent)) == pytest.approx(mantissa * 10.0**exponent)
 
 
-@given(st.dates(datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)), st.sampled_from(DATES))
-def test_a_date(date, style):
+@given(st.dates(datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)), styles("date"))
+def test_a_date_is_read_in_any_style(date, style):
     assert READERS[DATE](date.strftime(style)) == date
     for text in (f"{date.month}/{date.day}/{date.year}", f"{date.month:02}/{date.day:02}/{date.year}"):
         assert READERS["strict_date"](text) == READERS[DATE](text) == date
 
 
-@given(st.integers(0, 45), st.integers(0, 6), st.sampled_from(AGES))
-def test_an_age(weeks, days, style):
+@given(st.integers(0, 45), st.integers(0, 6), styles("age"))
+def test_an_age_in_weeks_and_days_is_read_in_any_style(weeks, days, style):
     assert READERS[AGE](style.format(weeks, days)) == (weeks, days)
-    assert READERS["strict_weeks_days"](AGES[0].format(weeks, days)) == (weeks, days)
+    assert READERS["strict_weeks_days"](f"({weeks} weeks, {days} days)") == (weeks, days)
     assert READERS[AGE](f"{7 * weeks + days} days") == (weeks, days)
 
 
@@ -120,15 +109,10 @@ def test_literals_too_long_for_python_or_too_large_for_a_float():
 LONG = ["*".join(["2**999"] * 100), "(" * 1000 + "1", "-" * 1500 + "1", "[" * 500, "1 if " * 300]
 
 
-def test_expressions_cannot_reach_out_or_grow():
+def test_expressions_cannot_reach_out_or_grow_and_leave_nothing_behind():
     for expression in [*LONG, *(text for text, value in table("expression") if value is None)]:
         assert evaluate(expression) is None
         assert strict_decimal(f"str({expression})") is None or len(expression) < 2
-
-
-def test_an_expression_leaves_nothing_behind():
-    for attack in ("math.clear()", "math.pop('sqrt')", "math.update(pi=3)", "np.setdefault('x', 1)", "sqrt := 3"):
-        assert evaluate(attack) is None
     assert evaluate("math.sqrt(4) + np.pi") == 2 + math.pi
 
 
@@ -137,7 +121,6 @@ def test_an_expression_leaves_nothing_behind():
 PLAIN = st.text(alphabet=st.characters(exclude_characters="\\{}", exclude_categories=["Cs"]))
 BRACES = st.lists(st.sampled_from(["\\boxed{", *"{}A\\ ", "\\{", "\\}", "\\\\"]), max_size=30).map("".join)
 UNTAGGED = st.text().filter(lambda text: "answer>" not in text.lower() and "think>" not in text.lower())
-WRAPPERS = [r"\text{%s}", r"\mathrm{%s}", r"\mathbf{%s}", "**%s**", "$%s$", "(%s)", " %s ", "%s.", r"\(%s\)", "\n%s\n"]
 
 
 @given(PLAIN, PLAIN, PLAIN, PLAIN)
@@ -157,7 +140,7 @@ def test_contents_are_balanced_and_no_longer_than_the_text(text):
         assert last_box(rf"\boxed{{{content}}}") == (boxes(content) or [content])[-1]
 
 
-@given(st.sampled_from(["A", "0", "12.5", "C. x", "5/4/2021"]), st.lists(st.sampled_from(WRAPPERS), max_size=6))
+@given(st.sampled_from(["A", "0", "12.5", "C. x", "5/4/2021"]), st.lists(styles("wrapper"), max_size=6))
 def test_wrapping_changes_no_token(token, wrappers):
     wrapped = token
     for wrapper in wrappers:
