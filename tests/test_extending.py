@@ -24,22 +24,14 @@ TOY = ROOT / "tests" / "toy"
 BESIDE = {"PYTHONPATH": f"{TOY}:{ROOT}"}
 """The environment that has the other distribution installed beside this one."""
 
-RESPONSES = {
-    "Is snow white?": r"Snow scatters all light. \boxed{yes}",
-    "Is grass red?": "Chlorophyll reflects green light. Answer: no",
-    "Is coal black?": "It depends on the light, so maybe.",
-    "Is milk blue?": r"<think>It may be.</think>\boxed{yes}",
-    "Is the next leaf green?": r"That depends on the season. \boxed{maybe}",
-    "Is a cat black?": "Cats are of many colours.",
-}
-"""What a model says: right in a box, right without one, abstaining, wrong, abstaining rightly, and no answer."""
-STATED = dict(zip(RESPONSES, ("yes", "no", "maybe", "yes", "maybe", "none"), strict=True))
-"""What a careful reader reads in it."""
+RESPONSES = table("toy_responses")
+"""Questions with what a model says, what a careful reader reads in it, and what a judge makes of it: right in a box,
+right without one, abstaining, wrong, abstaining rightly, and no answer."""
 
 
 def response_to(request: dict[str, Any]) -> str:
-    question = request["messages"][-1]["content"].partition("?")[0]
-    return RESPONSES[f"{question}?"]
+    asked = request["messages"][-1]["content"]
+    return next(response for question, response, *_ in RESPONSES if asked.startswith(question))
 
 
 def auditor(request: dict[str, Any]) -> str:
@@ -48,7 +40,7 @@ def auditor(request: dict[str, Any]) -> str:
     if '"ready"' in text:
         return '{"ready": true}'
     assert "one of: yes, no, maybe" in text
-    return next(f"STATED: {stated}" for question, stated in STATED.items() if question in text)
+    return next(f"STATED: {stated}" for question, _, stated, _ in RESPONSES if question in text)
 
 
 def evaluated(server: JudgeServer, folder: Path, *more: str) -> list[str]:
@@ -73,7 +65,7 @@ def environment_run(folder: Path) -> Path:
             "task": "toy-bench",
             "reward": 0.5,
         }
-        for question, response in RESPONSES.items()
+        for question, response, *_ in RESPONSES
     ]
     path = write_rows(lines, place / "results.jsonl")
     about = {"env_id": "toy-bench", "env_args": {"polite": True}, "model": "org/model"}
@@ -192,12 +184,7 @@ def test_a_run_of_an_environment_is_imported(said, folder):
 
 def test_its_explanations_are_judged(said, folder):
     rows = csv_rows(folder / "judged_geval.csv")
-    status = {row["question"]: row["status"] for row in rows}
-    assert status == {
-        **dict.fromkeys(RESPONSES, "wrong"),
-        **dict.fromkeys(("Is snow white?", "Is grass red?", "Is the next leaf green?"), "judged"),
-        "Is a cat black?": "skipped",
-    }
+    assert {row["question"]: row["status"] for row in rows} == {question: status for question, *_, status in RESPONSES}
     assert {(row["A"], row["B"], row["C"], row["D"]) for row in rows} == {("yes", "no", "maybe", "")}
 
 

@@ -1,10 +1,9 @@
 """No room but the benchmarks' knows a benchmark by its name, or by what its rows, metrics and groups are called."""
 
 import ast
-from collections import defaultdict
 from pathlib import Path
 
-from given import GENERATION_TASKS
+from given import BENCHMARKS, GENERATION_TASKS, table
 from running import documents_of
 
 import medtasks_utils
@@ -15,16 +14,6 @@ from medtasks_utils.statistics.metrics import ACC, ANSWERED, REPEAT_METRICS, TOO
 PACKAGE = Path(medtasks_utils.__file__).parent
 NAMES = {name.removesuffix("_bench") for name in OWN}
 
-EXAMPLES = {
-    "commands/evaluate.py": {"medexqa", "medhallu"},
-    "harness/checks.py": {"medhallu"},
-    "harness/command_line.py": {"medhallu"},
-    "sweep/plan.py": {"medcalc", "medhallu", "medmcqa"},
-}
-"""Messages and help texts that show by an example what to write, by file."""
-
-COLUMNS = {"rescore/judge_files.py": {"specialty"}}
-"""Columns of the tables that ``medtasks rescore`` writes, which stay as they are."""
 
 PLAIN_WORDS = {
     *("answer", "category", "choices", "explanation", "format", "id", "knowledge", "labels", "note", "options"),
@@ -37,7 +26,7 @@ PLAIN_WORDS = {
 def facts() -> set[str]:
     """The fields of the benchmarks' examples, their own metrics, and groups that have an order."""
     found = {field for task in GENERATION_TASKS for example in documents_of(task) for field in example}
-    for name in OWN:
+    for name in BENCHMARKS:
         benchmark = benchmarks()[name]
         found.update(metric.name for metric in benchmark.metrics)
         found.update(group for breakdown in benchmark.report.breakdowns for group in breakdown.order)
@@ -57,13 +46,16 @@ def texts_and_names(tree: ast.AST) -> tuple[set[str], set[str]]:
 
 
 def test_no_other_room_knows_a_benchmark_by_its_name_or_by_its_facts():
+    """But for the words of the table, by file, each with the reason."""
     known = facts()
     assert {"answer_letter", "unsure_rate", "judgement", "acc_unanswerable", "easy"} <= known
-    found = defaultdict(set)
+    found = {}
     for path in PACKAGE.rglob("*.py"):
         place = path.relative_to(PACKAGE).as_posix()
         if not place.startswith("benchmarks/"):
             texts, names = texts_and_names(ast.parse(path.read_text()))
             named = {benchmark for benchmark in NAMES for word in texts | names if benchmark in word.lower()}
-            found[place] = named | (texts & known)
-    assert {place: words for place, words in found.items() if words} == EXAMPLES | COLUMNS
+            found[place] = sorted(named | (texts & known))
+    assert {place: words for place, words in found.items() if words} == {
+        place: words for place, words, _ in table("words_of_benchmarks")
+    }

@@ -4,10 +4,9 @@ import re
 from typing import Any
 
 import pytest
-from given import ROOT, sample_rows
+from given import ROOT, each_row, sample_rows
 
-from medtasks_utils import reward
-from medtasks_utils.errors import DataError, UsageError
+from medtasks_utils import errors, reward
 
 ROWS = sample_rows("medmcqa/train.jsonl")
 
@@ -19,7 +18,7 @@ def columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
 def test_texts_and_messages_are_rewarded_alike():
     rewards = reward("medmcqa")
     texts = [f"So: \\boxed{{{'ABCD'[row['cop']]}}}" for row in ROWS[:-1]] + [""]
-    expected = [1.0] * (len(ROWS) - 1) + [0.0]
+    expected = [float(bool(text)) for text in texts]
     assert rewards(texts, **columns(ROWS)) == expected
     messages = [[{"role": "user", "content": "?"}, {"role": "assistant", "content": text or None}] for text in texts]
     assert rewards(completions=messages, prompts=["?"] * len(ROWS), **columns(ROWS), trainer_state=None) == expected
@@ -41,23 +40,18 @@ def test_the_documented_reward_asks_for_both_answers_of_a_row():
     names: dict[str, Any] = {}
     exec(blocks[1], names)
     row, other = sample_rows("medhallu/pqa_labeled.jsonl")[:2]
-    given = columns([row] * 4 + [other] * 2)
-    shown = ["ground_truth", "ground_truth", "hallucinated", "hallucinated", "ground_truth", "hallucinated"]
-    answers = [f"\\boxed{{{number}}}" for number in (0, 1, 1, 1, 1, 1)]
-    assert names["both_answers"](answers, **given, shown=shown) == [1.0, 0.0, 0.5, 0.5, 0.0, 0.0]
+    true, false = "ground_truth", "hallucinated"
+    answers = [f"\\boxed{{{number}}}" for number in "011111"]
+    given = {**columns([row] * 4 + [other] * 2), "shown": [true, true, false, false, true, false]}
+    assert names["both_answers"](answers, **given) == [1.0, 0.0, 0.5, 0.5, 0.0, 0.0]
     with pytest.raises(ValueError, match="the batch has one answer to"):
-        names["both_answers"](answers[:2], **columns([row] * 2), shown=shown[:2])
+        names["both_answers"](answers[:2], **{name: column[:2] for name, column in given.items()})
 
 
-def test_mistakes_are_one_error_each():
-    with pytest.raises(DataError, match="missing column"):
-        reward("medmcqa")(["\\boxed{A}"], question=["?"])
-    with pytest.raises(UsageError, match=r"there is no task 'medmcq' .did you mean medmcqa"):
-        reward("medmcq")
-    with pytest.raises(UsageError, match=r"no metric 'accuracy'; it has .*acc"):
-        reward("medmcqa", metric="accuracy")
-    with pytest.raises(UsageError, match="strict-match or flexible-extract"):
-        reward("medmcqa", filter_name="strict")
+@each_row("reward_mistakes")
+def test_a_mistake_is_one_error(task, settings, columns, kind, says):
+    with pytest.raises(getattr(errors, kind), match=says):
+        reward(task, **settings)(["\\boxed{A}"], **columns)
 
 
 @pytest.mark.torch
@@ -84,8 +78,5 @@ def test_a_step_of_trls_trainer(tiny_model, tmp_path):
         use_cpu=True,
         bf16=False,
     )
-    trainer = trl.GRPOTrainer(
-        model=str(tiny_model), reward_funcs=[watched], args=settings, train_dataset=Dataset.from_list(rows)
-    )
-    trainer.train()
+    trl.GRPOTrainer(str(tiny_model), [watched], settings, train_dataset=Dataset.from_list(rows)).train()
     assert seen and all(len(each) == 2 for each in seen)
