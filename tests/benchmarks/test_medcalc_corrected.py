@@ -35,12 +35,12 @@ def test_rows_are_judged_as_their_calculator_says():
 
 
 @each_row("gestational_ages")
-def test_gestational_age_in_days(answer, strict, flexible):
+def test_a_gestational_age_is_judged_in_days(answer, strict, flexible):
     task = reader(TASK)
     doc = task.eval_docs[5]
     assert (doc["judgement"], doc["ground_truth"]) == ("days", "56")
     read = [task.extract(name, f"<answer>{answer}</answer>", doc) for name in FILTERS]
-    assert [bool(task.score(doc, each)["acc"]) for each in read] == [strict, flexible]
+    assert [task.score(doc, each)["acc"] for each in read] == [strict, flexible]
 
 
 @pytest.mark.parametrize("filter_name", FILTERS)
@@ -62,21 +62,19 @@ def test_metrics_of_what_can_be_answered_and_what_cannot(filter_name):
 
 
 @pytest.mark.parametrize("answer_format", ["xml", "boxed"])
-def test_in_words_only_flexible_reads_it(answer_format):
+def test_that_nothing_can_be_calculated_is_read_by_flexible_in_words_and_by_strict_in_the_form_asked_for(answer_format):
     metadata = {PLAIN: {"answer_format": answer_format}}
     said = "The note gives no weight. Therefore the value cannot be calculated."
     assert values(said, metadata=metadata)["answered"] == 0
     assert values(said, "flexible-extract", metadata=metadata)["acc_unanswerable"] == 1
-    boxed = values("\\boxed{\\text{N/A}}", metadata=metadata)["acc_unanswerable"]
-    assert boxed == (answer_format == "boxed"), "strict reads the form that was asked for"
+    assert values("\\boxed{\\text{N/A}}", metadata=metadata)["acc_unanswerable"] == (answer_format == "boxed")
 
 
 def test_with_tools_na_ends_a_conversation():
     tools = {"add_calculator_tool": True}
-    for task in (reader(TASK, medcalc_bench=tools), reader(PLAIN, medcalc_bench=tools)):
-        ends = task.benchmark.has_final_answer("<answer>N/A</answer>")
-        assert ends == (task.task_name == TASK)
-        assert not task.benchmark.has_final_answer("<answer>…</answer>")
+    for name in (TASK, PLAIN):
+        ends = reader(name, medcalc_bench=tools).benchmark.has_final_answer
+        assert [ends(f"<answer>{said}</answer>") for said in ("N/A", "…")] == [name == TASK, False]
     assert values("<answer>N/A</answer>", metadata={PLAIN: tools})["turns"] == 1
 
 

@@ -3,10 +3,10 @@
 import pytest
 from given import TASKS, Row, sample_rows, write_rows
 from lm_eval.tasks import TaskManager
-from rouge_score.rouge_scorer import RougeScorer
 from running import evaluate, samples
 
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
+from medtasks_utils.benchmarks.medexqa.metrics.rouge import RougeL
 
 LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
 
@@ -19,34 +19,20 @@ def answered(doc: Row) -> str:
     return f"<think>Let me see.</think>The answer is {doc['answer_letter']}. {near}"
 
 
-def expected(doc: Row, references: list[str]) -> dict[str, float]:
-    text = answered(doc).split("</think>")[1]
-    scorer = RougeScorer(["rougeL"], use_stemmer=False)
-    rouge = max(100 * scorer.score(reference, text)["rougeL"].fmeasure for reference in references)
-    return {"rougeL": rouge, "bleu": Bleu().score([text], [references])[0]}
-
-
-def test_each_example_is_scored_as_the_libraries_do_and_gated_on_a_right_answer():
-    result = evaluate(
-        "medexqa_all", answered, metadata={"medexqa": {**LEXICAL, "mcq_weight": 0.3, "explanation_weight": 0.7}}
-    )
-    right = wrong = 0
-    for sample in samples(result):
+def test_each_example_is_scored_against_both_references_if_its_answer_is_right_and_0_if_not():
+    weights = {"mcq_weight": 0.3, "explanation_weight": 0.7}
+    found = samples(evaluate("medexqa_all", answered, metadata={"medexqa": {**LEXICAL, **weights}}))
+    assert {sample["acc"] for sample in found} == {0.0, 1.0}
+    for sample in found:
         doc = sample["doc"]
-        if sample["acc"]:
-            right += 1
-            scores = expected(doc, [doc["explanation_1"], doc["explanation_2"]])
-            assert 0 < scores["rougeL"] <= 100
-        else:
-            wrong += 1
-            scores = {"rougeL": 0.0, "bleu": 0.0}
-        assert {name: sample[name] for name in scores} == pytest.approx(scores, abs=1e-9)
-        explanation = sum(scores.values()) / 2
-        assert sample["explanation"] == pytest.approx(explanation, abs=1e-9)
-        assert sample["combined"] == pytest.approx(0.3 * 100 * sample["acc"] + 0.7 * explanation, abs=1e-9)
+        text, references = answered(doc).split("</think>")[1], [doc["explanation_1"], doc["explanation_2"]]
+        scores = [sample["acc"] * metric.score([text], [references])[0] for metric in (RougeL(), Bleu())]
+        assert (scores[0] > 0) == sample["acc"]
+        explanation = sum(scores) / 2
+        combined = 0.3 * 100 * sample["acc"] + 0.7 * explanation
+        names = ("rougeL", "bleu", "explanation", "combined")
+        assert [sample[name] for name in names] == pytest.approx([*scores, explanation, combined], abs=1e-9)
         assert "meteor" not in sample
-    assert right
-    assert wrong
 
 
 def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_path):
@@ -59,9 +45,7 @@ def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_
     write_rows(rows, tmp_path / file, header=False)
     result = evaluate(task, right, data=tmp_path, metadata={"medexqa": LEXICAL})
     one, none, *both = samples(result)
-    scorer = RougeScorer(["rougeL"], use_stemmer=False)
-    alone = 100 * scorer.score(one["doc"]["explanation_2"], right(one["doc"]))["rougeL"].fmeasure
-    assert one["rougeL"] == pytest.approx(alone, abs=1e-9)
+    assert [one["rougeL"]] == pytest.approx(RougeL().score([right(one["doc"])], [[one["doc"]["explanation_2"]]]))
     assert [none[name] for name in ("rougeL", "bleu", "explanation", "combined")] == [None] * 4
     assert none["acc"] == 1.0
     scored = [sample["explanation"] for sample in (one, *both)]

@@ -14,6 +14,7 @@ from running import load
 from saved_runs import save_run
 
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.facts import Breakdown
 from medtasks_utils.benchmarks.shortcuts import content_hash, measured, most_reached, verdicts
 from medtasks_utils.errors import DataError
 from medtasks_utils.filters import STRICT
@@ -35,7 +36,20 @@ ROWS = [
 
 
 @pytest.fixture
-def style_known(tmp_path, monkeypatch):
+def known(tmp_path, monkeypatch):
+    """Let a benchmark know shortcuts: readers by the hash of contents, and verdicts of style."""
+
+    def set_to(benchmark: Any, readers: dict[str, Any], verdicts: dict[str, str]) -> None:
+        path = tmp_path / f"shortcuts of {len(readers)}.json"
+        parts = {content: {"readers": own} for content, own in readers.items()}
+        path.write_text(json.dumps({"parts": parts, "verdicts": verdicts}))
+        monkeypatch.setattr(benchmark, "data", replace(benchmark.data, shortcuts=path))
+
+    return set_to
+
+
+@pytest.fixture
+def style_known(tmp_path, known):
     """Rows of MedHallu, and a reader that errs on the true answers of the first nine and on nothing else."""
     write_rows(ROWS, tmp_path / "data" / FILE["medhallu"])
     examples = docs("medhallu", tmp_path / "data")
@@ -43,9 +57,7 @@ def style_known(tmp_path, monkeypatch):
     in_order = sorted(examples, key=lambda example: json.dumps([example[name] for name in MEDHALLU.data.content]))
     bits = "".join("01"[is_told(example)] for example in in_order)
     readers = {"answer_text": {"acc": [0.875, 0.8, 0.9], "f1": [0.85, 0.8, 0.9]}, "style": {"acc": [0.9, 0.8, 0.95]}}
-    figures = {"parts": {content: {"readers": readers}}, "verdicts": {content: f"{int(bits, 2):x}"}}
-    monkeypatch.setattr(MEDHALLU, "data", replace(MEDHALLU.data, shortcuts=tmp_path / "shortcuts.json"))
-    (tmp_path / "shortcuts.json").write_text(json.dumps(figures))
+    known(MEDHALLU, {content: readers}, {content: f"{int(bits, 2):x}"})
     return tmp_path / "data"
 
 
@@ -62,10 +74,9 @@ def docs(name: str, data: Path | str = "sample", **options: Any) -> list[Row]:
 
 def test_the_hash_is_of_contents_in_any_order():
     examples = [{"question": "Q?", "target": "1", "knowledge": "K"}, {"question": "R?", "target": "0"}]
-    fields = ("question", "target")
-    lines = '["Q?", "1"]\n["R?", "0"]'
-    assert content_hash(examples, fields) == hashlib.sha256(lines.encode()).hexdigest()[:16]
-    assert content_hash(examples[::-1], fields) == content_hash(examples, fields)
+    expected = hashlib.sha256(b'["Q?", "1"]\n["R?", "0"]').hexdigest()[:16]
+    for order in (1, -1):
+        assert content_hash(examples[::order], ("question", "target")) == expected
 
 
 # ---- style
@@ -117,9 +128,9 @@ def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tm
     assert part == {"f1": None, "acc": None}
     page = Page(build_page(read_runs(tmp_path / "whole")))
     column = page.column("medhallu")
-    assert (column["reached"], column["reader"], column["chance"]) == (pytest.approx(85), "answer text", None)
     reached = {row["label"]: row["reached"] for row in page.blocks("medhallu")["All metrics"]["rows"]}
-    assert (reached["f1"], reached["acc"]) == (pytest.approx(85), pytest.approx(90))
+    assert [column["reached"], reached["f1"], reached["acc"]] == pytest.approx([85, 85, 90])
+    assert (column["reader"], column["chance"]) == ("answer text", None)
     by_style = page.blocks("medhallu")["acc by style"]["rows"]
     sizes = [(row["label"], row["values"][0][3]) for row in by_style]
     assert sizes == [("style says the truth", 71), ("style misleads", 9)]
@@ -128,26 +139,22 @@ def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tm
         assert page.column("medhallu")["reached"] is None
 
 
-def test_a_groups_is_the_mean_over_its_tasks(tmp_path, monkeypatch):
-    benchmark = benchmarks()["medexqa"]
+def test_a_group_without_the_question_reaches_the_mean_over_its_tasks(tmp_path, known):
     (run,) = read_runs(save_run(tmp_path, tasks="medexqa"))
     contents = [run.tasks[name].config["metadata"]["content"] for name in run.groups["medexqa"].tasks]
     assert len(set(contents)) == 5
-
-    def reached(known):
-        values = {content: place / 10 for place, content in enumerate(known)}
-        parts = {content: {"readers": {"options": {"acc": [value, 0, 1]}}} for content, value in values.items()}
-        file = tmp_path / f"{len(known)}.json"
-        file.write_text(json.dumps({"parts": parts, "verdicts": {}}))
-        monkeypatch.setattr(benchmark, "data", replace(benchmark.data, shortcuts=file))
+    for count, reached in ((5, (pytest.approx(0.2), "options")), (4, None)):
+        readers = {content: {"options": {"acc": [place / 10, 0, 1]}} for place, content in enumerate(contents[:count])}
+        known(benchmarks()["medexqa"], readers, {})
         (unit,) = (unit for unit in topics_of([run]) if unit.name == "medexqa")
-        return unit.values[STRICT, "acc"].without_question
-
-    assert reached(contents) == (pytest.approx(0.2), "options")
-    assert reached(contents[:4]) is None
+        assert unit.values[STRICT, "acc"].without_question == reached
 
 
 # ---- labels that are doubted
+
+
+def by_label(name: str) -> Breakdown:
+    return next(each for each in benchmarks()[name].report.breakdowns if each.name == "label")
 
 
 def test_known_issues_by_rule(tmp_path, monkeypatch):
@@ -156,7 +163,7 @@ def test_known_issues_by_rule(tmp_path, monkeypatch):
     issues = [row["expected"] for row in rows]
     found = docs("medmcqa_openmed", tmp_path)
     assert [example["known_issues"] for example in found] == issues
-    (breakdown,) = (each for each in benchmarks()["medmcqa"].report.breakdowns if each.name == "label")
+    breakdown = by_label("medmcqa")
     groups = ["doubted" if issue else "not doubted" for issue in issues]
     assert [*map(breakdown.key, found), breakdown.key({})] == [*groups, None]
     monkeypatch.setattr(MEDHALLU, "data", replace(MEDHALLU.data, content=()))  # as in a benchmark that names none
@@ -167,13 +174,13 @@ def test_physicians_corrections_are_known_issues(tmp_path):
     rows = sample_rows("medcalc_bench/test.csv")
     write_rows(rows, tmp_path / "medcalc_bench" / "test.csv")
     expected = {row["row_number"]: row for row in table("corrected_by_physicians")}
-    truths = {number: row["other_label"]["ground_truth"] for number, row in expected.items()}
-    corrected = [corrected_row(row, truths[row["Row Number"]]) for row in rows if row["Row Number"] in truths]
-    for row in corrected:
-        row["Patient Note"] = row["Patient Note"].replace(" ", "\n")
-    corrected.append({**corrected_row(rows[3], "1"), "Question": "Another question about the same note?"})
+    corrected = [{**corrected_row(rows[3], "1"), "Question": "Another question about the same note?"}]
+    for row in rows:
+        if other := expected.get(row["Row Number"]):
+            note = row["Patient Note"].replace(" ", "\n")
+            corrected.append({**corrected_row(row, other["other_label"]["ground_truth"]), "Patient Note": note})
     write_rows(corrected, tmp_path / "medcalc_bench" / "corrected.csv")
-    (breakdown,) = (each for each in benchmarks()["medcalc_bench"].report.breakdowns if each.name == "label")
+    breakdown = by_label("medcalc_bench")
     for example in docs("medcalc_bench", tmp_path):
         number = example["row_number"]
         found = {name: example[name] for name in ("row_number", "other_label", "known_issues")}
@@ -184,17 +191,14 @@ def test_physicians_corrections_are_known_issues(tmp_path):
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_readme_has_the_packages_figure_and_the_package_no_rows(name):
-    benchmark = benchmarks()[name]
-    file = benchmark.data.shortcuts
-    assert file is not None
-    held = measured(file)
+    benchmark: Any = benchmarks()[name]
+    held = measured(benchmark.data.shortcuts)
     assert set(held) == {"parts", "verdicts"}
     for part in held["parts"].values():
         assert set(part) == {"task", "options", "n", "source", "measured", "package", "readers"}
     for content, digits in held["verdicts"].items():
         assert held["parts"][content]["n"] <= 4 * len(digits) + 3
-    of_all_rows = (benchmark.tasks.whole, "")
-    (content,) = (content for content, part in held["parts"].items() if (part["task"], part["options"]) == of_all_rows)
-    reached = most_reached(file, content, "acc")
-    assert reached is not None
+    of_all_rows = [benchmark.tasks.whole, ""]
+    (content,) = (key for key, part in held["parts"].items() if [part["task"], part["options"]] == of_all_rows)
+    reached: Any = most_reached(benchmark.data.shortcuts, content, "acc")
     assert f"{100 * reached.value:.1f} %" in (ROOT / "tasks" / name / "README.md").read_text()
