@@ -3,9 +3,8 @@
 import re
 
 import pytest
-from given import FILE, TASK, each_row, sample_rows
+from given import FILE, ROOT, TASK, each_row, sample_rows
 from running import evaluate, load, right_answer
-from saved_runs import save_run
 
 from medtasks_utils import Scorer, errors, load_runs, score
 from medtasks_utils.errors import DataError, UsageError
@@ -77,14 +76,12 @@ def test_the_label_of_one_row_of_medmcqa_counts_from_0_as_on_the_hub(label):
             score("medmcqa", row, "\\boxed{D}")
 
 
-def test_saved_runs_as_frames(tmp_path):
-    tasks = ["medmcqa_openmed", "medhallu"]
-    path = save_run(tmp_path, tasks=tasks, model="org/mine", metadata={"medhallu": {"repeats": 2}}, limit=4)
-    runs = load_runs(path, tmp_path)
-    assert [run.model for run in runs] == ["org/mine"]
+def test_saved_runs_are_frames_with_the_columns_that_are_documented():
+    """One row of examples for each filter, with the texts of all generations."""
+    runs = load_runs(ROOT / "tests" / "report" / "small")
     values, examples = runs.to_pandas()
-    assert len(examples) == 2 * (4 + 4)
-    many = examples[examples["task"] == "medhallu"].iloc[0]
-    assert len(many["response"]) == len(many["answer"]) == 2
+    first, second = (examples[examples["task"] == "medhallu"].iloc[place] for place in (0, 1))
+    assert (first["filter"], second["filter"], second["doc_id"]) == ("strict-match", "flexible-extract", first["doc_id"])
+    assert len(first["response"]) == len(first["answer"]) == 2
     documented = [re.findall(r"``(\w+)``", text) for text in str(Frames.__doc__).split("samples:")]
     assert [*values] == documented[0] and [*examples][: len(documented[1])] == documented[1]

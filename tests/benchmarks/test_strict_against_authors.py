@@ -1,11 +1,12 @@
 """Strict extraction against the verdicts of the benchmarks' own scorers, and against their rules one by one."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from given import BY_CALCULATOR, each_row, json_lines, table
-from running import documents, reader
+from running import documents, documents_of, reader
 
 from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS, is_right
 from medtasks_utils.benchmarks.medexqa.authors import authors_answer
@@ -25,17 +26,15 @@ def test_every_verdict_of_medexqa_s_authors(shared):
     reference = verdicts(shared, "medexqa_extractions.jsonl")
     assert len(reference) >= 400
     names = {specialty.stem: specialty.name for specialty in SPECIALTIES}
-    tasks = {stem: reader(f"medexqa_{name}", shared / "data") for stem, name in names.items()}
-    by_id = {stem: {doc["id"]: doc for doc in documents(task)} for stem, task in tasks.items()}
+    task = reader("medexqa_all", shared / "data")
+    by_id = {doc["id"]: doc for doc in documents(task)}
     differing = []
     for item in reference:
-        task = tasks[item["specialty"]]
-        doc = by_id[item["specialty"]][f"{names[item['specialty']]}/test/{item['row']}"]
-        assert doc["answer_letter"] == item["target"]
+        doc = by_id[f"{names[item['specialty']]}/test/{item['row']}"]
         answer = task.strict(item["response"], doc)
-        right = task.score(doc, answer)["acc"] == 1.0
-        if answer.value != item["prediction"] or right != (item["prediction"] == item["target"]):
-            differing.append((item, answer.value))
+        found = (doc["answer_letter"], answer.value, task.score(doc, answer)["acc"])
+        if found != (item["target"], item["prediction"], item["prediction"] == item["target"]):
+            differing.append((item, found))
     assert differing == []
 
 
@@ -44,14 +43,12 @@ def test_every_verdict_of_medcalc_bench_s_authors(shared, tmp_path):
     reference = verdicts(shared, "medcalc_verdicts.jsonl")
     assert len(reference) >= 600
     (tmp_path / "medcalc_bench").mkdir()
-    solved = (shared / "data" / "medcalc_bench" / "one_shot.csv").read_bytes()
-    (tmp_path / "medcalc_bench" / "test.csv").write_bytes(solved)
-    folders = {"test": shared / "data", "one_shot": tmp_path}
-    tasks = {split: reader("medcalc_bench", folder) for split, folder in folders.items()}
-    docs = {split: documents(task) for split, task in tasks.items()}
+    shutil.copy(shared / "data" / "medcalc_bench" / "one_shot.csv", tmp_path / "medcalc_bench" / "test.csv")
+    task = reader("medcalc_bench", shared / "data")
+    docs = {"test": documents(task), "one_shot": documents_of("medcalc_bench", tmp_path)}
     differing = []
     for item in reference:
-        task, doc, text = tasks[item["split"]], docs[item["split"]][item["row"]], f"<answer>{item['answer']}</answer>"
+        doc, text = docs[item["split"]][item["row"]], f"<answer>{item['answer']}</answer>"
         assert doc["calculator_id"] == item["calculator_id"]
         strict, flexible = (task.score(doc, read(text, doc))["acc"] for read in (task.strict, task.flexible))
         is_one = item["split"] == "test" and not item["answer"].startswith(".")

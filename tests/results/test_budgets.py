@@ -1,16 +1,17 @@
 """Accuracy against a budget of tokens: what a run says of shorter replies is what a run that cuts them finds."""
 
 import json
+from typing import Any
 
 import pytest
-from commanding import exit_code
+from commanding import succeed
 from given import Row
 from local_server import Answer, LocalServer, Request, completion
 from scripts import draw, prompt_of
 
 from medtasks_utils import load_runs
-from medtasks_utils.filters import STRICT
-from medtasks_utils.results import Sample, TaskRun
+from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.results.samples import SampleLog
 
@@ -28,37 +29,37 @@ def of_length(body: Request) -> Answer:
 
 
 def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(tmp_path, capsys):
+    runs: dict[int, Run] = {}
     with LocalServer(of_length) as server:
         for limit in (1024, 128, 64):
-            flags = [str(tmp_path / str(limit)), *server.flags(), "--gen_kwargs", f"max_gen_toks={limit}"]
-            assert exit_code([*WORDS, *flags]) == 0
-    capsys.readouterr()
-    (long_run,) = load_runs(tmp_path / "1024")
-    for name, task in long_run.tasks.items():
-        curve = budget_curve(task)
-        assert curve is not None
+            folder = tmp_path / str(limit)
+            succeed(*WORDS, folder, *server.flags(), "--gen_kwargs", f"max_gen_toks={limit}")
+            (runs[limit],) = load_runs(folder)
+    tasks = runs[1024].tasks
+    for name, task in tasks.items():
+        curve: Any = budget_curve(task)
         points = {point["tokens"]: point for point in curve["points"]}
         assert list(points) == [32, 64, 128, 256, 512, 700]
-        for limit, point in ((1024, points[700]), (128, points[128]), (64, points[64])):
-            (run,) = load_runs(tmp_path / str(limit))
+        for limit, run in runs.items():
+            point = points[min(limit, 700)]
             assert point["acc"] == pytest.approx(run.tasks[name].metrics["acc", STRICT].value)
             assert point["low"] <= point["acc"] <= point["high"]
-        right = [sample for sample in task.samples if sample.metrics[STRICT]["acc"]]
-        assert curve["almost_all"] == max(sample.tokens[0] or 0 for sample in right)
-        total = sum(sample.tokens[0] or 0 for sample in task.samples)
-        assert curve["per_right_answer"] == pytest.approx(total / len(right))
-    folders = [str(tmp_path / limit) for limit in ("1024", "128")]
-    assert exit_code(["compare", *folders, "--filter", "flexible-extract"]) == 0
-    printed = capsys.readouterr().out
-    for task in long_run.tasks.values():
-        assert f", 700 {100 * task.metrics['acc', 'flexible-extract'].value:.2f}; 99 % of it with " in printed
-    shown = []
-    for command in (["compare"], ["report", "-o", str(tmp_path / "page.html")]):
-        assert exit_code([*command, *folders, "--json"]) == 0
-        shown.append(json.loads(capsys.readouterr().out))
-    curves = shown[0]["a"]["token_budgets"]
-    assert [curve["task"] for curve in curves] == list(long_run.tasks)
-    assert curves in shown[1]["token_budgets"].values()
+        tokens = [(sample.tokens[0] or 0, sample.metrics[STRICT]["acc"]) for sample in task.samples]
+        right = [count for count, acc in tokens if acc]
+        assert curve["almost_all"] == max(right)
+        assert curve["per_right_answer"] == pytest.approx(sum(count for count, _ in tokens) / len(right))
+    capsys.readouterr()
+    said = []
+    commands = (["compare", "--filter", FLEXIBLE], ["compare", "--json"], ["report", "-o", tmp_path / "r.html", "--json"])
+    for command in commands:
+        succeed(*command, tmp_path / "1024", tmp_path / "128")
+        said.append(capsys.readouterr().out)
+    for task in tasks.values():
+        assert f", 700 {100 * task.metrics['acc', FLEXIBLE].value:.2f}; 99 % of it with " in said[0]
+    compared, reported = map(json.loads, said[1:])
+    curves = compared["a"]["token_budgets"]
+    assert [curve["task"] for curve in curves] == list(tasks)
+    assert curves in reported["token_budgets"].values()
 
 
 def test_the_budget_for_almost_all_keeps_99_of_100_right_answers():
@@ -66,7 +67,7 @@ def test_the_budget_for_almost_all_keeps_99_of_100_right_answers():
     about: Row = {"doc": {}, "messages": [], "responses": [""], "target": "", "metrics": {STRICT: {"acc": 1.0}}}
     samples = [Sample(n, str(n), **about, details={STRICT: {"tokens": [n]}}) for n in range(1, 101)]
     task._log = SampleLog(samples, [])
-    curve = budget_curve(task)
-    assert curve is not None and curve["almost_all"] == 99
+    curve: Any = budget_curve(task)
+    assert curve["almost_all"] == 99
     samples[0].details[STRICT]["tokens"] = [None]
     assert budget_curve(task) is None, "a right reply of unknown length"
