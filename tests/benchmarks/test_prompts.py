@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import FILE, GENERATION_TASKS, ROW, each_row, table, write_rows
+from given import FILE, GENERATION_TASKS, ROW, TASK, each_row, table, write_rows
 from running import Chat, Scripted, evaluate
 
 ROWS = {
@@ -34,20 +34,19 @@ def chats(task: str, rows: Path, **settings: Any) -> list[Chat]:
     return [json.loads(prompt) for prompt in asked(task, rows, **settings).prompts]
 
 
-def chat(task: str, rows: Path, **options: Any) -> tuple[str | None, str]:
-    """System and user message of the first example under options of the task's benchmark."""
-    benchmark = next(name for name in FILE if task.startswith(name))
-    *system, user = chats(task, rows, metadata={benchmark: options})[0]
-    assert [message["role"] for message in [*system, user]] == [*(["system"] * len(system)), "user"]
-    return system[0]["content"] if system else None, user["content"]
+def messages(system: str | None, user: str) -> Chat:
+    """A chat of a user's message, and of a system's if there is one."""
+    first = [] if system is None else [{"role": "system", "content": system}]
+    return [*first, {"role": "user", "content": user}]
 
 
 BIOMEDICAL = "medexqa_biomedical_engineering"
 
 
 @each_row("prompts")
-def test_the_messages_to_the_letter(task, options, system, user, rows):
-    assert chat(task, rows, **options) == (system, user)
+def test_the_model_is_shown_these_messages_to_the_letter(task, options, system, user, rows):
+    benchmark = next(name for name in FILE if task.startswith(name))
+    assert chats(task, rows, metadata={benchmark: options})[0] == messages(system, user)
 
 
 # ---- few-shot examples
@@ -84,18 +83,14 @@ def test_few_shot_examples_follow_the_few_shot_seed():
 # ---- the harness's own settings
 
 
-@pytest.mark.parametrize("task", ["medmcqa_openmed", BIOMEDICAL, "medcalc_bench", "medhallu"])
-def test_a_system_instruction_a_plain_prompt_and_text_that_looks_like_a_template(rows, task):
-    (ours, user) = next(
-        (system, user) for name, options, system, user in table("prompts") if name == task and not options
-    )
-    first, last = chats(task, rows, system_instruction="Answer in English.")[0]
-    assert first["content"] == ("Answer in English." if ours is None else f"Answer in English.\n\n{ours}")
-    assert (last["role"], last["content"]) == ("user", user)
-    plain = user if ours is None else f"{ours}\n\n{user}"
-    assert asked(task, rows, apply_chat_template=False).prompts[0] == plain
+@pytest.mark.parametrize(("benchmark", "task"), TASK.items())
+def test_a_system_instruction_a_plain_prompt_and_text_that_looks_like_a_template(rows, benchmark, task):
+    (ours, user), *_ = (prompts for name, options, *prompts in table("prompts") if name == task and not options)
+    before = "" if ours is None else f"{ours}\n\n"
+    instructed = chats(task, rows, system_instruction="Answer in English.")[0]
+    assert instructed == messages(f"Answer in English.\n\n{before}".strip(), user)
+    assert asked(task, rows, apply_chat_template=False).prompts[0] == before + user
     hostile = "{{ 7 * 7 }} {% raw %} ${x} {question} {# gone #} %s \\boxed{A}"
-    benchmark = next(name for name in FILE if task.startswith(name))
     names = {"question", "opa", "A", "Question", "Ground Truth", "Patient Note"} & {*ROW[benchmark]}
     changed = {**ROW[benchmark], **dict.fromkeys(names, hostile)}
     write_rows([changed], rows / FILE[benchmark], header=benchmark != "medexqa")
@@ -104,8 +99,8 @@ def test_a_system_instruction_a_plain_prompt_and_text_that_looks_like_a_template
 
 @pytest.mark.parametrize("task", [*GENERATION_TASKS, BIOMEDICAL, "medcalc_bench_one_shot", "medhallu_knowledge"])
 def test_generation_is_greedy_and_no_stop_string_can_cut_a_chain_of_thought(task):
-    (settings,) = asked(task, limit=1).generation_kwargs[:1]
-    assert (settings["until"], settings["do_sample"], settings["temperature"]) == ([], False, 0.0)
+    settings = asked(task, limit=1).generation_kwargs[0]
+    assert settings.items() >= {"until": [], "do_sample": False, "temperature": 0.0}.items()
     assert settings["max_gen_toks"] >= 1024
-    (given,) = asked(task, limit=1, gen_kwargs="temperature=0.7,do_sample=True,max_gen_toks=77").generation_kwargs[:1]
-    assert (given["temperature"], given["do_sample"], given["max_gen_toks"]) == (0.7, True, 77)
+    given = asked(task, limit=1, gen_kwargs="temperature=0.7,do_sample=True,max_gen_toks=77").generation_kwargs[0]
+    assert given.items() >= {"temperature": 0.7, "do_sample": True, "max_gen_toks": 77}.items()

@@ -289,4 +289,3 @@ def test_sampled_pairing_shows_one_of_the_two_the_same_on_every_machine(data):
         assert hard == [doc for doc in drawn if doc["difficulty"] == "hard"] and len(hard) == 20
     with pytest.raises(DataError, match=r"pqa_labeled\.jsonl has no row of difficulty 'hard'"):
         made(data, "medhallu", {}, difficulty="hard")
-

@@ -50,8 +50,8 @@ def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(tmp_path, capsy
         assert curve["per_right_answer"] == pytest.approx(sum(count for count, _ in tokens) / len(right))
     capsys.readouterr()
     said = []
-    commands = (["compare", "--filter", FLEXIBLE], ["compare", "--json"], ["report", "-o", tmp_path / "r.html", "--json"])
-    for command in commands:
+    page = ["report", "-o", tmp_path / "r.html"]
+    for command in (["compare", "--filter", FLEXIBLE], ["compare", "--json"], [*page, "--json"]):
         succeed(*command, tmp_path / "1024", tmp_path / "128")
         said.append(capsys.readouterr().out)
     for task in tasks.values():

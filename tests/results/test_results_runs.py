@@ -17,7 +17,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
-from medtasks_utils.results import Sample, merged, read_runs
+from medtasks_utils.results import merged, read_runs
 from medtasks_utils.results.run import content_keys
 from medtasks_utils.results.runs import benchmark_of
 from medtasks_utils.results.samples import read_samples
@@ -68,10 +68,9 @@ def test_log_likelihoods_are_read_as_letters_and_prompts_that_were_refused_as_un
     assert (refused.answers, refused.responses) == ({"none": [UNANSWERED]}, [""])
     assert refused.target == refused.doc["answer_letter"] and named.target == "B"
     for sample in others:
-        assert sample.answers == {"none": ["B"]}
+        assert (sample.answers, sample.target) == ({"none": ["B"]}, sample.doc["answer_letter"])
         assert sample.responses[1] == "B: -0.5" and len(sample.responses) == 4
-        assert sample.target == sample.doc["answer_letter"]
-        assert sample.metrics["none"]["acc"] == float(sample.target == "B")
+        assert sample.metrics["none"]["acc"] == (sample.target == "B")
 
 
 # ---- finding runs
@@ -79,12 +78,12 @@ def test_log_likelihoods_are_read_as_letters_and_prompts_that_were_refused_as_un
 
 def test_runs_are_named_by_what_sets_them_apart(tmp_path):
     path = save_run(tmp_path / "first", tasks="medhallu", limit=1)
+    content = json.loads(path.read_text())
     for folder, engine, by in table("runs_of_a_model"):
         run = tmp_path / folder / f"org__model {engine}" / path.name
         run.parent.mkdir(parents=True)
-        content = json.loads(path.read_text())
         content["config"]["model"], content["model_name"] = engine, f"{by}/model"
-        run.write_text(json.dumps(content), encoding="utf-8")
+        run.write_text(json.dumps(content))
     path.unlink()
     sample_file(path, "medhallu").unlink()
     names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second", "b")])]
@@ -99,15 +98,14 @@ def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
         spent = {"tokens": {"prompt": 3}, "cost": {"joules": 2}}
         run.results |= {"medtasks": spent, "total_evaluation_time_seconds": "1.5"}
     both, other = merged(runs)
-    assert both.results["medtasks"] == {"tokens": {"prompt": 6}, "cost": {"joules": 4}}
-    assert both.results["total_evaluation_time_seconds"] == 3
+    spent = {"medtasks": {"tokens": {"prompt": 6}, "cost": {"joules": 4}}, "total_evaluation_time_seconds": 3}
+    assert both.results.items() >= spent.items()
     assert [*both.tasks] == ["medhallu", "medmcqa_openmed"] and all(task.asked == 2 for task in both.tasks.values())
     assert both.path == runs[0].path and other is runs[2]
     for case, first, second, number in table("set_ups"):
         pair = read_runs([tmp_path / name for name in "ab"])
         for run, settings in zip(pair, (first, second), strict=True):
-            run.results["config"] |= settings
-            run.results |= settings
+            run.results |= {"config": run.results["config"] | settings, **settings}
         assert len(merged(pair)) == number, case
     task = pair[0].tasks["medhallu"]
     task.metrics = {("bypass", "none"): task.metrics["acc", "strict-match"]}
@@ -122,13 +120,14 @@ def test_an_unfinished_run_is_named(tmp_path):
         read_runs(tmp_path)
 
 
-@pytest.mark.parametrize("make", [lambda path: path, lambda path: path / "absent"])
-def test_nothing_found_is_one_clear_error(tmp_path, make):
+def test_nothing_found_is_one_clear_error(tmp_path):
     (tmp_path / "notes.json").write_text("{}")
-    line = error_line(MedtasksError, read_runs, make(tmp_path))
-    assert re.search(r"no (results in|file or folder) .*--output_path", line)
-    with pytest.raises(MedtasksError, match="no results in no path"):
-        read_runs([])
+    for paths, says in (
+        (tmp_path, "no results in .*--output_path"),
+        (tmp_path / "absent", "no file or folder .*--output_path"),
+        ([], "no results in no path"),
+    ):
+        assert re.search(says, error_line(MedtasksError, read_runs, paths))
 
 
 # ---- damage
@@ -140,29 +139,24 @@ def test_lines_cut_short_are_counted_and_the_rest_is_used(results):
     edit_lines(path, lambda lines: [*lines[:-1], lines[-1][: len(lines[-1]) // 2]])
     log = read_samples(path)
     assert len(log.samples) == whole
-    assert any(f"truncated or unreadable: 1 (first: line {2 * whole})" in problem for problem in log.problems)
-    assert any(f"1 of {whole} examples lack the filter flexible-extract" in problem for problem in log.problems)
+    said = " ".join(log.problems)
+    assert f"truncated or unreadable: 1 (first: line {2 * whole})" in said
+    assert f"1 of {whole} examples lack the filter flexible-extract" in said
 
 
-@given(data=st.data())
-def test_no_bytes_are_an_error(saved, tmp_path_factory, data):
-    """Any cut, and anything at all in place of some lines, leaves the other samples as they were."""
-    lines = sample_file(saved, "medhallu").read_bytes().splitlines(keepends=True)[:12]
-    before = {sample.doc_id: sample for sample in _read(b"".join(lines), tmp_path_factory)}
-    index = data.draw(st.integers(0, len(lines) - 1))
-    junk = data.draw(st.binary(max_size=60) | st.sampled_from([b"null", b"[]", b"{}", b'{"doc_id": 1}', b"[" * 5000]))
-    damaged = [*lines[:index], junk.replace(b"\n", b"") + b"\n", *lines[index + 1 :]]
-    after = {sample.doc_id: sample for sample in _read(b"".join(damaged), tmp_path_factory)}
+JUNK = st.binary(max_size=60) | st.sampled_from([b"null", b"[]", b"{}", b'{"doc_id": 1}', b"[" * 5000])
+
+
+@given(index=st.integers(0, 11), junk=JUNK)
+def test_anything_in_place_of_a_line_leaves_the_other_samples_as_they_were(saved, tmp_path_factory, index, junk):
+    lines = sample_file(saved, "medhallu").read_bytes().splitlines()[:12]
+    path = tmp_path_factory.getbasetemp() / "samples_medhallu.jsonl"
     lost = json.loads(lines[index])["doc_id"]
-    assert {key: value for key, value in after.items() if key != lost} == {
-        key: value for key, value in before.items() if key != lost
-    }
-
-
-def _read(content: bytes, factory: pytest.TempPathFactory) -> list[Sample]:
-    path = factory.getbasetemp() / "samples_medhallu.jsonl"
-    path.write_bytes(content)
-    return read_samples(path).samples
+    others = []
+    for line in (lines[index], junk.replace(b"\n", b"")):
+        path.write_bytes(b"\n".join([*lines[:index], line, *lines[index + 1 :], b""]))
+        others.append([sample for sample in read_samples(path).samples if sample.doc_id != lost])
+    assert others[0] == others[1] != []
 
 
 @pytest.mark.parametrize("content", [b'{"other": 1}', b"\xff\xfe", b"[" * 300_000 + b"]" * 300_000])

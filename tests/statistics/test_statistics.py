@@ -105,7 +105,7 @@ def test_macro_averages_are_means_of_means():
 
 def test_generations_of_one_example_are_one_cluster():
     found, of_means = mean("10 11 00 10"), mean([0.5, 1.0, 0.0, 0.5])
-    assert found.value == of_means.value and found.stderr == approx(of_means.stderr)
+    assert (found.value, found.stderr) == approx((of_means.value, of_means.stderr))
     assert (found.clusters, found.examples, mean("1- 01").examples) == (4, 8, 3)
 
 
@@ -146,12 +146,9 @@ def test_failed_judgements_are_filled_by_the_mean_over_the_right_answers():
 
 
 def test_informative_clusters_are_those_that_differ():
-    def of(values):
-        return mean(values).informative_clusters
-
-    assert of([1.0] * 20) == 0
-    assert of([1.0, 0.0] * 50) == 100
-    assert of([1.0] * 95 + [0.0] * 5) == approx(2 * 100 * 0.95 * 0.05 / (1 - 4 * 0.95 * 0.05))
+    """Of 100 of which a share p are right, 2·100·p(1 − p) / (1 − 4p(1 − p)), but not more than 100."""
+    for right, expected in ((100, 0), (50, 100), (95, 2 * 100 * 0.95 * 0.05 / (1 - 4 * 0.95 * 0.05))):
+        assert mean(np.arange(100) < right).informative_clusters == approx(expected)
     assert informative_clusters(np.random.default_rng(1).standard_normal(10_000)) == approx(10_000, rel=0.1)
 
 
@@ -168,13 +165,11 @@ def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth():
 
 def test_a_standard_error_below_that_of_independent_examples_is_doubted_of_counts_alone():
     """With twenty examples of which half are right, one more right and one more wrong have a variance of 0.5 / 20²."""
-    t, z = stats.t.ppf(0.975, 19), stats.norm.ppf(0.975)
-    doubted = 0.0001 + 0.5 / 400
-    for metric, variance in ((MEAN_OF, doubted), (EXPLANATION, doubted),
-                             (MACRO_OF, 0.0001), (POINTS, 0.0001)):  # fmt: skip
+    per_variance = 0.25 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 19)) ** 2
+    for metric, added in ((MEAN_OF, 0.5 / 400), (EXPLANATION, 0.5 / 400), (MACRO_OF, 0.0), (POINTS, 0.0)):
         top = metric.range[1] or 1.0
         found = confidence_interval(metric, 0.5 * top, 0.01 * top, 20, 20)
-        assert found == approx([top * end for end in share_interval(0.5, 0.25 / variance * (z / t) ** 2)])
+        assert found == approx([top * end for end in share_interval(0.5, per_variance / (0.0001 + added))])
 
 
 def test_intervals_are_wilson_s_but_for_the_outer_end_of_three_or_fewer():
@@ -213,9 +208,8 @@ def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(name, values
 
 
 def test_the_same_explanations_twice_in_a_cluster_are_no_more_informative():
-    values = [*np.linspace(85, 100, 195), *[0.0] * 3]
-    assert estimate(scores(values * 2, [*range(198)] * 2), EXPLANATION).few
-    assert not estimate(scores(values * 2), EXPLANATION).few
+    values = [*np.linspace(85, 100, 195), *[0.0] * 3] * 2
+    assert [estimate(scores(values, of), EXPLANATION).few for of in ([*range(198)] * 2, None)] == [True, False]
 
 
 def test_a_total_has_no_interval():
@@ -229,14 +223,13 @@ def test_points_near_their_highest_are_few_without_samples_too():
 
 
 def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares():
-    def ends(values, unit):
-        return estimate(scores(values), Metric("m", unit=unit)).interval
-
-    values = [1.0, 2.0, 3.0, 4.0] * 5
+    values, rewards = [1.0, 2.0, 3.0, 4.0] * 5, [0.0, 1.0, 1.0, 0.5] * 5
+    number, count, share = (Metric("m", unit=unit) for unit in ("number", "count", "share"))
     reach = stats.t.ppf(0.975, 19) * math.sqrt(1.25 / 19)
-    assert ends(values, "number") == ends(values, "count") == approx((2.5 - reach, 2.5 + reach))
-    rewards = [0.0, 1.0, 1.0, 0.5] * 5
-    assert ends(rewards, "number") == ends(rewards, "share") != ends([-1.0, *rewards], "number")
+    for metric in (number, count):
+        assert estimate(scores(values), metric).interval == approx((2.5 - reach, 2.5 + reach))
+    of_shares = estimate(scores(rewards), share)
+    assert estimate(scores(rewards), number) == of_shares != estimate(scores([-1.0, *rewards]), number)
 
 
 def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts():
@@ -277,10 +270,8 @@ def test_interval_and_p_value_never_disagree(seed):
 
 
 def test_the_t_test_is_the_paired_one_of_the_textbook():
-    rng = np.random.default_rng(5)
-    a, b = rng.uniform(0, 100, (2, 40))
-    found = compared(a, b, POINTS)
-    expected = stats.ttest_rel(b, a)
+    a, b = np.random.default_rng(5).uniform(0, 100, (2, 40))
+    found, expected = compared(a, b, POINTS), stats.ttest_rel(b, a)
     assert found.p == approx(expected.pvalue)
     assert found.interval == approx(tuple(expected.confidence_interval()))
 
@@ -289,12 +280,10 @@ def test_the_t_test_is_the_paired_one_of_the_textbook():
 def test_right_or_wrong_has_mcnemar_and_bonett_price(lost, gained):
     from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
 
-    a = [1.0] * lost + [0.0] * gained + [1.0] * 20
-    b = [0.0] * lost + [1.0] * gained + [1.0] * 20
-    found = compared(a, b, ACC)
+    n = lost + gained + 20
+    found = compared("1 " * lost + "0 " * gained + "1 " * 20, "0 " * lost + "1 " * gained + "1 " * 20, ACC)
     assert found.test == "mcnemar"
     assert found.p == approx(of_statsmodels([[20, lost], [gained, 0]], exact=True).pvalue)
-    n = len(a)
     up, down = ((changed + 1) / (n + 2) for changed in (gained, lost))
     reach = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / (n + 2))
     assert found.interval == approx((up - down - reach, up - down + reach))
@@ -309,12 +298,11 @@ def test_scores_are_compared_where_both_runs_were_judged():
     assert contrast(scores([FAILED] * 3 + [WRONG]), scores([RIGHT] * 3 + [WRONG]), EXPLANATION) is None
     apart = scores([RIGHT, FAILED, JudgedScore(True, 20.0)], strata=["a", "a", "b"])
     assert estimate(apart, EXPLANATION, over_strata=True).value == 50.0, "a failure is filled in from its own stratum"
-    both: list[Any] = [(2.0, 2.0)] * 10
-    lost, decided = [*both, []], [*both, (0.0, 1.0)]
+    lost, undecided, decided = (scores([*[(2.0, 2.0)] * 10, last]) for last in ([], None, (0.0, 1.0)))
     for first, second in ((lost, decided), (decided, lost)):
         found = compared(first, second, F1_OF)
         assert (found.a, found.b, found.n, found.left_out) == (1.0, 1.0, 10, 1)
-    assert compared([*both, None], decided, F1_OF.over_strata()).n == 11, "decided in either run"
+    assert compared(undecided, decided, F1_OF.over_strata()).n == 11, "decided in either run"
 
 
 def test_generations_without_a_judgement_are_filled_one_by_one():
@@ -335,8 +323,7 @@ def test_zeros_of_explanations_are_in_points():
 
 def test_one_example_more_is_added_once_however_many_strata_there_are():
     values = scores([1.0] * 38 + [0.0] * 2, strata="ab" * 20)
-    in_strata, as_one = (how.ratio(values).variance_of_one_more(1.0) for how in (MACRO, MEAN))
-    assert in_strata == approx(as_one) and as_one == approx(1 / 40**2)
+    assert [how.ratio(values).variance_of_one_more(1.0) for how in (MACRO, MEAN)] == approx([1 / 40**2] * 2)
 
 
 def test_too_few_are_not_tested():
