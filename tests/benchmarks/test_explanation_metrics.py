@@ -11,10 +11,12 @@ from pathlib import Path
 
 import pytest
 from explanations_model import LENGTH, save_model
-from given import NLTK, table
+from given import NLTK, TASKS, Row, sample_rows, table, write_rows
 from huggingface_hub import constants
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lm_eval.tasks import TaskManager
+from running import evaluate, samples
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from medtasks_utils.benchmarks.medexqa.explanations import Explanations
@@ -66,20 +68,12 @@ def reference_rouge(candidate: str, references: Sequence[str]) -> float:
 
 
 def reference_bleu(candidate: str, references: Sequence[str]) -> float:
-    """BLEU-4 by the paper's formula, with sums over all places of an n-gram and nothing shared with the metric."""
-    words, *others = ([*Tokenizer13a()(text).split()] for text in (candidate, *references))
-    product = 1.0
-    for n in range(1, 5):
-        grams = [tuple(words[i : i + n]) for i in range(len(words) - n + 1)]
-        clipped = 0
-        for gram in set(grams):
-            in_references = (sum(tuple(o[i : i + n]) == gram for i in range(len(o) - n + 1)) for o in others)
-            clipped += min(grams.count(gram), max(in_references))
-        if clipped == 0:
-            return 0.0
-        product *= (clipped / len(grams)) ** 0.25
-    shortest = min(map(len, others))
-    return product * (1.0 if len(words) > shortest else math.exp(1 - shortest / len(words)))
+    """BLEU-4 by NLTK's precisions and penalty, without smoothing; the shortest reference sets the length."""
+    from nltk.translate.bleu_score import brevity_penalty, modified_precision
+
+    words, *others = (Tokenizer13a()(text).split() for text in (candidate, *references))
+    precisions = [float(modified_precision(others, words, n)) for n in range(1, 5)]
+    return float(brevity_penalty(min(map(len, others)), len(words)) * math.prod(precisions) ** 0.25)
 
 
 def check(metric: ExplanationMetric, reference: Callable[..., float], *pairs: tuple[str, Sequence[str]]) -> None:
@@ -239,3 +233,57 @@ def test_all_that_is_missing_is_named_at_once_with_the_ways_out(no_data, monkeyp
     missing = r"NLTK's wordnet.*NLTK's punkt_tab.*needs bert-score.*medtasks\[bertscore\]"
     with pytest.raises(MedtasksError, match=missing + r".*Run medtasks fetch.*--set medexqa.explanation_metrics="):
         Explanations(MedExQAOptions.model_validate({}), "medexqa_all")
+
+
+# ---- a run's scores of explanations: which count, references, weights
+
+LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
+
+
+def answered(doc: Row) -> str:
+    """Right, with an explanation near the first reference, for most; wrong for the rest."""
+    if "wh" in doc["question"].lower()[:3]:
+        return f"<think>Or is it {doc['options'][0]}?</think>B. {doc['explanation_2']}"
+    near = doc["explanation_1"][: len(doc["question"])]
+    return f"<think>Let me see.</think>The answer is {doc['answer_letter']}. {near}"
+
+
+def test_each_example_is_scored_against_both_references_if_its_answer_is_right_and_0_if_not():
+    weights = {"mcq_weight": 0.3, "explanation_weight": 0.7}
+    found = samples(evaluate("medexqa_all", answered, metadata={"medexqa": {**LEXICAL, **weights}}))
+    assert {sample["acc"] for sample in found} == {0.0, 1.0}
+    for sample in found:
+        doc = sample["doc"]
+        text, references = answered(doc).split("</think>")[1], [doc["explanation_1"], doc["explanation_2"]]
+        scores = [sample["acc"] * metric.score([text], [references])[0] for metric in (RougeL(), Bleu())]
+        assert (scores[0] > 0) == sample["acc"]
+        explanation = sum(scores) / 2
+        combined = 0.3 * 100 * sample["acc"] + 0.7 * explanation
+        names = ("rougeL", "bleu", "explanation", "combined")
+        assert [sample[name] for name in names] == pytest.approx([*scores, explanation, combined], abs=1e-9)
+        assert "meteor" not in sample
+
+
+def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_path):
+    def right(doc):
+        return f"The answer is {doc['answer_letter']}. It is so."
+
+    task, file = "medexqa_clinical_psychology", "medexqa/test/clinical_psychologist_test.tsv"
+    rows = sample_rows(file)
+    rows[0]["explanation_1"], rows[1]["explanation_1"], rows[1]["explanation_2"] = "", "", "  "
+    write_rows(rows, tmp_path / file, header=False)
+    result = evaluate(task, right, data=tmp_path, metadata={"medexqa": LEXICAL})
+    one, none, *both = samples(result)
+    assert [one["rougeL"]] == pytest.approx(RougeL().score([right(one["doc"])], [[one["doc"]["explanation_2"]]]))
+    assert [none[name] for name in ("rougeL", "bleu", "explanation", "combined")] == [None] * 4
+    assert none["acc"] == 1.0
+    scored = [sample["explanation"] for sample in (one, *both)]
+    assert result["results"][task]["explanation,strict-match"] == pytest.approx(sum(scored) / 3)
+    (said,) = result["configs"][task]["metadata"]["remarks"]
+    assert said.startswith("examples without a reference explanation") and said.endswith("1 of 4")
+
+
+def test_explanations_are_scored_by_default_but_not_in_the_group_of_accuracies():
+    defaults = TaskManager(include_path=str(TASKS), include_defaults=False, metadata={"medtasks_data": "sample"})
+    assert defaults.load(["medexqa_be"])["tasks"]["medexqa_biomedical_engineering"].options.use_explanations
+    assert not defaults.load(["medtasks"])["tasks"]["medexqa_all"].options.use_explanations

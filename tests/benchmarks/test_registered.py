@@ -33,25 +33,14 @@ def changed(**attributes: Any) -> Any:
     return type("Changed", (MedHallu,), attributes)
 
 
-@pytest.mark.parametrize(
-    ("said", "attributes"),
-    [
-        ("name is 'medhalu', but it is registered as 'medhallu'", {"name": "medhalu"}),
-        ("name is missing (the name in commands)", {"name": ""}),
-        ("title is missing (the name as its authors write it)", {"title": ""}),
-        ("data is missing (where the rows come from)", {"data": None}),
-        ("tasks is missing (the tasks that run it)", {"tasks": None}),
-        ("compared names recal, which is not in metrics (f1, acc, precision, ", {"compared": ("recal",)}),
-        ("report.headline names accc,", {"headline": ("accc",)}),
-        ("the breakdown 'kind' names exact", {"breakdowns": (Breakdown("kind", by_field("kind"), ("exact",)),)}),
-        ("metrics has acc 2 times", {"metrics": (ACC, *MedHallu.metrics)}),
-        ("stratum is missing, but the metric mean", {"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}),
-        ("abstention.answer is 'maybe', which is not in answers", {"abstention": Abstention("maybe", "unsure_rate")}),
-        ("answers is ['0', '1', '2'], not a dict of the answers", {"answers": ["0", "1", "2"]}),
-        ("abstention names unsure,", {"abstention": Abstention("2", "unsure")}),
-        ("marks names tool_error", {"marks": {"tool_error": "failed"}}),
-        ("sample is nowhere, but there is no such folder", {"sample": Path("nowhere")}),
-    ],
+@each_row(
+    "contradictions",
+    ("the breakdown 'kind' names exact", {"breakdowns": (Breakdown("kind", by_field("kind"), ("exact",)),)}),
+    ("metrics has acc 2 times", {"metrics": (ACC, *MedHallu.metrics)}),
+    ("stratum is missing, but the metric mean", {"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}),
+    ("abstention.answer is 'maybe', which is not in answers", {"abstention": Abstention("maybe", "unsure_rate")}),
+    ("abstention names unsure,", {"abstention": Abstention("2", "unsure")}),
+    ("sample is nowhere, but there is no such folder", {"sample": Path("nowhere")}),
 )
 def test_what_is_missing_or_contradicts_itself_is_named(said, attributes):
     (problem,) = problems_of(changed(**attributes), "medhallu")
