@@ -85,39 +85,20 @@ def test_a_shown_field_that_examples_lack_is_told():
 
 # ---- from the command line
 
-BROKEN = {
-    "unfinished-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: unfinished\nVersion: 1.0\n",
-    "unfinished-1.0.dist-info/entry_points.txt": (
-        "[medtasks.benchmarks]\npubmed = unfinished.pubmed:BENCHMARK\nhalfbench = unfinished.half:BENCHMARK\n"
-    ),
-    "unfinished/__init__.py": "",
-    "unfinished/pubmed.py": "import a_package_that_nobody_has\n",
-    "unfinished/half.py": (
-        "from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu\n\n\n"
-        "class HalfBench(MedHallu):\n    answers = {}\n\n\nBENCHMARK = HalfBench\n"
-    ),
-    "tasks/mine.yaml": f"include: {ROOT}/tasks/medhallu/medhallu.yaml\ntask: mine\nbenchmark: medhalu\n",
-}
+UNFINISHED = Path(__file__).with_name("unfinished")
+"""A distribution with a benchmark that cannot be imported, one that contradicts itself, and a task of none."""
 PUBMED = "benchmark pubmed cannot be imported from unfinished.pubmed:BENCHMARK: ModuleNotFoundError: No module named"
 HALF = "benchmark halfbench: name is 'medhallu', but it is registered as 'halfbench'"
 
 
 def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp_path):
-    for name, text in BROKEN.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
     shutil.copytree(ROOT / "tests" / "report" / "small" / "a", tmp_path / "saved")
     (results,) = (tmp_path / "saved").rglob("results_*.json")
     results.write_text(results.read_text().replace('"benchmark": "medhallu"', '"benchmark": "pubmed"'))
-    commands = (
-        ["report", "saved"],
-        ["eval", "--help"],
-        ["eval", "--tasks", "medhallu", "--data", "sample", "--limit", "1", "--model", "dummy"],
-        ["eval", "--tasks", "pubmed", "--model", "dummy"],
-        ["eval", "--tasks", "mine", "--include_path", str(tmp_path / "tasks"), "--model", "dummy"],
-    )
-    said = medtasks(*commands, cwd=tmp_path, PYTHONPATH=f"{tmp_path}:{ROOT}")
-    assert [told.code for told in said] == [0, 0, 0, 2, 1]
+    codes, commands = zip(*table("commands_beside_unfinished"), strict=True)
+    words = [command.format(unfinished=UNFINISHED).split() for command in commands]
+    said = medtasks(*words, cwd=tmp_path, PYTHONPATH=f"{UNFINISHED}:{ROOT}")
+    assert tuple(told.code for told in said) == codes
     reported, helped, another, *failed = said
     assert PUBMED in reported.errors
     ours, _, broken = helped.out.partition("benchmarks that cannot be used:\n")

@@ -1,10 +1,7 @@
 """Strict extraction against the verdicts of the benchmarks' own scorers, and against their rules one by one."""
 
 import shutil
-from pathlib import Path
-from typing import Any
 
-import pytest
 from given import BY_CALCULATOR, each_row, json_lines, table
 from running import documents, documents_of, reader
 
@@ -15,15 +12,8 @@ from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 # ---- the authors' verdicts
 
 
-def verdicts(shared: Path, name: str) -> list[dict[str, Any]]:
-    path = shared / "reference" / name
-    if not path.is_file():
-        pytest.skip(f"{path} is not there")
-    return json_lines(path)
-
-
 def test_every_verdict_of_medexqa_s_authors(shared):
-    reference = verdicts(shared, "medexqa_extractions.jsonl")
+    reference = json_lines(shared / "reference" / "medexqa_extractions.jsonl")
     assert len(reference) >= 400
     names = {specialty.stem: specialty.name for specialty in SPECIALTIES}
     task = reader("medexqa_all", shared / "data")
@@ -40,7 +30,7 @@ def test_every_verdict_of_medexqa_s_authors(shared):
 
 def test_every_verdict_of_medcalc_bench_s_authors(shared, tmp_path):
     """Strict; flexible loses only numbers without a first digit (".6" for 6), which mean another."""
-    reference = verdicts(shared, "medcalc_verdicts.jsonl")
+    reference = json_lines(shared / "reference" / "medcalc_verdicts.jsonl")
     assert len(reference) >= 600
     (tmp_path / "medcalc_bench").mkdir()
     shutil.copy(shared / "data" / "medcalc_bench" / "one_shot.csv", tmp_path / "medcalc_bench" / "test.csv")

@@ -4,14 +4,13 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from browsing import PHONE, choose, chromium, needs_browser, open_first, opened, shown, unfold, write
 from given import json_lines, table, write_rows
-from saved_runs import right_in, sample_file, save_run, save_two
+from saved_runs import right_in, save_run, save_two
 
 from medtasks_utils.report.page import build_page
 from medtasks_utils.results import read_runs
@@ -19,9 +18,6 @@ from medtasks_utils.results import read_runs
 pytestmark = needs_browser
 
 HOSTILE = "".join(table("hostile_response")) + "W" * 200_000
-WRITTEN = "<think>\nSome reasoning.\n</think>\n**Values** are $\\frac{88}{4}$:\n\n| a | b |\n|---|---|\n| 1 | *2* |\n"
-CALLS = table("transcript")
-JUDGE = {"score": 75.0, "claims": ["Iron is <b>low</b>."], "labels": ["FULLY_SUPPORTED"]}
 
 
 @pytest.fixture(scope="module")
@@ -32,23 +28,12 @@ def runs(tmp_path_factory):
     answers = iter(["\\boxed{0}", "\\boxed{0}", "", "\\boxed{1}"] * 100)
     repeated = {"medmcqa": {"repeats": 4}}
     save_run(folder / "d", lambda doc: next(answers), tasks="medmcqa_openmed", model="org/often", metadata=repeated)
-    edit_samples(folder / "a", "medexqa_all", lambda line: line.update(resps=[[f"{WRITTEN}It is B."]], judge=JUDGE))
-    edit_samples(folder / "a", "medcalc_bench", lambda line: line.update(transcript=CALLS, notes=["A note."]))
-    ends = {"ended": ["length"], "tokens": [1234], "reasoning": ["Thought apart."], "cut": 1.0}
-    edit_samples(folder / "b", "medmcqa_openmed", lambda line: line.update(ends))
-    edit_samples(folder / "a", "medmcqa_openmed", lambda line: line.update(ended=["stop"], tokens=[600]))
-    edit_samples(folder / "a", "medhallu", lambda line: line["doc_id"] or line.update(resps=[[HOSTILE]]))
+    for run, task, fields in [*table("edited_samples"), ("a", "medhallu", {"resps": [[HOSTILE]]})]:
+        (log,) = (folder / run).glob(f"**/samples_{task}_*")
+        lines = json_lines(log)
+        changed = [line | fields if task != "medhallu" or line["doc_id"] == 0 else line for line in lines]
+        write_rows(changed, log)
     return read_runs([folder / name for name in "abcd"])
-
-
-def edit_samples(folder: Path, task: str, edit: Callable[[dict[str, Any]], object]) -> None:
-    """Change the lines of a sample log."""
-    (results,) = folder.glob("**/results_*.json")
-    path = sample_file(results, task)
-    lines = json_lines(path)
-    for line in lines:
-        edit(line)
-    write_rows(lines, path)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,1 @@
+"""Benchmarks of another distribution that cannot be used."""

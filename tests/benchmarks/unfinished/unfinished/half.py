@@ -1,0 +1,10 @@
+"""A benchmark that contradicts itself."""
+
+from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
+
+
+class HalfBench(MedHallu):
+    answers = {}  # noqa: RUF012
+
+
+BENCHMARK = HalfBench
