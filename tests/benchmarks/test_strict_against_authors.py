@@ -1,12 +1,14 @@
-"""Strict extraction against the verdicts of the benchmarks' own scorers, and against their rules one by one."""
+"""Strict readings against the verdicts of the benchmarks' own scorers and their rules, and what one response scores."""
 
+import json
 import shutil
 
 from given import BY_CALCULATOR, each_row, json_lines, table
 from running import documents, documents_of, reader
 
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS, is_right
-from medtasks_utils.benchmarks.medexqa.authors import authors_answer
+from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option, only_letter
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 
 # ---- the authors' verdicts
@@ -76,3 +78,31 @@ def test_medcalc_s_four_kinds_of_judgement(judgement, content, limits, truth, ri
 
 def test_the_judgement_of_every_calculator():
     assert [[number, BY_CALCULATOR[number].name] for number in sorted(BY_CALCULATOR)] == table("calculators")
+
+
+# ---- what one response scores
+
+EXAMPLES = {benchmark: examples for benchmark, change, examples in table("examples") if not change}
+
+
+@each_row("scores")
+def test_a_response_scores_what_its_row_says_by_the_strict_reading(
+    name, number, options, response, metrics, cluster, stratum
+):
+    """A row states the metrics that it is about; others may be added."""
+    kind, example = benchmarks()[name], EXAMPLES[name][number]
+    benchmark = kind(kind.options_class(**options))
+    scores = benchmark.scores(benchmark.strict(response, example), example)
+    found = {metric: scores.get(metric, "not given") for metric in metrics}
+    assert json.loads(json.dumps(found)) == metrics
+    assert (benchmark.data.cluster_of(example), benchmark.data.stratum_of(example)) == (cluster, stratum)
+
+
+@each_row("almost_quoted")
+def test_an_option_that_is_almost_quoted(text, options, letter):
+    assert misspelt_option(text, options) == letter
+
+
+@each_row("only_letters")
+def test_a_letter_counts_if_no_other_is_mentioned(text, letter):
+    assert only_letter(text, ["one", "two.", "three", ""]) == letter

@@ -20,8 +20,10 @@ from medtasks_utils.compare import compare_runs, comparison_data, comparison_lin
 from medtasks_utils.compare.comparing import Comparison
 from medtasks_utils.compare.contrast import Contrast, MetricDifference, corrected
 from medtasks_utils.compare.difference_plan import lines_of, plan
+from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import STRICT
+from medtasks_utils.results import Sample
 from medtasks_utils.statistics.metrics import ACC, Metric
 from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.sequential import expected_clusters
@@ -274,3 +276,32 @@ def test_whole_tasks_and_breakdowns_are_corrected_apart():
     contrasts = [(name, cast(Contrast, SimpleNamespace(p=p))) for name, p, _ in rows]
     parts = [MetricDifference("task", STRICT, ACC, name, name, one) for name, one in contrasts]
     assert [part.p_adjusted for part in corrected(parts)] == [expected for *_, expected in rows]
+
+
+# ---- our verdicts beside those of the harness that a run comes from
+
+
+def sample(place: int, acc: float, found_by: str | None = None, **theirs: float) -> Sample:
+    own: dict[str, Any] = {"answers": {"f": [f"read {place}"]}, "metrics": {"f": {"acc": acc}}}
+    ways = {"f": [found_by]} if found_by else {}
+    return Sample(place, "", {}, [], [""], "A", **own, details={"f": {"other_scores": theirs}}, found_by=ways)
+
+
+def test_verdicts_are_told_by_score_kind_and_way():
+    """Each row of the table: our score and the way to its answer, their scores, and the verdicts on them."""
+    cases = table("verdicts")
+    samples = [sample(place, acc, way, **theirs) for place, (acc, way, theirs, _) in enumerate(cases)]
+    run: Any = SimpleNamespace(path="imported", tasks={"t": SimpleNamespace(task="t", samples=samples)})
+    verdicts = compare_verdicts(run, "f", [])
+    told: list[Any] = [[] for _ in cases]
+    for one in verdicts:
+        told[one["doc_id"]].append([one["score"], one["verdict"], one["found_by"]])
+    assert told == [expected for *_, expected in cases]
+    assert verdicts[0].items() >= {"task": "t", "filter": "f", "answers": ["read 0"], "target": "A"}.items()
+    lines = [line.split("\n")[-1] for line in verdict_lines(compare_verdicts(run, "f", ["em"]))]
+    assert [" ".join(line.split()) for line in lines] == [
+        "t (f and em): 50.0 % of 4 verdicts agree",
+        "only theirs right unknown 1 1: read 1 (target A)",
+    ]
+    with pytest.raises(MedtasksError, match="imported has no other; name a second run"):
+        compare_verdicts(run, "f", ["other"])
