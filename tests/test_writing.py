@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from given import each_row
 
+from medtasks_utils import writing
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.writing import Secrets, counted, csv_of, plain, printable, shortened, write_whole
+from medtasks_utils.writing import Secrets, write_whole
 
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
@@ -56,19 +57,9 @@ def test_a_secret_that_begins_another_leaves_nothing_of_it():
         assert secrets.scrub(["sk-abcd-and-more", {"a": "sk-abcd."}]) == ["[secret]", {"a": "[secret]."}]
 
 
-def test_what_would_control_a_terminal_is_replaced():
-    assert plain("a\x1b[1m\nb \u202eé") == "a\ufffd[1m\ufffdb \ufffdé"
-
-
-@each_row("cells")
-def test_no_spreadsheet_takes_a_cell_for_a_formula(cell, written):
-    assert csv_of("a", [[cell]]) == f"a\r\n{written}\r\n"
-
-
-def test_texts_of_one_line():
-    assert [counted(1, "run"), counted(1200, "run"), counted(2, "try", "tries")] == ["1 run", "1,200 runs", "2 tries"]
-    assert [shortened(text, 5) for text in ("abcde", "abc defg", "abcdefg")] == ["abcde", "abc…", "abcd…"]
-    assert printable("a\ud83d\ude00\ud800") == "a😀\ufffd"
+@each_row("written_texts")
+def test_a_text_is_written_so_that_no_terminal_acts_on_it_and_no_spreadsheet_takes_it_for_a_formula(kind, given, text):
+    assert getattr(writing, kind)(*given) == text
 
 
 @each_row("settings_with_secrets")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from commanding import exit_code
-from given import GENERATION_TASKS, each_row, json_lines
+from given import GENERATION_TASKS, each_row, json_lines, table
 from judge_server import faulty
 from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Answer, Fault, LocalServer
@@ -67,9 +67,8 @@ def test_shares_and_changes_combine_strata_by_the_distances_from_wilson_s_ends(b
 def item(kind: str, response: str = "So.", **fields: Any) -> Item:
     """A response to an example whose answers are of a kind."""
     names = {"letter": "medmcqa", "verdict": "medhallu"}
-    labels = "physicians" if kind == "days" else ""
-    example = {"question": "Q?", "options": list("abcd"), "answer": "So.", "judgement": kind, "labels": labels,
-               "category": "lab_test", "note": "N.", "calculator_name": "C"} | fields  # fmt: skip
+    (usual,) = table("audited_example")
+    example = {**usual, "judgement": kind, "labels": "physicians" if kind == "days" else "", **fields}
     return Item(benchmarks()[names.get(kind, "medcalc_bench")](), Sample(0, "", example, [], ["", response], ""), 1)
 
 

@@ -33,14 +33,14 @@ def folder(tmp_path_factory):
     """
     folder = tmp_path_factory.mktemp("runs")
     docs = documents_of(TASK)
-    wrong = [f"\\boxed{{{WRONG[doc['answer_letter']]}}}" for doc in docs]
     letters = [letter for letter in "ABCD" if letter != docs[3]["answer_letter"]]
     missed = {"one": (0, 1, 2), "two": (0, 1, 2), "three": (0, 1), "weak": (1, 5, 6, 7)}
     for number, name in enumerate(missed):
-        places = {docs[place]["question"]: f"{LONG}{name}: {wrong[place]}" for place in missed[name]}
-        places[docs[3]["question"]] = f"\\boxed{{{letters[number % 3]}}}"
+        said = {place: f"{LONG}{name}: \\boxed{{{WRONG[docs[place]['answer_letter']]}}}" for place in missed[name]}
+        said[3] = f"\\boxed{{{letters[number % 3]}}}"
         if name != "weak":
-            places[docs[4]["question"]] = "=HYPERLINK(1) I cannot say."
+            said[4] = "=HYPERLINK(1) I cannot say."
+        places = {docs[place]["question"]: text for place, text in said.items()}
 
         def answer(doc, places=places):
             return places.get(doc["question"]) or right_answer(doc)

@@ -72,21 +72,20 @@ def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys,
         assert scorer.call_count == 2 * 2, "each run is checked, and explanations are scored at its end"
         found = result["against"][TASK]
         assert (found["decision"], found["asked"], found["of"]) == (expected, asked, ROWS)
-        assert result["answers_taken_over"] == 0
-        assert found["low"] <= found["difference"] <= found["high"]
+        assert result["answers_taken_over"] == 0 and found["low"] <= found["difference"] <= found["high"]
         points = r"acc [-+]\d+\.\d points against the saved run \[[-+][\d.]+, [-+][\d.]+\]"
         assert re.search(rf"{asked} of {ROWS} examples evaluated, {points}: {expected}$", errors, re.MULTILINE)
         looks = re.findall(r"(\d+) of 240 .*: undecided, at most (\d+) left", errors)
         assert {int(done) + int(left) for done, left in looks} == ({ROWS} if looks or expected != "worse" else set())
-        samples = saved_samples(tmp_path / "new", TASK)
-        assert all(sample["doc"]["id"] == f"id-{sample['doc_id']}" for sample in samples)
-        right = {sample["doc_id"]: sample["acc"] for sample in samples if sample["filter"] == "strict-match"}
+        samples = [sample for sample in saved_samples(tmp_path / "new", TASK) if sample["filter"] == STRICT]
+        assert [each["doc"]["id"] for each in samples] == [f"id-{each['doc_id']}" for each in samples]
         results = saved_results(tmp_path / "new")
-        assert len(right) == results["n-samples"][TASK]["effective"] == asked
-        assert results["results"][TASK]["acc,strict-match"] == pytest.approx(np.mean(list(right.values())))
-        assert results["configs"][TASK]["metadata"]["against"] == found
-        stopped, *others = results["configs"][TASK]["metadata"]["remarks"]
+        assert len(samples) == results["n-samples"][TASK]["effective"] == asked
+        assert results["results"][TASK]["acc,strict-match"] == pytest.approx(np.mean([each["acc"] for each in samples]))
+        metadata = results["configs"][TASK]["metadata"]
+        stopped, *others = metadata["remarks"]
         assert "stopped early" in stopped and len(others) <= 1, "of all replies, not of each batch"
+        assert metadata["against"] == found
         compared = [*("compare", str(tmp_path / "saved"), str(tmp_path / "new")), "--common"]
         assert cli.main(compared) == 0 and cli.main([*compared, "--json"]) == 0
         assert capsys.readouterr().out.count(f"{TASK} stopped early: {asked} of {ROWS} examples evaluated") == 2
@@ -121,18 +120,17 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
 
 
 def test_a_macro_average_has_eight_clusters_of_each_specialty_before_the_first_look_whatever_the_versions():
-    configs = [{"metadata": {"signature": {STRICT: f"medexqa|lm_eval:{version}"}}} for version in (1, 2)]
-    saved = TaskRun("medexqa_all", "medexqa", {}, configs[0])
+    task = "medexqa_all"
+    old, other = ({"metadata": {"signature": {STRICT: f"medexqa|lm_eval:{version}"}}} for version in (1, 2))
+    saved = TaskRun(task, "medexqa", {}, old)
     documents = [{"question": place} for place in range(100)]
-    samples = [
-        Sample(place, "", doc, [], [], "", str(place // 2), str(place // 20), {STRICT: []})
-        for place, doc in enumerate(documents)
-    ]
+    strata = [(str(place // 2), str(place // 20), {STRICT: []}) for place in range(100)]
+    samples = [Sample(place, "", documents[place], [], [], "", *strata[place]) for place in range(100)]
     saved._log = SampleLog(samples, [])
     new = TaskAgainst(saved, documents, range(100), within=2.0)
     line = {"filter": STRICT, "prompt_hash": "", "macro_acc": 1.0}
     lines = [{**line, "doc_id": place} for place in new.next_batch()]
-    new.add({"results": {saved.task: {}}, "configs": {saved.task: configs[1]}, "samples": {saved.task: lines}})
+    new.add({"results": {task: {}}, "configs": {task: other}, "samples": {task: lines}})
     assert (new.metric.name, new.standing.asked) == ("macro_acc", 80)
 
 

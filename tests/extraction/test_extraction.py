@@ -65,30 +65,30 @@ def test_a_stated_value_is_read_out_of_a_whole_response():
 # ---- what is written is read back, in any style
 
 
-def styles(kind: str) -> st.SearchStrategy[str]:
-    """The ways to write what is of a kind."""
-    return st.sampled_from([style for own, style in table("styles") if own == kind])
+def written(kind: str) -> list[str]:
+    """Texts of a kind: ways to write a number or a date, answers, pieces of texts."""
+    return [text for own, text in table("texts_by_kind") if own == kind]
 
 
-@given(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), styles("number"))
+@given(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), st.sampled_from(written("number")))
 def test_a_number_is_read_in_any_style(value, style):
     for form in (f"{value:.3f}", f"{value:,.3f}", f"{value:.9e}", repr(value).replace("-", "−")):
         assert READERS["content_decimal"](style.format(form)) == pytest.approx(value, abs=5e-4)
 
 
-@given(st.integers(1, 9), st.integers(-30, 30), styles("power of ten"))
+@given(st.integers(1, 9), st.integers(-30, 30), st.sampled_from(written("power of ten")))
 def test_scientific_notation_is_read_in_any_style(mantissa, exponent, style):
     assert READERS["content_decimal"](style.format(mantissa, exponent)) == pytest.approx(mantissa * 10.0**exponent)
 
 
-@given(st.dates(datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)), styles("date"))
+@given(st.dates(datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)), st.sampled_from(written("date")))
 def test_a_date_is_read_in_any_style(date, style):
     assert READERS[DATE](date.strftime(style)) == date
     for text in (f"{date.month}/{date.day}/{date.year}", f"{date.month:02}/{date.day:02}/{date.year}"):
         assert READERS["strict_date"](text) == READERS[DATE](text) == date
 
 
-@given(st.integers(0, 45), st.integers(0, 6), styles("age"))
+@given(st.integers(0, 45), st.integers(0, 6), st.sampled_from(written("age")))
 def test_an_age_in_weeks_and_days_is_read_in_any_style(weeks, days, style):
     assert READERS[AGE](style.format(weeks, days)) == (weeks, days)
     assert READERS["strict_weeks_days"](f"({weeks} weeks, {days} days)") == (weeks, days)
@@ -140,7 +140,10 @@ def test_contents_are_balanced_and_no_longer_than_the_text(text):
         assert last_box(rf"\boxed{{{content}}}") == (boxes(content) or [content])[-1]
 
 
-@given(st.sampled_from(["A", "0", "12.5", "C. x", "5/4/2021"]), st.lists(styles("wrapper"), max_size=6))
+WRAPPERS = st.lists(st.sampled_from(written("wrapper")), max_size=6)
+
+
+@given(st.sampled_from(["A", "0", "12.5", "C. x", "5/4/2021"]), WRAPPERS)
 def test_wrapping_changes_no_token(token, wrappers):
     wrapped = token
     for wrapper in wrappers:
@@ -162,8 +165,7 @@ def test_what_the_server_strips_makes_no_difference(reasoning, answer):
     assert final_text(f"{answer}<think>{reasoning}") == answer
 
 
-REASONING = [r"The answer is A. \boxed{A}", r"\boxed{1}", "0", "The value is 5, so <answer>5", "C"]
-ANSWERS = ["A", r"\boxed{C}", "The answer is B.", r"\boxed{0}", "It is factual.", "<answer>7</answer>", "", "1/2/2021"]
+REASONING, ANSWERS = written("reasoning"), written("answer")
 
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
@@ -182,13 +184,8 @@ def test_reasoning_holds_no_answer_and_stripped_it_scores_the_same(name):
 
 # ---- any text
 
-PIECES = [*"A1=\n}", "B. ", "2.5 ", "is ", "not ", "answer ", "**", "\\boxed{", "<answer>", "</answer>", "<\\answer>"]
 LIKE = st.text(alphabet="0123456789+/wd weksay,()[]'\"-. janfbmrch$*{}\\tA", max_size=40)
-ANY = (
-    st.text()
-    | LIKE
-    | st.lists(st.sampled_from([*PIECES, '"answer": "', "factual ", "या", "答案", "\ud800"])).map("".join)
-)
+ANY = st.text() | LIKE | st.lists(st.sampled_from(written("piece"))).map("".join)
 
 
 @given(ANY)

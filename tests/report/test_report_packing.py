@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
+from given import each_row
 from hypothesis import given
 from hypothesis import strategies as st
 from page_numbers import unpacked
@@ -52,8 +53,10 @@ def test_visible_text_acts_on_nothing(text):
     assert not {c for c in shown if unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI")}
 
 
-def test_plain_text_stays_as_it_is_and_the_rest_is_spelled_out():
-    text = "Größe ≤ 5 µmol/L — « naïve » 漢字 עברית\n\tx"
-    assert visible(text) == text
-    assert visible("a\x00b\u202ec\ud800") == "a‹U+0000›b‹U+202E›c\ufffd"
+@each_row("visible")
+def test_plain_text_stays_as_it_is_and_the_rest_is_spelled_out(text, shown):
+    assert visible(text) == shown
+
+
+def test_what_means_something_to_latex_is_escaped():
     assert as_tex(r"a_b~c^d\e{50%}") == r"a\_b\textasciitilde{}c\textasciicircum{}d\textbackslash{}e\{50\%\}"
