@@ -5,12 +5,11 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 from commanding import clean_environment, medtasks
-from given import ROOT, csv_rows, table, write_rows
+from given import ROOT, csv_rows, table
 from judge_server import JudgeServer
 from running import saved_results
 from saved_runs import drawn
@@ -49,24 +48,6 @@ def caller(request: dict[str, Any]) -> str:
     return "<answer>1</answer>" if "abc" in said.rpartition("<tool_response>")[2] else called
 
 
-def environment_run(folder: Path) -> Path:
-    """The same responses, as an environment writes them."""
-    place = folder / "toy-bench--org--model" / "0a1b2c3d"
-    lines = [
-        {
-            "prompt": [{"role": "user", "content": f"Q: {question} Yes, no or maybe?"}],
-            "completion": [{"role": "assistant", "content": response}],
-            "task": "toy-bench",
-            "reward": 0.5,
-        }
-        for question, response, *_ in RESPONSES
-    ]
-    path = write_rows(lines, place / "results.jsonl")
-    about = {"env_id": "toy-bench", "env_args": {"polite": True}, "model": "org/model"}
-    path.with_name("metadata.json").write_text(json.dumps(about), encoding="utf-8")
-    return path
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("toy")
@@ -83,7 +64,7 @@ def said(folder):
         JudgeServer(caller) as calling,
     ):
         servers = {"answering": answering, "reading": reading, "judging": judging, "explaining": explaining}
-        places = {**servers, "calling": calling, "theirs": environment_run(folder / "theirs").relative_to(folder)}
+        places = {**servers, "calling": calling, "toy": TOY}
         names, codes, commands = zip(*table("commands_beside"), strict=True)
         words = [command.format(**places).split() for command in commands]
         found = dict(zip(names, medtasks(*words, cwd=folder, **BESIDE), strict=True))
