@@ -27,13 +27,10 @@ def facts() -> set[str]:
 
 def texts_and_names(tree: ast.AST) -> tuple[set[str], set[str]]:
     """The texts of a module but its documentation, and the names that its code uses."""
-    documentation = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
-    texts, names = set(), set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documentation:
-            texts.add(node.value)
-        for field in ("id", "attr", "arg", "name", "module"):
-            names.add(str(getattr(node, field, "")))
+    nodes = [*ast.walk(tree)]
+    documentation = {node.value for node in nodes if isinstance(node, ast.Expr)}
+    texts = {str(node.value) for node in nodes if isinstance(node, ast.Constant) and node not in documentation}
+    names = {str(getattr(node, name, "")) for node in nodes for name in ("id", "attr", "arg", "name", "module")}
     return texts, names
 
 

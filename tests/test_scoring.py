@@ -1,5 +1,6 @@
 """From Python: ``score`` for one response and ``load_runs`` for saved ones, as in a run; rewards, as TRL takes them."""
 
+import itertools
 import re
 from typing import Any
 
@@ -18,20 +19,18 @@ RESPONSES = ["\\boxed{B}", "\\boxed{1}", "<answer>7</answer>", "The answer is A.
 def test_a_response_is_scored_as_in_a_run(benchmark):
     """Every metric of every sample that the real harness logs, for right answers and for odd ones."""
     name, rows = TASK[benchmark], sample_rows(FILE[benchmark])
-    number = iter(range(10_000))
+    odd = itertools.cycle(RESPONSES)
+    is_right = itertools.cycle([False, True])
 
     def answer(doc):
-        index = next(number)
-        return right_answer(doc) if index % 2 else RESPONSES[index % len(RESPONSES)]
+        return right_answer(doc) if next(is_right) else next(odd)
 
     samples = evaluate(name, answer, limit=6)["samples"][name]
-    documents = list(load(name).eval_docs)
-    per_row = len(documents) // len(rows)
+    per_row = len(load(name).eval_docs) // len(rows)
     for sample in samples:
-        row = rows[sample["doc_id"] // per_row]
-        shown = sample["doc"].get("shown")
+        row, shown = rows[sample["doc_id"] // per_row], sample["doc"].get("shown")
         found = score(name, row, sample["resps"][0][0], shown=shown)[sample["filter"]]
-        assert found.answer == (None if sample["filtered_resps"][0] == "[invalid]" else sample["filtered_resps"][0])
+        assert [found.answer or "[invalid]"] == sample["filtered_resps"]
         assert found.found_by == sample["found_by"]
         of_reply = {"cut", "acc_finished"}  # of which the text alone tells nothing
         assert found.metrics == {metric: sample[metric] for metric in sample["metrics"] if metric not in of_reply}

@@ -33,19 +33,16 @@ def test_hostile_responses_are_wrong_and_are_read_to_the_end(name, share, length
                 assert (answer == UNANSWERED) == (answer.value is None) and scores["answered"] <= (answer != UNANSWERED)
 
 
-READERS = {
-    "letters": ("The answer is B. ", lambda text: read_letter(text, ["one", "two", "three", "four"])),
-    "values": ("The value is 5.5. ", lambda text: read_value(text, "decimal")),
-    "verdicts": ("It is not supported. ", read_verdict),
-}
-
-
-@pytest.mark.parametrize(("unit", "read"), READERS.values(), ids=READERS)
-def test_a_longer_text_has_no_more_candidates(unit, read):
-    few, many = (len(read(unit * count).candidates) for count in (2_500, 5_000))
-    assert 0 < few == many
+def test_a_longer_text_has_no_more_candidates():
+    for unit, read in (
+        ("The answer is B. ", lambda text: read_letter(text, "wxyz")),
+        ("The value is 5.5. ", lambda text: read_value(text, "decimal")),
+        ("It is not supported. ", read_verdict),
+    ):
+        few, many = (len(read(unit * count).candidates) for count in (2_500, 5_000))
+        assert 0 < few == many
 
 
 def test_an_answer_is_read_thousands_of_characters_before_the_end():
     text = "It is a long story. " * 400 + "The answer is B. " + "It goes on and on. " * 270
-    assert read_letter(text, ["w", "x", "y", "z"]).value == "B"
+    assert read_letter(text, "wxyz").value == "B"
