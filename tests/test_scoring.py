@@ -5,21 +5,21 @@ import re
 from typing import Any
 
 import pytest
-from given import FILE, ROOT, TASK, each_row, sample_rows
+from given import FILE, ROOT, TASK, each_row, sample_rows, table
 from running import evaluate, load, right_answer
 
 from medtasks_utils import Scorer, errors, load_runs, reward, score
 from medtasks_utils.errors import DataError, UsageError
 from medtasks_utils.results.frames import Frames
 
-RESPONSES = ["\\boxed{B}", "\\boxed{1}", "<answer>7</answer>", "The answer is A.", "I would say (C).", "", "<think>so"]
+ODD = table("odd_responses")
 
 
 @pytest.mark.parametrize("benchmark", TASK)
 def test_a_response_is_scored_as_in_a_run(benchmark):
     """Every metric of every sample that the real harness logs, for right answers and for odd ones."""
     name, rows = TASK[benchmark], sample_rows(FILE[benchmark])
-    odd = itertools.cycle(RESPONSES)
+    odd = itertools.cycle(ODD)
     is_right = itertools.cycle([False, True])
 
     def answer(doc):
@@ -149,16 +149,7 @@ def test_a_step_of_trls_trainer(tiny_model, tmp_path):
         seen.append(rewards(**given))
         return seen[-1]
 
-    settings = trl.GRPOConfig(
-        output_dir=str(tmp_path),
-        per_device_train_batch_size=2,
-        num_generations=2,
-        max_completion_length=4,
-        max_steps=1,
-        report_to=[],
-        remove_unused_columns=False,
-        use_cpu=True,
-        bf16=False,
-    )
-    trl.GRPOTrainer(str(tiny_model), [watched], settings, train_dataset=Dataset.from_list(rows)).train()
+    (settings,) = table("settings_of_trl")
+    config = trl.GRPOConfig(output_dir=str(tmp_path), **settings)
+    trl.GRPOTrainer(str(tiny_model), [watched], config, train_dataset=Dataset.from_list(rows)).train()
     assert seen and all(len(each) == 2 for each in seen)

@@ -29,12 +29,7 @@ from medtasks_utils.benchmarks.medexqa.metrics.rouge import RougeL
 from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import MedtasksError
 
-SENTENCES = (
-    "The doctor treats the sick man quickly with 2.5 mg of a drug.",
-    "A physician cures an ill man rapidly; medication (2.5 mg) is given.",
-    "His heart beats fast, so the malady is treated first.",
-    "The hearts of men are pumps: they pulse, pound and went on moving.",
-)
+SENTENCES = table("sentences")
 AWKWARD = [*table("awkward_texts"), "y" * 3000, "word" * 40]
 
 
@@ -52,9 +47,7 @@ PAIRS = [
 LONG = [(words(10_000, 1), (words(60, 2), words(500, 3))), (words(3, 1), (words(10_000, 2),))]
 """Pairs that only METEOR's library scores within seconds."""
 TEXT = st.one_of(
-    st.lists(
-        st.sampled_from([*" ".join(SENTENCES).split(), *AWKWARD, ".", ",", "-\n", "&lt;", "1.", "é"]), max_size=30
-    ).map(" ".join),
+    st.lists(st.sampled_from([*" ".join(SENTENCES).split(), *AWKWARD]), max_size=30).map(" ".join),
     st.text(st.sampled_from("aby .,-\n&;1<>\t'é心"), max_size=60),
     st.text(max_size=40),
 )

@@ -4,7 +4,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, each_row, sample_rows
+from given import BY_CALCULATOR, each_row, sample_rows, table
 from running import documents_of, evaluate, reader
 
 from medtasks_utils.benchmarks.medcalc_bench.rows import example_of
@@ -44,21 +44,18 @@ def test_a_gestational_age_is_judged_in_days(answer, strict, flexible):
 
 
 @pytest.mark.parametrize("filter_name", FILTERS)
-def test_metrics_of_what_can_be_answered_and_what_cannot(filter_name):
-    names = ("acc", "acc_answerable", "acc_unanswerable", "na_rate", "answered")
+def test_each_metric_is_of_what_can_be_answered_or_of_what_cannot(filter_name):
+    """By responses to all examples, in which ``value`` is the true value, or 1 where there is none."""
+    for response, expected in table("metrics_of_abstaining"):
 
-    def never(doc):
-        return f"<answer>{'1' if doc['ground_truth'] == 'N/A' else doc['shown_truth']}</answer>"
+        def answer(doc, response=response):
+            return response.format(value="1" if doc["ground_truth"] == "N/A" else doc["shown_truth"])
 
-    for answer, expected in (
-        ("<answer>N/A</answer>", (4 / 15, 0, 1, 1, 1)),
-        ("<answer></answer>", (0, 0, 0, 0, 0)),
-        (never, (11 / 15, 1, 0, 0, 1)),
-    ):
         found = values(answer, filter_name)
-        assert tuple(found[name] for name in names) == pytest.approx(expected)
+        assert {name: found[name] for name in expected} == pytest.approx(expected)
     plain = values("<answer>N/A</answer>", filter_name, PLAIN)
-    assert not {*names[1:4]} & plain.keys() and (plain["acc"], plain["answered"]) == (0, 0)
+    assert not {"acc_answerable", "acc_unanswerable", "na_rate"} & plain.keys()
+    assert (plain["acc"], plain["answered"]) == (0, 0)
 
 
 @pytest.mark.parametrize("answer_format", ["xml", "boxed"])

@@ -3,7 +3,7 @@
 from functools import partial
 
 import pytest
-from given import GENERATION_TASKS, TASK_OF, each_row, error_line
+from given import GENERATION_TASKS, TASK_OF, each_row, error_line, table
 from running import documents, load
 
 from medtasks_utils.errors import UsageError
@@ -59,7 +59,7 @@ def test_a_misspelt_name_is_told_with_the_one_that_was_meant(metadata, says):
 
 
 def test_what_is_meant_for_the_model_or_another_benchmark_means_nothing_to_a_task():
-    for_model = {"pretrained": "org/model", "seed": "not a seed", "revision": "main", "version": 7, "temperature": 0.5}
+    (for_model,) = table("meant_for_the_model")
     for benchmark, name in TASK_OF.items():
         others = {other: {"repeats": 3} for other in TASK_OF if other not in (benchmark, "medexqa")}
         plain, given = load(name), load(name, **for_model, **others)
