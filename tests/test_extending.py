@@ -28,7 +28,7 @@ RESPONSES = table("toy_responses")
 right without one, abstaining, wrong, abstaining rightly, and no answer."""
 
 
-def response_to(request: dict[str, Any]) -> str:
+def response_to(request: dict[str, Any]) -> Any:
     asked = request["messages"][-1]["content"]
     return next(response for question, response, *_ in RESPONSES if asked.startswith(question))
 

@@ -124,7 +124,7 @@ def test_a_macro_average_has_eight_clusters_of_each_specialty_before_the_first_l
     old, other = ({"metadata": {"signature": {STRICT: f"medexqa|lm_eval:{version}"}}} for version in (1, 2))
     saved = TaskRun(task, "medexqa", {}, old)
     documents = [{"question": place} for place in range(100)]
-    strata = [(str(place // 2), str(place // 20), {STRICT: []}) for place in range(100)]
+    strata: Any = [(str(place // 2), str(place // 20), {STRICT: []}) for place in range(100)]
     samples = [Sample(place, "", documents[place], [], [], "", *strata[place]) for place in range(100)]
     saved._log = SampleLog(samples, [])
     new = TaskAgainst(saved, documents, range(100), within=2.0)

@@ -95,7 +95,7 @@ def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
         save_run(tmp_path / folder, tasks=task, model=model, limit=2)
     runs = read_runs([tmp_path / name for name in "abc"])
     for run in runs:
-        spent = {"tokens": {"prompt": 3}, "cost": {"joules": 2}}
+        spent: Row = {"tokens": {"prompt": 3}, "cost": {"joules": 2}}
         run.results |= {"medtasks": spent, "total_evaluation_time_seconds": "1.5"}
     both, other = merged(runs)
     spent = {"medtasks": {"tokens": {"prompt": 6}, "cost": {"joules": 4}}, "total_evaluation_time_seconds": 3}

@@ -300,7 +300,8 @@ def test_scores_are_compared_where_both_runs_were_judged():
     assert contrast(scores([FAILED] * 3 + [WRONG]), scores([RIGHT] * 3 + [WRONG]), EXPLANATION) is None
     apart = scores([RIGHT, FAILED, JudgedScore(True, 20.0)], strata=["a", "a", "b"])
     assert estimate(apart, EXPLANATION, over_strata=True).value == 50.0, "a failure is filled in from its own stratum"
-    lost, undecided, decided = (scores([*[(2.0, 2.0)] * 10, last]) for last in ([], None, (0.0, 1.0)))
+    last: tuple[Any, ...] = ([], None, (0.0, 1.0))
+    lost, undecided, decided = (scores([*[(2.0, 2.0)] * 10, each]) for each in last)
     for first, second in ((lost, decided), (decided, lost)):
         found = compared(first, second, F1_OF)
         assert (found.a, found.b, found.n, found.left_out) == (1.0, 1.0, 10, 1)
