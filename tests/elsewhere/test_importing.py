@@ -246,7 +246,7 @@ def test_a_log_that_inspect_ai_itself_writes_is_read(form, tmp_path):
         output.usage = model.ModelUsage(input_tokens=9, output_tokens=number, total_tokens=9 + number)
         return output
 
-    asked = list(map(dataset.Sample, docs, targets))
+    asked = [dataset.Sample(text, target=target) for text, target in zip(docs, targets, strict=True)]
     task = inspect_ai.Task(dataset=asked, scorer=scorer.includes(), name="medcalc-bench")
     mocked = model.get_model("mockllm/model", custom_outputs=answer)
     inspect_ai.eval(task, model=mocked, log_dir=str(tmp_path / "log"), log_format=form, display="none")
