@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from functools import partial
 from typing import Annotated, TypeVar
 
 from medtasks_utils.extraction.boxes import unwrap
@@ -11,7 +12,7 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading
 
 from .base import Benchmark
-from .facts import Example
+from .facts import Data, Example
 from .known_issues import ALIKE, CONTRADICTED, NO_IMAGE, contradicted, has_options_alike, refers_to_image, words_of
 from .options import About, Needs, Options
 
@@ -24,6 +25,16 @@ class ChoiceOptions(Options):
 
 
 ChoiceOptionsOf = TypeVar("ChoiceOptionsOf", bound=ChoiceOptions)
+
+
+choice_data = partial(
+    Data,
+    truth="answer_letter",
+    shown=("question", "options"),
+    content=("question", "options", "answer_letter"),
+    choices="options",
+)
+"""The :class:`.facts.Data` of a multiple-choice benchmark, but for its repositories."""
 
 
 class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):

@@ -6,11 +6,10 @@ from itertools import chain, zip_longest
 from pathlib import Path
 
 from medtasks_utils.benchmarks.answers import Answer, BatchScorer
-from medtasks_utils.benchmarks.choices import ChoiceBenchmark
+from medtasks_utils.benchmarks.choices import ChoiceBenchmark, choice_data
 from medtasks_utils.benchmarks.facts import (
     BY_DOUBT,
     Breakdown,
-    Data,
     Example,
     Files,
     LoadReport,
@@ -53,12 +52,8 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
 
     name = "medexqa"
     title = "MedExQA"
-    data = Data(
+    data = choice_data(
         repositories={"hub": Repository("bluesky333/MedExQA", "3a9f80d6de2c354956d7e86d323214b92d547d6e")},
-        truth="answer_letter",
-        shown=("question", "options"),
-        content=("question", "options", "answer_letter"),
-        choices="options",
         stratum="specialty",
         shortcuts=Path(__file__).with_name("shortcuts.json"),
         resources=_resources,

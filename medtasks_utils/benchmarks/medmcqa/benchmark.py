@@ -9,11 +9,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from medtasks_utils.benchmarks.answers import Answer
-from medtasks_utils.benchmarks.choices import ChoiceBenchmark, ChoiceOptions
+from medtasks_utils.benchmarks.choices import ChoiceBenchmark, ChoiceOptions, choice_data
 from medtasks_utils.benchmarks.facts import (
     BY_DOUBT,
     Breakdown,
-    Data,
     Example,
     Files,
     LoadReport,
@@ -51,12 +50,8 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
 
     name = "medmcqa"
     title = "MedMCQA"
-    data = Data(
+    data = choice_data(
         repositories={"hub": Repository("openlifescienceai/medmcqa", "91c6572c454088bf71b679ad90aa8dffcd0d5868")},
-        truth="answer_letter",
-        shown=("question", "options"),
-        content=("question", "options", "answer_letter"),
-        choices="options",
         shortcuts=Path(__file__).with_name("shortcuts.json"),
     )
     tasks = Tasks(default="medmcqa_openmed")
