@@ -2,6 +2,7 @@
 
 import csv
 import json
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,14 @@ Made = TypeVar("Made")
 
 SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 """Suffixes of readable files, in order of preference."""
+
+_SHARD = re.compile(r"(?P<name>.*?)(?P<number>\d+)(?:-of-(?P<count>\d+)(?:-[0-9a-f]+)?)?")
+_QUOTED = {
+    delimiter: re.compile(
+        rf'(?<![^{delimiter}\r\n])"(?P<cell>[^"]*(?:""[^"]*)*)(?P<end>"?)(?P<rest>[^{delimiter}\r\n]?)'
+    )
+    for delimiter in ",\t"
+}
 
 
 @dataclass(frozen=True)
@@ -46,20 +55,29 @@ class Table:
 
 
 def text_of(cell: Any) -> str:
-    """Return a cell as text; None becomes an empty text."""
-    return "" if cell is None else str(cell)
+    """Return a cell as text; None and NaN become an empty text, and bytes are decoded.
+
+    Raises:
+        ValueError: for bytes that are not UTF-8.
+    """
+    if isinstance(cell, bytes):
+        return cell.decode()
+    is_missing = cell is None or (isinstance(cell, float) and math.isnan(cell))
+    return "" if is_missing else str(cell)
 
 
 def find_split(folder: Path, *splits: str) -> list[Path]:
     """Return the files of the first of ``splits`` that has files; an empty list if none has.
 
     Recognised names for the split ``test`` are ``test.csv``, ``test_data.csv`` and ``test-00000-of-00002.parquet``, in
-    the folder or in ``data/``, and a folder ``test/`` of shards. If there are several formats, the first of
-    :data:`SUFFIXES` is used.
+    the folder or in ``data/``, and a folder ``test/`` of shards. The first of :data:`SUFFIXES` with files is used.
 
     Args:
         folder: the folder with the files.
         splits: names of splits, each ``split`` or ``config/split``.
+
+    Raises:
+        DataError: for several files, unless they are all shards of one set; the message lists them.
     """
     for split in splits:
         config, _, name = split.rpartition("/")
@@ -69,8 +87,29 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
             for suffix in SUFFIXES:
                 files = [path for path in sorted(place.glob(f"[!.]*{suffix}")) if names.fullmatch(path.stem)]
                 if files:
+                    # A file in another format may be of other rows, so nobody could say which of them counts.
+                    twins = [file.with_suffix(other) for other in SUFFIXES for file in files]
+                    _check_whole([twin for twin in twins if twin.is_file()])
                     return files
     return []
+
+
+def _check_whole(files: Sequence[Path]) -> None:
+    """Check that files are a single one, or all shards of one set, numbered from 0 or from 1.
+
+    Raises:
+        DataError: if a shard is missing, or there is another file, such as a copy or a shard of another set.
+    """
+    shards = [_SHARD.fullmatch(file.stem) for file in files]
+    sets = {shard and (shard["name"], shard["count"]) for shard in shards}
+    numbers = sorted(int(shard["number"]) for shard in shards if shard)
+    count = max(len(files), *(int(shard["count"] or 0) for shard in shards if shard), 1)
+    is_whole = len(sets) == 1 and numbers in ([*range(count)], [*range(1, count + 1)])
+    if count > 1 and not is_whole:
+        raise DataError(
+            f"{files[0].parent} has {', '.join(file.name for file in files)}: neither one file of the split nor each "
+            "of its shards once; leave only what is meant"
+        )
 
 
 def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None) -> Table:
@@ -96,7 +135,7 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
 
 
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
-    """Read the rows of a file: parquet, jsonl or json (one row per line), or csv or tsv (all cells are strings).
+    """Read the rows of a file: parquet, jsonl or json (a row per line, or an array), or csv or tsv (of strings).
 
     Raises:
         DataError: if the file cannot be read; the message names the file and, if known, the line.
@@ -107,11 +146,17 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
 
             return list(parquet.read_table(path).to_pylist())
         if path.suffix in (".jsonl", ".json"):
-            lines = path.read_text(encoding="utf-8-sig").split("\n")
-            return Table([line for line in lines if line.strip()], path).made(json.loads)
+            text = path.read_text(encoding="utf-8-sig")
+            if text.lstrip().startswith("["):
+                return Table(json.loads(text), path).made(_object)
+            lines = Table([line for line in text.split("\n") if line.strip()], path)
+            return lines.made(lambda line: _object(json.loads(line)))
         csv.field_size_limit(1 << 30)  # in characters; notes may be long
+        delimiter = "\t" if path.suffix == ".tsv" else ","
         with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file, columns and list(columns), delimiter="\t" if path.suffix == ".tsv" else ",")
+            _check_quotes(file.read(), delimiter)
+            file.seek(0)
+            reader = csv.DictReader(file, columns and list(columns), delimiter=delimiter)
             rows: list[Row] = []
             for row in reader:
                 if None in row or None in row.values():  # DictReader marks too many or too few cells like this
@@ -121,3 +166,26 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
             return rows
     except (OSError, ValueError, csv.Error) as error:
         raise DataError(f"cannot read {path}: {reason_of(error)}") from None
+
+
+def _object(row: Any) -> Row:
+    """Return a row of JSON; raise ValueError if it is not an object."""
+    if not isinstance(row, dict):
+        raise ValueError(f"{json.dumps(row)[:99]} is not an object with the columns as its keys")
+    return row
+
+
+def _check_quotes(text: str, delimiter: str) -> None:
+    """Check that quotes of cells end, and that none ends inside a cell of a later line.
+
+    Raises:
+        ValueError: for the first that does not, since a cut file, or a quote too many, would join rows.
+    """
+    for quoted in _QUOTED[delimiter].finditer(text):
+        joins_rows = "\n" in quoted["cell"] and quoted["rest"]
+        if not quoted["end"] or joins_rows:
+            line = text.count("\n", 0, quoted.start()) + 1
+            raise ValueError(
+                f"the quote that opens a cell in line {line} does not end with the cell: the file was cut, or a quote "
+                "in the text must be doubled, and its cell put in quotes"
+            )

@@ -1,6 +1,7 @@
 """Where rows come from: every format and layout loads the same documents; what cannot be read ends in one line."""
 
 import codecs
+import json
 import re
 import shutil
 from functools import partial
@@ -115,6 +116,25 @@ def test_a_file_that_cannot_be_read_is_named(suffix, text, says, data):
     path.write_text(text, "latin-1")
     message = message_of("medmcqa_openmed", data)
     assert str(path) in message and says in message
+
+
+@each_row("files_not_of_one_split")
+def test_files_that_are_neither_one_nor_all_shards_of_one_are_listed(names, data):
+    for name in names:
+        write_rows(medmcqa_rows(4), data / "medmcqa" / name)
+    message = message_of("medmcqa_openmed", data)
+    assert [name for name in names if Path(name).name not in message] == []
+
+
+def test_a_json_array_is_a_row_an_element_and_bytes_are_text(data):
+    rows = medmcqa_rows(4)
+    (data / "medmcqa" / "validation.json").write_text(json.dumps(rows, indent=1))
+    documents = documents_of("medmcqa_openmed", data)
+    (data / "medmcqa" / "validation.json").unlink()
+    write_rows([{**row, "question": row["question"].encode()} for row in rows], data / "medmcqa" / "validation.parquet")
+    assert documents_of("medmcqa_openmed", data) == documents
+    write_rows([{**row, "question": b"\xff"} for row in rows], data / "medmcqa" / "validation.parquet")
+    assert "row 1: 'utf-8' codec" in message_of("medmcqa_openmed", data)
 
 
 @pytest.mark.parametrize("end", [0, 9, -9])
