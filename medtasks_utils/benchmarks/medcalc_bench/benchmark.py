@@ -5,6 +5,7 @@ The module :mod:`.rows` converts the data, and :mod:`.kinds` defines the kinds o
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,7 +31,7 @@ from medtasks_utils.benchmarks.facts import (
     doubt_of,
 )
 from medtasks_utils.benchmarks.options import CHOOSES_ROWS, About, ToolOptions
-from medtasks_utils.benchmarks.tables import Row, find_split, read_split
+from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split
 from medtasks_utils.errors import UsageError
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.plain import without_continuation
@@ -42,7 +43,7 @@ from medtasks_utils.statistics.metrics import ACC, ANSWERED, TOOL_METRICS, Metri
 from medtasks_utils.statistics.scores import Score
 
 from .absence import states_not_available
-from .kinds import CATEGORIES, KINDS, NOT_AVAILABLE, NUMBER, is_right
+from .kinds import CATEGORIES, KINDS, NOT_AVAILABLE, NUMBER, can_be_right, is_right
 from .rows import (
     add_other_labels,
     add_solved_examples,
@@ -213,6 +214,13 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         if place and find_split(place, *_CORRECTED) and not options.is_corrected:
             add_other_labels(examples, read_split(place, *_CORRECTED))
         return examples
+
+    def examples(self, table: Table, report: LoadReport) -> list[Example]:
+        """Convert rows; leave out and count those whose label is wrong by its own limits, too."""
+        examples = super().examples(table, report)
+        usable = list(filter(can_be_right, examples))
+        report.left_out += Counter({"a label that can never be right": len(examples) - len(usable)})
+        return usable
 
     def example(self, row: Row) -> Example:
         """Convert a row to an example; raise ValueError for an unknown calculator or a label that cannot be read."""

@@ -188,3 +188,9 @@ def is_right(value: Any, example: Example) -> bool:
     if value is None or NOT_AVAILABLE in (value, example["ground_truth"]):
         return bool(value == example["ground_truth"])
     return KINDS[example["judgement"]].is_right(value, example)
+
+
+def can_be_right(example: Example) -> bool:
+    """Return False if the label itself counts as wrong: it is outside its limits, or a score with a fraction."""
+    kind, truth = KINDS[example["judgement"]], example["ground_truth"]
+    return truth == NOT_AVAILABLE or not isinstance(kind, Decimal) or kind.is_right(float(truth), example)
