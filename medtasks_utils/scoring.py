@@ -69,7 +69,7 @@ class Scorer:
 
         Args:
             row: a row of the data set. If MedMCQA's ``cop`` is a number, it must be 0 to 3 for A to D, as on the hub,
-                since a single row does not show whether its file counts from 1.
+                since a single row does not show whether its file counts from 1; the option ``cop_base`` says so.
             response: the model's text; if it used tools, its last reply.
             shown: which example of a row that has several; for MedHallu, ``ground_truth`` or ``hallucinated``, the
                 answer that was shown to the model.
@@ -215,6 +215,7 @@ def reward(
         A function ``f(completions, **columns)`` that returns one number for each completion, 0 if the metric does not
         apply to it. A completion is a text, or a list of messages, of which the last is the response. Columns are
         lists: the columns of the data set and, for MedHallu, ``shown``, which distinguishes the two examples of a row.
+        The first call settles what a single row does not show, such as the base of MedMCQA's ``cop``.
         The function raises DataError for a missing column.
 
     Raises:
@@ -232,9 +233,10 @@ def reward(
     def rewards(completions: Sequence[Any], **columns: Any) -> list[float]:
         """Return the reward of each completion, in order."""
         listed = {column: values for column, values in columns.items() if isinstance(values, list | tuple)}
+        rows = [{column: values[index] for column, values in listed.items()} for index in range(len(completions))]
+        scorer.benchmark.settle(rows)
         numbers = []
-        for index, completion in enumerate(completions):
-            row = {column: values[index] for column, values in listed.items()}
+        for row, completion in zip(rows, completions, strict=True):
             text = completion if isinstance(completion, str) else completion[-1]["content"] or ""
             scored = scorer(row, text, shown=row.get(told_apart_by))
             numbers.append(scored[filter_name].metrics.get(name) or 0.0)

@@ -106,6 +106,18 @@ def test_texts_and_messages_are_rewarded_alike():
     assert rewards(completions=messages, prompts=["?"] * len(ROWS), **columns(ROWS), trainer_state=None) == expected
 
 
+@each_row("batches_of_cops")
+def test_the_first_batch_or_the_option_settles_what_a_number_means(options, batches, rewarded, warns, caplog):
+    rewards = reward("medmcqa", **options)
+    rows = [columns([{**ROWS[0], "cop": cop} for cop in cops]) for cops in batches]
+    assert [rewards(["\\boxed{B}"] * len(row["cop"]), **row) for row in rows] == rewarded
+    assert [record.getMessage() for record in caplog.records if "0 was taken for A" in record.getMessage()] == (
+        [caplog.records[0].getMessage()] if warns else []
+    )
+    with pytest.raises(DataError, match="cop is 5"):
+        rewards(["\\boxed{B}"], **columns([{**ROWS[0], "cop": 5}]))
+
+
 def test_the_reward_is_the_metric_that_is_named_or_the_benchmarks():
     rows = columns(sample_rows("medhallu/pqa_labeled.jsonl")[:3])
     answers, shown = [f"\\boxed{{{digit}}}" for digit in (1, 1, 2)], ["hallucinated", "ground_truth", "hallucinated"]

@@ -157,6 +157,9 @@ class Benchmark(ABC, Generic[OptionsOf]):
         """
         return {name: text_of(cell) for name, cell in row.items()}
 
+    def settle(self, rows: Sequence[Row]) -> None:
+        """Settle what a single row does not show from the first of many rows; by default, nothing."""
+
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
         """Return the indices of the examples that ``--limit`` selects, in ascending order; all without a limit."""
         return range(len(examples))[:limit]

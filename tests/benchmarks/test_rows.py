@@ -1,7 +1,6 @@
 """From rows to documents: labels in all their forms, what is left out or refused, selection, pairing, subsets."""
 
 import hashlib
-import logging
 from collections import Counter
 from functools import partial
 from itertools import chain
@@ -37,9 +36,9 @@ def made(data: Path, benchmark: str, *changes: Row, task: str | None = None, **o
     return documents_of(task or TASK[benchmark], data, **{benchmark: options})
 
 
-def medmcqa(data: Path, rows: list[Row], split: str = "validation") -> list[Row]:
+def medmcqa(data: Path, rows: list[Row], split: str = "validation", **options: Any) -> list[Row]:
     write_rows(rows, data / "medmcqa" / f"{split}.jsonl")
-    return documents_of("medmcqa_openmed", data)
+    return documents_of("medmcqa_openmed", data, medmcqa=options)
 
 
 def ids(docs: list[Row]) -> list[str]:
@@ -79,7 +78,7 @@ def test_a_row_without_a_label_or_a_text_is_left_out_and_counted(data, caplog):
         task = load(TASK[benchmark], data)
         assert task.dump_config()["metadata"]["rows_left_out"] == {reason: 2}, change
         assert len(documents(task)) == (6 if reason == "no answer" else 2)
-    warnings = [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+    warnings = [record.getMessage() for record in caplog.records if "left out" in record.getMessage()]
     assert all(f"left out 2 rows: {reason}" in each for each, (*_, reason) in zip(warnings, cases, strict=True))
 
 
@@ -111,14 +110,17 @@ def labelled(cops: list[int | None]) -> list[Row]:
 
 
 @each_row("bases_of_cop")
-def test_one_0_or_one_4_settles_the_base_of_the_whole_split(cops, letters, data):
-    assert "".join(doc["answer_letter"] for doc in medmcqa(data, labelled(cops))) == letters
+def test_one_0_or_one_4_or_the_option_settles_the_base_of_the_whole_split(cops, base, letters, says, data):
+    docs = medmcqa(data, labelled(cops), cop_base=base)
+    assert "".join(doc["answer_letter"] for doc in docs) == letters
+    remarks = load("medmcqa_openmed", data, medmcqa={"cop_base": base}).config.metadata.get("remarks", [""])
+    assert len(remarks) == 1 and says in remarks[0] and bool(says) == bool(remarks[0])
 
 
 @each_row("cops_refused")
-def test_a_split_with_a_0_and_a_4_or_without_labels_is_an_error_that_says_why(cops, says, data):
+def test_a_split_with_a_0_and_a_4_or_without_labels_is_an_error_that_says_why(cops, base, says, data):
     with pytest.raises(DataError, match=rf"validation\.jsonl{says}"):
-        medmcqa(data, labelled(cops))
+        medmcqa(data, labelled(cops), cop_base=base)
 
 
 def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(data):

@@ -4,7 +4,7 @@ import hashlib
 import random
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -23,7 +23,7 @@ from medtasks_utils.benchmarks.facts import (
 )
 from medtasks_utils.benchmarks.options import CHOOSES_ROWS, UNSIGNED
 from medtasks_utils.benchmarks.tables import Row, Table, find_split, read_split, text_of
-from medtasks_utils.errors import DataError
+from medtasks_utils.errors import DataError, logger
 from medtasks_utils.extraction.boxes import boxes
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.extraction.think import final_text, is_one_block_then_answer
@@ -43,6 +43,8 @@ class MedMCQAOptions(ChoiceOptions):
     """number of train rows, from the first, to draw few-shot examples from; -1 for all"""
     num_eval_examples: Annotated[int, Field(ge=-1), CHOOSES_ROWS] = -1
     """number of rows, from the first, to evaluate on; -1 for all"""
+    cop_base: Annotated[Literal[0, 1] | None, UNSIGNED] = None
+    """the integer in cop that means A, 0 or 1; by default, 1 if a 4 occurs, else 0"""
 
 
 class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
@@ -80,7 +82,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
     def _labelled(self, table: Table, report: LoadReport, indices: Sequence[int] | None = None) -> list[Example]:
         """Convert the rows, or only those at ``indices``; the form of ``cop`` is determined from the whole table."""
         examples = table.made(_example)
-        labels = label_indices(table)
+        labels = label_indices(table, self.options.cop_base, report)
         chosen = range(len(labels)) if indices is None else indices
         labelled = [
             {**examples[index], "answer_letter": LETTERS[label], "answer_idx": label}
@@ -90,6 +92,15 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         if len(labelled) < len(chosen):
             report.left_out["no usable label in cop"] += len(chosen) - len(labelled)
         return report.with_text(labelled, "question")
+
+    def settle(self, rows: Sequence[Row]) -> None:
+        """Settle the base of integers in ``cop``; warn if neither a 0 nor a 4 shows it."""
+        labels = {_label(row.get("cop")) for row in rows}
+        if self.options.cop_base is None and labels <= {*"01234"}:
+            base: Literal[0, 1] = 1 if "4" in labels else 0
+            self.options = self.options.model_copy(update={"cop_base": base})
+            if remark := _on_base(labels):
+                logger.warning("%s: %s", self.task.name, remark)
 
     # ---- orders
 
@@ -140,35 +151,54 @@ def choice_order(identifier: str) -> str:
     return "".join(letters)
 
 
-def label_indices(table: Table) -> list[int | None]:
+def label_indices(table: Table, base: int | None, report: LoadReport) -> list[int | None]:
     """Return the index of each row's right choice, or None if the row has no usable label.
 
     ``cop`` may be a letter, an integer or the text of a choice; the form that fits most rows is used. Integers count
-    from 0, unless they are of a file in which a 4 occurs. Both are decided once for the whole split, since some rows
-    have choices such as "2" and "a".
+    from ``base`` or, if that is None, from 1 in a file in which a 4 occurs, and else from 0, with a remark if no 0
+    shows it. Both are decided once for the whole split, since some rows have choices such as "2" and "a".
 
     Raises:
-        DataError: if no row has a usable label, or both a 0 and a 4 occur among integers.
+        DataError: if no row has a usable label, or integers occur that the base excludes.
     """
-    labels = table.made(lambda row: text_of(row["cop"]).strip().casefold().removesuffix(".0"))  # 2.0: a float column
-    counts_from_1 = table.path is not None and "4" in labels  # a single row cannot tell
+    labels = table.made(lambda row: _label(row["cop"]))
+    is_file = table.path is not None  # a single row cannot tell
+    first = int(is_file and "4" in labels) if base is None else base
     forms = [
         [_place(label, "abcd") for label in labels],
-        [_place(label, "1234" if counts_from_1 else "0123") for label in labels],
+        [_place(label, "1234" if first else "0123") for label in labels],
         [_place(label, _as_texts(row)) for label, row in zip(labels, table.rows, strict=True)],
     ]
     form = max(forms, key=lambda indices: sum(index is not None for index in indices))
-    if form is forms[1] and {"0", "4"} <= {*labels}:
-        raise DataError(
-            f"{table.path}: cop is 0 in some rows and 4 in others, so it is neither 0-based nor 1-based; correct it"
-        )
+    excluded = {"0", "4"} if base is None else {"04"[1 - base]}
+    if form is forms[1] and excluded <= {*labels}:
+        seen = " in some rows and ".join(sorted(excluded))
+        way_out = "it is neither 0-based nor 1-based; correct it" if base is None else f"cop_base={base} does not fit"
+        raise DataError(f"{table.path}: cop is {seen} in others, so {way_out}")
+    if form is forms[1] and is_file and base is None and (remark := _on_base({*labels})):
+        report.remarks.append(remark)
     if all(index is None for index in form):
         seen = str(table.rows[0]["cop"])[:99]
         raise DataError(
             f"{table.path or 'the row'} has no usable label: cop is {seen} (-1 marks withheld labels), but must be a "
-            "letter A-D, 0-3, 1-4 (in a whole file), or a choice's text; the hub has labels for validation and train"
+            "letter A-D, 0-3, 1-4 (in a whole file), or a choice's text; medmcqa.cop_base says what integers mean; the "
+            "hub has labels for validation and train"
         )
     return form
+
+
+def _label(cop: Any) -> str:
+    """Return a label without case; 2.0, from a column of floats, is 2."""
+    return text_of(cop).strip().casefold().removesuffix(".0")
+
+
+def _on_base(labels: Container[str]) -> str | None:
+    """Return a remark on the base of integers that are decided without ``cop_base``; None if a 0 shows that it is 0."""
+    if "0" in labels:
+        return None
+    if "4" in labels:
+        return "cop is 4 in some rows, so 1 was taken for A"
+    return "cop has neither a 0 nor a 4, so 0 was taken for A, as on the hub; if 1 is A, set medmcqa.cop_base to 1"
 
 
 def _place(label: str, known: Iterable[Container[str]]) -> int | None:
