@@ -76,9 +76,20 @@ def manager_for(
 def make_tasks(manager: TaskManager, names: Sequence[str]) -> JsonObject:
     """Build the tasks and return them by name, except those in named files.
 
-    If no file is named, lm_eval then uses these objects.
+    A task that is in several of the named groups, or is named beside its group, is made once. If no file is named,
+    lm_eval then uses these objects.
+
+    Raises:
+        UsageError: if the groups define a task differently.
     """
-    made = manager.load(manager.match_tasks(names))
+    made: JsonObject = {"tasks": {}, "groups": {}, "group_map": {}}
+    for name in manager.match_tasks(names):
+        loaded = manager.load([name])
+        for task in made["tasks"].keys() & loaded["tasks"].keys():
+            if made["tasks"][task].dump_config() != loaded["tasks"][task].dump_config():
+                raise UsageError(f"--tasks: {task} alone and in its groups are different tasks; run {name} by itself")
+        for kind, members in loaded.items():
+            made[kind] |= members
     if all(manager.match_tasks([name]) for name in names):  # other names are files
         vars(manager)["load"] = lambda tasks: made
     return made["tasks"]  # type: ignore[no-any-return]

@@ -3,6 +3,7 @@
 A field that tasks of this package do not support is a one-line error before the model runs.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -21,6 +22,7 @@ from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Met
 from medtasks_utils.writing import JsonObject, Settings, digest
 
 from .lm_eval_names import (
+    AGGREGATION_REGISTRY,
     METRIC_REGISTRY,
     FewshotConfig,
     Filter,
@@ -158,13 +160,8 @@ def _problems(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings, ours:
     for field, name, known in stated:
         if name not in known:
             yield field, f"there is no field {name}{did_you_mean(name, known)}; the fields are {', '.join(known)}"
-    for chain in settings.get("filter_list") or ():
-        for step in chain["filter"]:
-            name = step["function"]
-            if name not in filter_registry:
-                known = sorted(filter_registry)
-                suggestion = did_you_mean(str(name), known)
-                yield "filter_list", f"there is no filter {name!r}{suggestion}; the filters are {', '.join(known)}"
+    for problem in _problems_of_filters(settings.get("filter_list") or ()):
+        yield "filter_list", problem
     for field, instead in _UNSUPPORTED.items():
         if settings.get(field):
             yield field, f"the tasks of this package do not support it: {instead}"
@@ -184,6 +181,20 @@ def _problems(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings, ours:
             f"field {benchmark.data.truth} of the rows, or list only other metrics in metric_list"
         )
         yield "doc_to_target", problem
+
+
+def _problems_of_filters(chains: Sequence[JsonObject]) -> Iterator[str]:
+    """Yield each name that several filters have, and each step that does not exist."""
+    for name, count in Counter(chain.get("name") for chain in chains).items():
+        if count > 1:
+            yield f"{count} filters are named {name!r}, of which one would count: name each differently"
+    for chain in chains:
+        for step in chain["filter"]:
+            name = step["function"]
+            if name not in filter_registry:
+                known = sorted(filter_registry)
+                suggestion = did_you_mean(str(name), known)
+                yield f"there is no filter {name!r}{suggestion}; the filters are {', '.join(known)}"
 
 
 def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metric], list[Settings]]:
@@ -213,6 +224,9 @@ def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metr
             chosen.append(metric)
             if not entry.items() <= {"metric": name, **facts}.items():
                 problem = f"{name} has {facts}: omit other settings, or define your own metric with process_results"
+        elif isinstance(entry.get("aggregation"), str) and entry["aggregation"] not in AGGREGATION_REGISTRY:
+            known = ", ".join(AGGREGATION_REGISTRY.keys())
+            problem = f"there is no aggregation {entry['aggregation']!r} of {name}; the aggregations are {known}"
         elif defines_metrics or callable(name) or entry.get("hf_evaluate") or name in METRIC_REGISTRY.keys() - ours:
             others.append(entry)
         else:

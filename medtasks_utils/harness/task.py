@@ -10,6 +10,7 @@ lm_eval calls, in this order::
 """
 
 import ast
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
 from itertools import islice
@@ -208,6 +209,18 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
         return Dataset.from_list(rows)  # process_docs may call its methods
 
+    @property
+    def eval_docs(self) -> Any:
+        """The examples to evaluate.
+
+        Raises:
+            DataError: if ``process_docs`` leaves none.
+        """
+        docs = super().eval_docs
+        if not docs:
+            raise DataError(f"{self.task_name}: process_docs leaves no example")
+        return docs
+
     def remark(self, text: str) -> None:
         """Log a remark that readers of the results need, and add it to the results."""
         logger.warning("%s: %s", self.task_name, text)
@@ -273,10 +286,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             processes = kwargs.get("world_size") or 1
             self._scorer = self.benchmark.batch_scorer(self.eval_docs, processes)
         self._prepare_fewshot()
-        last = len(self.eval_docs) - 1
-        for number in kwargs.get("samples") or ():
-            if not 0 <= number <= last:
-                raise UsageError(f"--samples: {self.task_name} has no example {number}, only 0 to {last:,}")
+        if kwargs.get("samples") is not None:
+            self._check_samples(kwargs["samples"])
         self._limit = kwargs.get("limit")
         self._has_chat_template = bool(kwargs.get("apply_chat_template"))
         self._sign(kwargs)
@@ -290,6 +301,21 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             generations.make_independent(self.task_name, self.instances, self.model, have_prompts, in_one_request)
         if self.turns:
             self.turns.requests_are_built()
+
+    def _check_samples(self, samples: Any) -> None:
+        """Check the indices of the examples to evaluate; lm_eval would evaluate all if there are none.
+
+        Raises:
+            UsageError: for anything other than a list of different indices of examples.
+        """
+        if not isinstance(samples, list | tuple) or not samples:
+            raise UsageError(f"--samples: {self.task_name} takes a list of indices such as [0, 1], not {samples!r}")
+        last = len(self.eval_docs) - 1
+        for place, number in enumerate(samples):
+            if type(number) is not int or not 0 <= number <= last:
+                raise UsageError(f"--samples: {self.task_name} has no example {number!r}, only 0 to {last:,}")
+            if number in samples[:place]:
+                raise UsageError(f"--samples: {self.task_name}: example {number} is named twice")
 
     def doc_iterator(self, *, samples: Any = None, rank: int = 0, world_size: int = 1, **limit: Any) -> Iterator[Any]:
         """Yield the examples of a process with their indices; with a limit, the examples that the benchmark selects.
@@ -306,15 +332,22 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _check_prompts(self) -> None:
         """Check prompts and the room for them; warn of an unused chat template, and of reasoning that may be cut.
 
+        A remark says if examples that differ have the same prompt, as by a ``doc_to_text`` that ignores them.
+
         Raises:
             DataError: for an empty prompt.
             UsageError: for a maximum length of replies that leaves no room for a prompt.
         """
         name = self.task_name
+        shown: dict[str, set[str]] = defaultdict(set)
         for instance in self.instances:
             text = str(getattr(instance.args[0], "prompt", instance.args[0]))
+            shown[text].add(str([instance.doc.get(field) for field in self.benchmark.data.shown]))
             if not text.strip() or text.endswith('"content": ""}]'):
                 raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty; check doc_to_text")
+        alike = sum(len(examples) for examples in shown.values() if len(examples) > 1)
+        if alike:
+            self.remark(f"{alike:,} examples have the prompt of another, though they differ; check doc_to_text")
         model = self.model
         if model is None or not runs_in_process(model) or not self.generates:
             return

@@ -1,11 +1,12 @@
 """Variants: every field of the harness's task form works as in a stock task, or is one clear error before the run."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from given import TASK_OF, TASKS, Row, each_row, error_line, table
+from given import ROOT, TASK_OF, TASKS, Row, each_row, error_line, table
 from lm_eval.config.task import TaskConfig
 from lm_eval.tasks import TaskManager
 from running import load
@@ -19,6 +20,8 @@ from medtasks_utils.results import read_runs
 FUNCTIONS = """
 def prompt(doc): return "Q: " + doc["question"]
 def first_two(dataset): return dataset.select(range(2))
+def no_row(dataset): return dataset.select([])
+def same(doc): return "Answer!"
 def solved(): return [{"question": "One?", "choices": "A. 1", "answer_letter": "D", "explanation": ""}]
 def lengths(doc, results): return {"length": len(results[0])}
 """
@@ -113,6 +116,14 @@ def test_no_prompt_is_sent_empty(is_chat, tmp_path):
 
 
 @pytest.mark.parametrize("benchmark", BASES)
+def test_a_prompt_that_is_the_same_for_different_examples_is_said(benchmark, tmp_path):
+    task = made(tmp_path, benchmark, "doc_to_text: !function functions.same")
+    task.build_all_requests()
+    said = f"{len(task.eval_docs)} examples have the prompt of another, though they differ; check doc_to_text"
+    assert task.config.metadata["remarks"] == [said]
+
+
+@pytest.mark.parametrize("benchmark", BASES)
 def test_the_table_has_every_field(benchmark):
     assert {field for field, name, *_ in FIELDS if name == benchmark} >= set(TaskConfig.__dataclass_fields__)
 
@@ -146,6 +157,13 @@ def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark, 
     example: Row = {"judgement": "decimal", "options": ["a", "b", "c", "d"]}
     answer = benchmarks()[benchmark]().answer(text, example)
     assert (answer.value, answer.details["found_by"]) == (value, "none" if value is None else "filter")
+
+
+def test_the_documented_way_from_python_has_its_options():
+    names: dict[str, Any] = {}
+    exec(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "variants.md").read_text(), re.DOTALL)[-1], names)
+    samples = names["results"]["samples"]["medhallu"]
+    assert {sample["doc"]["difficulty"] for sample in samples} == {"hard"}
 
 
 def test_a_function_that_changes_its_document_changes_no_other():
