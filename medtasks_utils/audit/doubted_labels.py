@@ -1,5 +1,7 @@
 """Rank doubtful labels for review: examples to which most runs give the same answer, which differs from the label.
 
+Also find parts of a task in which the labels of other rows fit these answers.
+
 A run with accuracy a (by the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``, where c is the share of
 agreeing pairs among all pairs of wrong answers to the same example. This is the amount by which an answer increases the
 log odds that it is right. In a and in c, one success and one failure are added to the counts. The support listed with
@@ -15,6 +17,7 @@ from typing import NamedTuple
 
 from medtasks_utils.benchmarks.base import AuditRules
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
+from medtasks_utils.benchmarks.known_issues import Shift, shift_of
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.results import Run, Sample
 
@@ -87,14 +90,8 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
         raise UsageError(f"doubt needs at least {FEWEST_RUNS} runs, preferably of unrelated models; got {len(runs)}")
     doubted: list[DoubtedItem] = []
     count = 0
-    for name in dict.fromkeys(itertools.chain.from_iterable(run.tasks for run in runs)):
-        votes: dict[tuple[str, int], list[_Vote]] = defaultdict(list)
-        for run in runs:
-            task = run.tasks.get(name)
-            if task and task.benchmark:
-                for key, place in task.examples.items():
-                    votes[key] += _votes(run.name, task.benchmark.audit, task.samples[place], filter_name)
-        items = [item for item in votes.values() if len(item) >= FEWEST_RUNS]
+    for name, examples in _items_by_task(runs, filter_name):
+        items = [item for item in examples if len(item) >= FEWEST_RUNS]
         count += len(items)
         doubted += _doubted(name, items)
     if not count:
@@ -103,6 +100,38 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
             "this package, saved with --log_samples"
         )
     return sorted(doubted, key=lambda item: -item.support), count
+
+
+def shifted_parts(runs: Sequence[Run], filter_name: str) -> dict[str, Shift]:
+    """Return the parts of tasks with choices, each a stratum, in which the labels of other rows fit most runs' answers.
+
+    The rows of a part must be in the order of the data.
+    """
+    parts: dict[str, list[_Item]] = defaultdict(list)
+    for name, items in _items_by_task(runs, filter_name):
+        for item in sorted(items, key=lambda item: item[0].sample.doc_id):
+            if item[0].audit.benchmark.data.choices:
+                parts[", ".join(filter(None, (name, item[0].sample.stratum)))].append(item)
+    labels = {name: [item[0].sample.target for item in part] for name, part in parts.items()}
+    return {name: shift for name, part in parts.items() if (shift := shift_of(map(_of_most, part), labels[name]))}
+
+
+def _of_most(item: _Item) -> str | None:
+    """Return the answer of more than half of three runs or more; None if there is none."""
+    answer, count = Counter(vote.answer for vote in item).most_common(1)[0]
+    return answer if 2 * count > len(item) >= FEWEST_RUNS and answer != UNANSWERED else None
+
+
+def _items_by_task(runs: Sequence[Run], filter_name: str) -> Iterator[tuple[str, list[_Item]]]:
+    """Yield each task's name, and the votes on each of its examples."""
+    for name in dict.fromkeys(itertools.chain.from_iterable(run.tasks for run in runs)):
+        votes: dict[tuple[str, int], list[_Vote]] = defaultdict(list)
+        for run in runs:
+            task = run.tasks.get(name)
+            if task and task.benchmark:
+                for key, place in task.examples.items():
+                    votes[key] += _votes(run.name, task.benchmark.audit, task.samples[place], filter_name)
+        yield name, [item for item in votes.values() if item]
 
 
 def _votes(run: str, audit: AuditRules, sample: Sample, filter_name: str) -> Iterator[_Vote]:

@@ -19,7 +19,8 @@ class Doubt(Command):
 
     Takes three or more runs with --log_samples, preferably of unrelated models. Writes a CSV with the most doubtful
     label first, its support, and empty columns for a verdict and a comment. Either the label of a listed example is
-    wrong, or the models make the same error.
+    wrong, or the models make the same error. If the labels of a part of the rows fit the answers one to three rows
+    away, this is said with the figures.
     """
 
     runs: tuple[Path, ...]
@@ -32,7 +33,7 @@ class Doubt(Command):
 
     def run(self) -> CommandResult:
         """Find the examples, write the file, and return the number of examples and the file's path."""
-        from medtasks_utils.audit.doubted_labels import DoubtedItem, doubts
+        from medtasks_utils.audit.doubted_labels import DoubtedItem, doubts, shifted_parts
         from medtasks_utils.results import read_runs
 
         runs = read_runs(self.runs)
@@ -41,6 +42,16 @@ class Doubt(Command):
                 warn(f"{count} runs are of {model} and share errors, so their support is overstated")
         doubted, items = doubts(runs, self.filter)
         write_whole(self.output, csv_of(DoubtedItem._fields, doubted))
-        data = {"path": str(self.output), "items": items, "doubts": [doubt._asdict() for doubt in doubted]}
+        shifted = shifted_parts(runs, self.filter)
+        data = {
+            "path": str(self.output),
+            "items": items,
+            "doubts": [doubt._asdict() for doubt in doubted],
+            "shifted": {part: shift._asdict() for part, shift in shifted.items()},
+        }
         shares = f"{len(doubted):,} of {items:,} examples"
-        return CommandResult([f"{shares} have one answer from most runs, but another label: {self.output}"], data)
+        lines = [f"{shares} have one answer from most runs, but another label: {self.output}"]
+        lines += [
+            f"{part}: labels seem to stand at other rows: most runs give {shift}" for part, shift in shifted.items()
+        ]
+        return CommandResult(lines, data)

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 from commanding import exit_code, succeed
-from given import Row, csv_rows, each_row
+from given import Row, csv_rows, each_row, explained_rows, write_rows
 from running import documents_of, right_answer
 from saved_runs import edit_lines, sample_file, save_run
 
 from medtasks_utils.audit.doubted_labels import _votes, _weights
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.results import Sample
 
 TASK = "medmcqa_openmed"
@@ -105,6 +106,19 @@ def test_runs_of_one_model_are_a_warning(folder, tmp_path, capsys):
     assert "warning: 2 runs are of org/one and share errors" in capsys.readouterr().err
     run(folder, tmp_path, "one", "two", "three")
     assert capsys.readouterr().err == ""
+
+
+@each_row("shifted_labels")
+def test_a_part_whose_labels_fit_the_answers_at_another_row_is_said(task, offset, parts, tmp_path, capsys):
+    for specialty in SPECIALTIES:
+        rows = explained_rows(specialty.stem, offset * (specialty.code == "CLS"))
+        write_rows(rows, tmp_path / "medexqa" / f"{specialty.stem}_test.tsv", header=False)
+    metadata = {"medtasks_data": str(tmp_path), "medexqa": {"use_explanations": False}}
+    for name in "abc":
+        save_run(tmp_path / name, lambda doc: f"The answer is {doc['explanation_1'][0].upper()}.", task, name, metadata)
+    run(tmp_path, tmp_path, *"abc", flags=["--json"])
+    shifted = json.loads(capsys.readouterr().out)["shifted"]
+    assert {part: shift["offset"] for part, shift in shifted.items()} == parts
 
 
 @each_row("doubt_mistakes")

@@ -16,6 +16,7 @@ from given import (
     Row,
     each_row,
     error_line,
+    explained_rows,
     medmcqa_rows,
     sample_rows,
     table,
@@ -269,6 +270,35 @@ def test_without_a_calculators_example(data):
     (data / "medcalc_bench" / "one_shot.csv").unlink()
     with pytest.raises(DataError, match=r"has no file one_shot\..*; it contains test\.csv"):
         made(data, "medcalc_bench", calculation(2), one_shot=True)
+
+
+# ---- MedExQA: labels at other rows
+
+SHIFTED = SPECIALTIES[-1]
+
+
+@pytest.mark.parametrize("offset", [-3, -1, 0, 1, 2])
+def test_labels_at_other_rows_are_found_by_the_explanations_and_taken_from_there(offset, data):
+    for specialty in SPECIALTIES:
+        for split in ("test", "dev"):
+            path = data / "medexqa" / split / f"{specialty.stem}_{split}.tsv"
+            write_rows(explained_rows(specialty.stem, offset * (specialty == SHIFTED)), path, header=False)
+    for seed in (None, 5):
+        task = load("medexqa_all", data, medexqa={"use_explanations": False, "seed": seed})
+        found = {doc["id"] for doc in documents(task) if "label of another row" in doc["known_issues"]}
+        assert found == ({f"{SHIFTED.name}/test/{number}" for number in range(40)} if offset else set())
+        remarks = "".join(task.config.metadata.get("remarks", ()))
+        said = (
+            f"{SHIFTED.name}: labels seem to stand at other rows: the explanations support the label at an offset of "
+        )
+        assert remarks.startswith(f"{said}{offset:+d} in ") if offset else remarks == ""
+    healed = load(f"medexqa_{SHIFTED.name}", data, medexqa={"label_offset": offset, "use_explanations": False})
+    docs = documents(healed)
+    assert len(docs) == 40 - abs(offset) and all(
+        doc["options"][doc["answer_idx"]] in doc["explanation_1"] for doc in docs
+    )
+    assert "remarks" not in healed.config.metadata and {doc["known_issues"] for doc in docs} == {""}
+    assert len(few_shot(healed)) == 40, "only the rows that are evaluated are realigned"
 
 
 # ---- MedHallu

@@ -5,6 +5,7 @@ import datetime
 import inspect
 import json
 import math
+import random
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,21 @@ def medmcqa_rows(count: int = 8, **fields: Any) -> list[Row]:
             **fields,
         }
         for index in range(count)
+    ]
+
+
+def explained_rows(name: str, offset: int = 0, count: int = 40) -> list[Row]:
+    """Rows of MedExQA whose explanations quote the right option, with labels that stand at an offset."""
+    right = random.Random(name).choices("ABCD", k=count)
+    return [
+        {
+            "question": f"{name} {number}?",
+            **{each: f"{each.lower()}{number}" for each in "ABCD"},
+            "explanation_1": f"{letter.lower()}{number}, not the other.",
+            "explanation_2": "",
+            "answer": right[(number - offset) % count],
+        }
+        for number, letter in enumerate(right)
     ]
 
 

@@ -19,6 +19,7 @@ from medtasks_utils.benchmarks.facts import (
     Tasks,
     by_field,
 )
+from medtasks_utils.benchmarks.known_issues import OTHER_ROW
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.letters import LETTERS, letter_of
@@ -28,6 +29,7 @@ from medtasks_utils.statistics.aggregation import MACRO, TOTAL
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 from medtasks_utils.statistics.scores import Score
 
+from .alignment import realigned, shifts
 from .authors import authors_answer, misspelt_option, only_letter
 from .explanations import Explanations, case_of, references, scored
 from .metrics import METRICS as EXPLANATION_METRICS
@@ -105,10 +107,14 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
             if specialty.name in names:
                 stem = f"{specialty.stem}_{split}"
                 table = read_split(folder, f"{split}/{stem}", stem, columns=COLUMNS)
-                parts.append(_examples(table, specialty, split))
+                rows = _examples(table, specialty, split)
+                is_evaluated = split == options.split
+                parts.append(report.with_text(realigned(rows, is_evaluated * options.label_offset), "question"))
         examples = list(chain.from_iterable(parts))
         if split != options.split:
             return examples
+        for name, shift in shifts(examples).items():
+            report.remarks.append(f"{name}: labels seem to stand at other rows: the explanations support {shift}")
         without = sum(not references(example) for example in examples)
         if without and self._scores_explanations:
             report.remarks.append(
@@ -124,6 +130,12 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
         """Convert rows of which it is not known which specialty they are of, as if they were of the first."""
         return _examples(table, SPECIALTIES[0], "test")
+
+    def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
+        """Return the issues of each example, also that the labels of its specialty stand at other rows."""
+        shifted = shifts(examples)
+        found = zip(examples, super().known_issues(examples), strict=True)
+        return [[*issues, *[OTHER_ROW] * (example["specialty"] in shifted)] for example, issues in found]
 
     # ---- reading
 

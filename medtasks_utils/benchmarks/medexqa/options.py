@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, PositiveInt, model_
 
 from medtasks_utils.benchmarks.choices import ChoiceOptions
 from medtasks_utils.benchmarks.facts import TaskInfo
-from medtasks_utils.benchmarks.options import CHOOSES_ROWS, About, any_of
+from medtasks_utils.benchmarks.options import CHOOSES_ROWS, UNSIGNED, About, any_of
 from medtasks_utils.errors import UsageError
 from medtasks_utils.judging import DEFAULT_MODEL, JUDGES, judge_name
 
@@ -84,6 +84,8 @@ class MedExQAOptions(ChoiceOptions):
     """for medexqa_all, one or more codes, names or file stems, or ALL"""
     split: Annotated[Literal["test", "dev"], CHOOSES_ROWS] = "test"
     """the rows to evaluate on"""
+    label_offset: Annotated[int, Field(ge=-3, le=3), UNSIGNED] = 0
+    """take each label from the row that is so many further on, for labels that stand at other rows"""
     use_think: bool = False
     """ask for reasoning in a think block first"""
     use_explanations: Annotated[bool, About(is_signed=False, implied_by=("explanation_metrics", "use_judge"))] = True
