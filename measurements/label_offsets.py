@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from statistics import mean
 
 from medtasks_utils.benchmarks.facts import LoadReport
-from medtasks_utils.benchmarks.known_issues import shift_of
+from medtasks_utils.benchmarks.known_issues import shifts
 from medtasks_utils.benchmarks.medexqa.alignment import realigned
 from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
@@ -42,7 +42,7 @@ def main(data: str, published: str) -> None:
         known = [(place, answer) for place, answer in enumerate(answers) if answer]
         shares = [mean(labels.get(place + offset) == answer for place, answer in known) for offset in OFFSETS]
         print(rows[0]["specialty"], len(known), *(f"{share:.2f}" for share in shares), sep="\t")
-        print("  ", shift_of(answers, letters))
+        print("  ", *shifts(("", *pair) for pair in zip(answers, letters, strict=True)).values())
     print("macro average by label; with speech-language pathology realigned")
     for name, letter_of in runs.items():
         moved = [*parts[:-1], realigned(parts[-1], 1)]

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from medtasks_utils.benchmarks.base import AuditRules
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
-from medtasks_utils.benchmarks.known_issues import Shift, shift_of
+from medtasks_utils.benchmarks.known_issues import Shift, shifts
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.results import Run, Sample
 
@@ -79,8 +79,11 @@ class _Vote(NamedTuple):
 _Item = Sequence[_Vote]
 
 
-def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], int]:
-    """Return the doubted examples, most doubtful first, and the number of examples with three answers or more.
+def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], int, dict[str, Shift]]:
+    """Return the doubted examples, most doubtful first; the number of examples with three answers or more; and shifts.
+
+    The shifts are those of parts of tasks with choices, each a stratum, in which the labels of other rows fit most
+    runs' answers. The rows of a part must be in the order of the data.
 
     Raises:
         UsageError: for fewer than three runs.
@@ -89,41 +92,8 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
     if len(runs) < FEWEST_RUNS:
         raise UsageError(f"doubt needs at least {FEWEST_RUNS} runs, preferably of unrelated models; got {len(runs)}")
     doubted: list[DoubtedItem] = []
+    of_choices: list[tuple[str, str | None, str]] = []
     count = 0
-    for name, examples in _items_by_task(runs, filter_name):
-        items = [item for item in examples if len(item) >= FEWEST_RUNS]
-        count += len(items)
-        doubted += _doubted(name, items)
-    if not count:
-        raise MedtasksError(
-            f"no example has answers of {filter_name} in at least {FEWEST_RUNS} runs; name runs of the same tasks of "
-            "this package, saved with --log_samples"
-        )
-    return sorted(doubted, key=lambda item: -item.support), count
-
-
-def shifted_parts(runs: Sequence[Run], filter_name: str) -> dict[str, Shift]:
-    """Return the parts of tasks with choices, each a stratum, in which the labels of other rows fit most runs' answers.
-
-    The rows of a part must be in the order of the data.
-    """
-    parts: dict[str, list[_Item]] = defaultdict(list)
-    for name, items in _items_by_task(runs, filter_name):
-        for item in sorted(items, key=lambda item: item[0].sample.doc_id):
-            if item[0].audit.benchmark.data.choices:
-                parts[", ".join(filter(None, (name, item[0].sample.stratum)))].append(item)
-    labels = {name: [item[0].sample.target for item in part] for name, part in parts.items()}
-    return {name: shift for name, part in parts.items() if (shift := shift_of(map(_of_most, part), labels[name]))}
-
-
-def _of_most(item: _Item) -> str | None:
-    """Return the answer of more than half of three runs or more; None if there is none."""
-    answer, count = Counter(vote.answer for vote in item).most_common(1)[0]
-    return answer if 2 * count > len(item) >= FEWEST_RUNS and answer != UNANSWERED else None
-
-
-def _items_by_task(runs: Sequence[Run], filter_name: str) -> Iterator[tuple[str, list[_Item]]]:
-    """Yield each task's name, and the votes on each of its examples."""
     for name in dict.fromkeys(itertools.chain.from_iterable(run.tasks for run in runs)):
         votes: dict[tuple[str, int], list[_Vote]] = defaultdict(list)
         for run in runs:
@@ -131,7 +101,25 @@ def _items_by_task(runs: Sequence[Run], filter_name: str) -> Iterator[tuple[str,
             if task and task.benchmark:
                 for key, place in task.examples.items():
                     votes[key] += _votes(run.name, task.benchmark.audit, task.samples[place], filter_name)
-        yield name, [item for item in votes.values() if item]
+        items = [item for item in votes.values() if len(item) >= FEWEST_RUNS]
+        count += len(items)
+        doubted += _doubted(name, items)
+        for first, *others in sorted(filter(None, votes.values()), key=lambda item: item[0].sample.doc_id):
+            if first.audit.benchmark.data.choices:
+                part = ", ".join(filter(None, (name, first.sample.stratum)))
+                of_choices.append((part, _of_most([first, *others]), first.sample.target))
+    if not count:
+        raise MedtasksError(
+            f"no example has answers of {filter_name} in at least {FEWEST_RUNS} runs; name runs of the same tasks of "
+            "this package, saved with --log_samples"
+        )
+    return sorted(doubted, key=lambda item: -item.support), count, shifts(of_choices)
+
+
+def _of_most(item: _Item) -> str | None:
+    """Return the answer of more than half of three runs or more; None if there is none."""
+    answer, count = Counter(vote.answer for vote in item).most_common(1)[0]
+    return answer if 2 * count > len(item) >= FEWEST_RUNS and answer != UNANSWERED else None
 
 
 def _votes(run: str, audit: AuditRules, sample: Sample, filter_name: str) -> Iterator[_Vote]:

@@ -5,7 +5,7 @@ The benchmarks' READMEs name published lists of doubtful rows; none of them is c
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
@@ -86,26 +86,32 @@ class Shift(NamedTuple):
         return f"{there}, and their own in {self.own:.0%}"
 
 
-def shift_of(answers: Iterable[str | None], labels: Sequence[str]) -> Shift | None:
-    """Return the shift by up to three rows at which the labels fit the answers far better than at any other; else None.
+def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:
+    """Return the parts of a data set whose labels fit far better if shifted by up to three rows, with that shift.
 
-    Far better is by more than three standard errors of the difference, as in McNemar's test.
+    Far better than at any other offset is by more than three standard errors of the difference, as in McNemar's test.
 
     Args:
-        answers: for each row in order, the answer that something other than the label supports; None if none.
-        labels: the label of each row.
+        rows: for each row in order, its part, the answer that something other than the label supports (None if none),
+            and its label.
 
-    >>> str(shift_of("AADBCADCBBADCDAABCDDBC", "BAADBCADCBBADCDAABCDDB"))
+    >>> answers, labels = "AADBCADCBBADCDAABCDDBC", "BAADBCADCBBADCDAABCDDB"
+    >>> str(shifts(("part", *row) for row in zip(answers, labels))["part"])
     'the label at an offset of +1 in 95% of 22 rows, and their own in 18%'
     """
-    known = [(place, answer) for place, answer in enumerate(answers) if answer]
-    label_at = dict(enumerate(labels))
+    parts: dict[str, list[tuple[str | None, str]]] = defaultdict(list)
+    for part, answer, label in rows:
+        parts[part].append((answer, label))
+    return {part: shift for part, pairs in parts.items() if (shift := _shift(pairs))}
+
+
+def _shift(pairs: Sequence[tuple[str | None, str]]) -> Shift | None:
+    """Return the shift of the labels of one part; None if they fit best as they stand, or no offset is far better."""
+    label_at = {place: label for place, (_, label) in enumerate(pairs)}
+    known = [(place, answer) for place, (answer, _) in enumerate(pairs) if answer]
     hits = {offset: {place for place, answer in known if label_at.get(place + offset) == answer} for offset in _OFFSETS}
-    best = max(hits, key=lambda offset: len(hits[offset]))
-    far_ahead = [
-        len(hits[best]) - len(found) > _FAR * math.sqrt(len(hits[best] ^ found))
-        for offset, found in hits.items()
-        if offset != best
-    ]
-    own, fit = (len(hits[offset]) / max(1, len(known)) for offset in (0, best))
-    return Shift(best, fit, own, len(known)) if best and all(far_ahead) else None
+    best, *others = sorted(_OFFSETS, key=lambda offset: -len(hits[offset]))
+    leads = [len(hits[best]) - len(hits[other]) > _FAR * math.sqrt(len(hits[best] ^ hits[other])) for other in others]
+    if best == 0 or not all(leads):
+        return None
+    return Shift(best, len(hits[best]) / len(known), len(hits[0]) / len(known), len(known))

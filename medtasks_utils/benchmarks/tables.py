@@ -18,12 +18,6 @@ SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 """Suffixes of readable files, in order of preference."""
 
 _SHARD = re.compile(r"(?P<name>.*?)(?P<number>\d+)(?:-of-(?P<count>\d+)(?:-[0-9a-f]+)?)?")
-_QUOTED = {
-    delimiter: re.compile(
-        rf'(?<![^{delimiter}\r\n])"(?P<cell>[^"]*(?:""[^"]*)*)(?P<end>"?)(?P<rest>[^{delimiter}\r\n]?)'
-    )
-    for delimiter in ",\t"
-}
 
 
 @dataclass(frozen=True)
@@ -147,10 +141,9 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
             return list(parquet.read_table(path).to_pylist())
         if path.suffix in (".jsonl", ".json"):
             text = path.read_text(encoding="utf-8-sig")
-            if text.lstrip().startswith("["):
-                return Table(json.loads(text), path).made(_object)
-            lines = Table([line for line in text.split("\n") if line.strip()], path)
-            return lines.made(lambda line: _object(json.loads(line)))
+            is_array = text.lstrip().startswith("[")
+            lines = [line for line in text.split("\n") if line.strip()]
+            return Table(json.loads(text) if is_array else lines, path).made(_object)
         csv.field_size_limit(1 << 30)  # in characters; notes may be long
         delimiter = "\t" if path.suffix == ".tsv" else ","
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -168,8 +161,9 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
         raise DataError(f"cannot read {path}: {reason_of(error)}") from None
 
 
-def _object(row: Any) -> Row:
-    """Return a row of JSON; raise ValueError if it is not an object."""
+def _object(line: Any) -> Row:
+    """Return a row, of a line of JSON or an array's element; raise ValueError if it is not an object."""
+    row = json.loads(line) if isinstance(line, str) else line
     if not isinstance(row, dict):
         raise ValueError(f"{json.dumps(row)[:99]} is not an object with the columns as its keys")
     return row
@@ -181,9 +175,10 @@ def _check_quotes(text: str, delimiter: str) -> None:
     Raises:
         ValueError: for the first that does not, since a cut file, or a quote too many, would join rows.
     """
-    for quoted in _QUOTED[delimiter].finditer(text):
-        joins_rows = "\n" in quoted["cell"] and quoted["rest"]
-        if not quoted["end"] or joins_rows:
+    cell = r'"([^"]*(?:""[^"]*)*)("?)'
+    for quoted in re.finditer(rf"(?<![^{delimiter}\r\n]){cell}([^{delimiter}\r\n]?)", text):
+        joins_rows = "\n" in quoted[1] and quoted[3]
+        if joins_rows or not quoted[2]:
             line = text.count("\n", 0, quoted.start()) + 1
             raise ValueError(
                 f"the quote that opens a cell in line {line} does not end with the cell: the file was cut, or a quote "

@@ -33,16 +33,15 @@ class Doubt(Command):
 
     def run(self) -> CommandResult:
         """Find the examples, write the file, and return the number of examples and the file's path."""
-        from medtasks_utils.audit.doubted_labels import DoubtedItem, doubts, shifted_parts
+        from medtasks_utils.audit.doubted_labels import DoubtedItem, doubts
         from medtasks_utils.results import read_runs
 
         runs = read_runs(self.runs)
         for model, count in Counter(run.model for run in runs).items():
             if count > 1:
                 warn(f"{count} runs are of {model} and share errors, so their support is overstated")
-        doubted, items = doubts(runs, self.filter)
+        doubted, items, shifted = doubts(runs, self.filter)
         write_whole(self.output, csv_of(DoubtedItem._fields, doubted))
-        shifted = shifted_parts(runs, self.filter)
         data = {
             "path": str(self.output),
             "items": items,

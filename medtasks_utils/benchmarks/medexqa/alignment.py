@@ -1,21 +1,19 @@
 """Hold the labels of each specialty against its explanations, to find labels that stand at other rows."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain
+from statistics import mean
 
 from medtasks_utils.benchmarks.facts import Example
-from medtasks_utils.benchmarks.known_issues import Shift, shift_of, words_of
+from medtasks_utils.benchmarks.known_issues import Shift, shifts, words_of
 from medtasks_utils.extraction.letters import LETTERS
 
 
-def shifts(examples: Iterable[Example]) -> dict[str, Shift]:
-    """Return, by specialty, how the labels are shifted against the explanations; only specialties where they are."""
-    parts: dict[str, list[Example]] = defaultdict(list)
-    for example in sorted(examples, key=lambda example: int(example["id"].rpartition("/")[2])):
-        parts[example["specialty"]].append(example)
-    labels = {name: [example["answer_letter"] for example in part] for name, part in parts.items()}
-    return {name: shift for name, part in parts.items() if (shift := shift_of(map(supported, part), labels[name]))}
+def shifted_specialties(examples: Iterable[Example]) -> dict[str, Shift]:
+    """Return the specialties whose labels are shifted against the explanations, and how."""
+    in_order = sorted(examples, key=lambda example: int(example["id"].rpartition("/")[2]))
+    return shifts((example["specialty"], supported(example), example["answer_letter"]) for example in in_order)
 
 
 def supported(example: Example) -> str | None:
@@ -23,10 +21,7 @@ def supported(example: Example) -> str | None:
     said = Counter(words_of(f"{example['explanation_1']} {example['explanation_2']}").split())
     options = [set(words_of(option).split()) for option in example["options"]]
     having = Counter(chain.from_iterable(options))
-    support = []
-    for words in options:
-        own = [said[word] for word in words if having[word] == 1]
-        support.append(sum(own) / max(1, len(own)))
+    support = [mean([said[word] for word in words if having[word] == 1] or [0]) for words in options]
     most = max(support)
     return LETTERS[support.index(most)] if support.count(most) == 1 else None
 
@@ -34,4 +29,4 @@ def supported(example: Example) -> str | None:
 def realigned(examples: Sequence[Example], offset: int) -> list[Example]:
     """Return the examples with the label of the row that is ``offset`` further on, without those that have none."""
     pairs = zip(examples[max(0, -offset) :], examples[max(0, offset) :], strict=False)
-    return [{**row, **{name: other[name] for name in ("answer_letter", "answer_idx")}} for row, other in pairs]
+    return [{**row, "answer_letter": of["answer_letter"], "answer_idx": of["answer_idx"]} for row, of in pairs]

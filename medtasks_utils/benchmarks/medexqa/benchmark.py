@@ -29,7 +29,7 @@ from medtasks_utils.statistics.aggregation import MACRO, TOTAL
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 from medtasks_utils.statistics.scores import Score
 
-from .alignment import realigned, shifts
+from .alignment import realigned, shifted_specialties
 from .authors import authors_answer, misspelt_option, only_letter
 from .explanations import Explanations, case_of, references, scored
 from .metrics import METRICS as EXPLANATION_METRICS
@@ -113,7 +113,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         examples = list(chain.from_iterable(parts))
         if split != options.split:
             return examples
-        for name, shift in shifts(examples).items():
+        for name, shift in shifted_specialties(examples).items():
             report.remarks.append(f"{name}: labels seem to stand at other rows: the explanations support {shift}")
         without = sum(not references(example) for example in examples)
         if without and self._scores_explanations:
@@ -133,7 +133,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
         """Return the issues of each example, also that the labels of its specialty stand at other rows."""
-        shifted = shifts(examples)
+        shifted = shifted_specialties(examples)
         found = zip(examples, super().known_issues(examples), strict=True)
         return [[*issues, *[OTHER_ROW] * (example["specialty"] in shifted)] for example, issues in found]
 

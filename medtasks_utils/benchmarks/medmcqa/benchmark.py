@@ -173,8 +173,10 @@ def label_indices(table: Table, base: int | None, report: LoadReport) -> list[in
     excluded = {"0", "4"} if base is None else {"04"[1 - base]}
     if form is forms[1] and excluded <= {*labels}:
         seen = " in some rows and ".join(sorted(excluded))
-        way_out = "it is neither 0-based nor 1-based; correct it" if base is None else f"cop_base={base} does not fit"
-        raise DataError(f"{table.path}: cop is {seen} in others, so {way_out}")
+        bases = "0 or 1" if base is None else base
+        raise DataError(
+            f"{table.path}: cop is {seen} in others, which does not fit a base of {bases}; correct cop or cop_base"
+        )
     if form is forms[1] and is_file and base is None and (remark := _on_base({*labels})):
         report.remarks.append(remark)
     if all(index is None for index in form):
