@@ -133,8 +133,8 @@ class JudgeCommand(Command):
     """environment variable with the API key; default: JUDGE_API_KEY, else OPENAI_API_KEY"""
     max_tokens: PositiveInt = 4096
     """maximum number of tokens in a reply, including reasoning; default: 4096"""
-    max_retries: NonNegativeInt = 6
-    """maximum number of retries of a failed request; default: 6"""
+    max_retries: NonNegativeInt | None = None
+    """maximum number of retries of a failed request; default: for ten minutes without a reply"""
     concurrency: PositiveInt = 16
     """maximum number of concurrent requests; default: 16"""
     cache: str | None = None

@@ -26,7 +26,7 @@ from medtasks_utils.harness.settings import check_arguments
 from medtasks_utils.harness.sources import source_of
 from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.inference.replies import Reply
-from medtasks_utils.inference.responses import PromptTooLong, read
+from medtasks_utils.inference.responses import PromptRefused, read
 from medtasks_utils.results.samples import Row, mapping, numbered_lines
 from medtasks_utils.writing import SECRETS, digest, json_lines, write_whole
 
@@ -218,8 +218,8 @@ class BatchResponses:
             try:
                 completion = read(int(response.get("status_code", 200)), sent, custom_id, model.model, request["body"])
                 reply, *_ = replies_in(completion, model, custom_id, request["body"].get("n", 1))
-            except PromptTooLong as error:
-                return Reply(refusal=str(error))
+            except PromptRefused as error:
+                return Reply(ended=error.ended, refusal=error.problem)
             except (MedtasksError, TypeError, ValueError) as error:
                 self._errors[custom_id] = str(error)
             else:

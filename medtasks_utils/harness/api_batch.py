@@ -17,7 +17,7 @@ from tqdm import tqdm
 from medtasks_utils.errors import logger
 from medtasks_utils.inference.client import Client, run_with
 from medtasks_utils.inference.replies import Reply
-from medtasks_utils.inference.responses import PromptTooLong
+from medtasks_utils.inference.responses import PromptRefused
 from medtasks_utils.writing import Settings
 
 from .lm_eval_names import LM, Instance
@@ -39,10 +39,11 @@ class ApiBatch:
     Args:
         model: a model for which :func:`.server_model.can_be_asked_singly` returns True.
         stages: the stages that each request passes before and after it is sent.
+        attempts: how often a request is sent; None to be patient for :data:`.pace.PATIENCE`.
     """
 
-    def __init__(self, model: LM, stages: Stages) -> None:
-        self._model, self._stages = model, stages
+    def __init__(self, model: LM, stages: Stages, attempts: int | None = None) -> None:
+        self._model, self._stages, self._attempts = model, stages, attempts
         self._conversations: dict[str, Conversing] = {}
         self._answered = 0
 
@@ -52,7 +53,7 @@ class ApiBatch:
 
     def generate_until(self, requests: Sequence[Instance]) -> list[Reply]:
         """Hold all conversations to their end, and return the first reply to each request."""
-        endpoint = endpoint_of(self._model)
+        endpoint = endpoint_of(self._model, self._attempts)
         with ExitStack() as stack:
             threads = stack.enter_context(ThreadPoolExecutor(max(_MIN_THREADS, endpoint.at_once)))
             next_prompts = {task: stack.enter_context(conversing()) for task, conversing in self._conversations.items()}
@@ -91,15 +92,15 @@ class ApiBatch:
             tasks = [asyncio.ensure_future(converse(group)) for group in groups.values()]
             loop.call_soon(self._stages.explain)  # after each conversation has looked for a kept reply
             try:
-                await self._reporting_silence(tasks)
+                await self._reporting_silence(tasks, client)
             finally:  # otherwise the other conversations would fail too, on closed connections
                 for task in tasks:
                     task.cancel()
                 await asyncio.gather(*tasks, return_exceptions=True)
         return [first_replies[id(request)] for request in requests]
 
-    async def _reporting_silence(self, conversations: "Collection[asyncio.Future[None]]") -> None:
-        """Wait until the conversations are over, or one fails; log each half minute in which no reply arrives."""
+    async def _reporting_silence(self, conversations: "Collection[asyncio.Future[None]]", client: Client) -> None:
+        """Wait until the conversations are over, or one fails; log each half minute in which no response arrives."""
         while conversations:
             number = self._answered
             over, conversations = await asyncio.wait(
@@ -107,7 +108,7 @@ class ApiBatch:
             )
             for conversation in over:
                 conversation.result()
-            if self._answered == number and conversations:
+            if self._answered == number and conversations and not client.pace.failing_for:
                 message = "%s has sent no reply for %d s; requests time out after %d s (timeout in --model_args)"
                 logger.warning(message, self._model.base_url, _SILENCE, self._model.timeout)
 
@@ -121,8 +122,8 @@ class ApiBatch:
             return known
         try:
             replies = await self._sent(client, arguments)
-        except PromptTooLong as error:
-            return refused(request.task_name, arguments, str(error))
+        except PromptRefused as error:
+            return refused(request.task_name, arguments, error.problem, error.ended)
         self._answered += 1
         self._stages.cache_hook.add_partial("generate_until", arguments, replies[0])
         self._stages.keep("generate_until", arguments, replies)

@@ -73,7 +73,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
                 raise
             logger.warning("%s; the run goes on without it, as far as the kept replies suffice", error)
             completion = None
-        context = run_with(endpoint_of(model), Client.context)
+        context = run_with(endpoint_of(model, 1), Client.context)
         if completion and any(reply.reasoning for reply in completion.replies):
             warn_of_cut_reasoning(lengths)
     check_room(lengths, context)

@@ -8,12 +8,13 @@ from typing import Any
 
 from medtasks_utils.inference.client import explaining_failures
 from medtasks_utils.inference.reply_store import Arguments, ReplyStore
+from medtasks_utils.writing import Settings
 
 from .api_batch import ApiBatch
 from .in_process import Ends
 from .lm_eval_names import LM, Instance, TemplateAPI
 from .models import ask_in_step, is_one_of, number_processes, seed_of
-from .server_model import can_be_asked_singly, endpoint_of, learn_context
+from .server_model import attempts_of, can_be_asked_singly, endpoint_of, learn_context
 from .stages import Stages
 
 _FIRST_PIECE = 64  # number of requests in the first batch
@@ -31,14 +32,19 @@ class RunModel:
         model: the model.
         store: the store of replies; None to store nothing.
         ours: the names of our tasks, which can handle a log-likelihood that was not requested.
+        arguments: the arguments of the model, if they are known.
     """
 
-    def __init__(self, model: LM, store: ReplyStore | None, ours: Collection[str]) -> None:
+    def __init__(
+        self, model: LM, store: ReplyStore | None, ours: Collection[str], arguments: Settings | None = None
+    ) -> None:
         self.model: LM = model
         self._store = store
         self._stages = Stages(model, store, ours)
         self._ends = Ends(model)
-        self.batch = ApiBatch(model, self._stages) if can_be_asked_singly(model) else None
+        self.batch = None
+        if can_be_asked_singly(model):
+            self.batch = ApiBatch(model, self._stages, attempts_of(model, arguments))
         # vLLM calls its cache hook with settings that no request had; other models call it at the end or never.
         self._calls_hook = is_one_of(model, "TemplateAPI", "HFLM")
 
@@ -108,7 +114,7 @@ class RunModel:
         """Return the replies of the model's own method, and call it with equally many requests in every process."""
         model, ask = self.model, getattr(self.model, method)
         is_server = isinstance(model, TemplateAPI)
-        with explaining_failures(model.base_url, endpoint_of(model).if_silent) if is_server else nullcontext():
+        with explaining_failures(model.base_url, endpoint_of(model, None).if_silent) if is_server else nullcontext():
             return ask_in_step(model, lambda padded: self._ends.replies(ask, padded), requests, others)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from medtasks_utils.errors import MedtasksError, logger, reason_of
 from medtasks_utils.inference.client import Client, Endpoint, run_with
 from medtasks_utils.inference.replies import Completion, Reply
-from medtasks_utils.inference.responses import NoResponse, RequestRefused, ServerBusy
+from medtasks_utils.inference.responses import NoResponse, PromptFiltered, RequestRefused, ServerBusy
 from medtasks_utils.writing import JsonObject, Settings
 
 from .lm_eval_names import LM, TemplateAPI, get_model
@@ -21,6 +21,7 @@ spent: Counter[str] = Counter()
 """Numbers of tokens that servers reported (``prompt``, ``completion``), and of ``replies`` for which they did so."""
 
 _UNSET = 2047  # TemplateAPI.max_length, if no argument sets it
+_USUAL_RETRIES = 3  # TemplateAPI.max_retries, if no argument sets it
 _PROBE_TIMEOUT = 30.0  # seconds; a slower server is assumed to be busy
 _PROBE_CONNECTION_TIMEOUT = 5.0  # seconds
 _TOO_FEW_TOKENS = re.compile(r"max_(completion_|output_)?tokens|max_new_tokens", re.I)
@@ -45,26 +46,36 @@ def can_be_asked_singly(model: LM) -> bool:
     )
 
 
-def endpoint_of(model: LM) -> Endpoint:
-    """Return the endpoint of an API model, with the limits that its arguments set."""
+def attempts_of(model: LM, arguments: Settings | None = None) -> int | None:
+    """Return how often a run sends a request; None to be patient, since nobody has set ``max_retries``.
+
+    Without the arguments of the model, a ``max_retries`` of 3, which is lm_eval's default, counts as not set.
+    """
+    if arguments is not None:
+        return arguments.get("max_retries")
+    return model.max_retries if model.max_retries != _USUAL_RETRIES else None
+
+
+def endpoint_of(model: LM, attempts: int | None) -> Endpoint:
+    """Return the endpoint of an API model, with the limits that its arguments set, and ``attempts`` at a request."""
     certificates = model.ca_cert_path
     return Endpoint(
         url=model.base_url,
         model=model.model,
         headers=model.header,
         at_once=max(model._concurrent * model._batch_size, 1),
-        attempts=model.max_retries,
+        attempts=attempts,
         timeout=model.timeout,
         verify=ssl.create_default_context(cafile=certificates) if certificates else model.verify_certificate,
-        if_silent=f"see the server's log; with --model_args, you can increase timeout (now {model.timeout} s) and "
-        f"max_retries (now {model.max_retries})",
+        if_silent=f"see the server's log; with --model_args, you can increase timeout (now {model.timeout} s)"
+        + ("" if attempts is None else f" and max_retries (now {attempts})"),
     )
 
 
 def learn_context(model: LM) -> None:
     """Set an API model's context length as its server reports it, if it has a tokenizer; lm_eval assumes 2,047."""
     if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
-        model.max_length = run_with(endpoint_of(model), Client.context) or NO_LIMIT
+        model.max_length = run_with(endpoint_of(model, 1), Client.context) or NO_LIMIT
 
 
 # ---- requests and replies
@@ -140,8 +151,8 @@ def probe(model: LM, settings: Settings, tokens: int = 1, question: str = "Hi") 
         question: the user's message.
 
     Returns:
-        The completion, which has no reply if so few tokens are refused, as for a reasoning model. None if the server is
-        slow or busy; the run may then start.
+        The completion, which has no reply if so few tokens are refused, as for a reasoning model, or the question is by
+        a policy. None if the server is slow or busy; the run may then start.
 
     Raises:
         MedtasksError: if the server cannot answer any request of this run.
@@ -150,7 +161,7 @@ def probe(model: LM, settings: Settings, tokens: int = 1, question: str = "Hi") 
     prompt = model.apply_chat_template([{"role": "user", "content": question}]) if is_chat else question
     body = request_body(model, prompt, {**settings, "max_gen_toks": tokens}) or {}
     endpoint = replace(
-        endpoint_of(model),
+        endpoint_of(model, model.max_retries),
         timeout=_PROBE_TIMEOUT,
         connection_timeout=_PROBE_CONNECTION_TIMEOUT,
         if_silent="start the server, or correct base_url",
@@ -158,7 +169,7 @@ def probe(model: LM, settings: Settings, tokens: int = 1, question: str = "Hi") 
     try:
         return run_with(endpoint, lambda client: client.complete(body, final=NoResponse))
     except RequestRefused as error:
-        if error.status == 400 and _TOO_FEW_TOKENS.search(error.body):
+        if isinstance(error, PromptFiltered) or (error.status == 400 and _TOO_FEW_TOKENS.search(error.body)):
             return Completion([], {})
         raise
     except NoResponse:

@@ -14,7 +14,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from medtasks_utils.errors import logger
-from medtasks_utils.inference.replies import Reply
+from medtasks_utils.inference.replies import End, Reply
 from medtasks_utils.inference.reply_store import Arguments, ReplyStore
 
 from .lm_eval_names import LM
@@ -67,9 +67,9 @@ class Stages:
             self._store.put(method, arguments, replies)
 
 
-def refused(task: str, arguments: Arguments, reason: str) -> list[Reply]:
-    """Return the empty replies to a request whose prompt does not fit, as many as it asks for."""
+def refused(task: str, arguments: Arguments, reason: str, ended: End = "unknown") -> list[Reply]:
+    """Return the empty replies to a request whose prompt does not fit or is forbidden, as many as it asks for."""
     logger.info("%s: %s", task, reason)
     settings = arguments[1]
     number = settings.get("n", 1) if isinstance(settings, Mapping) else 1
-    return [Reply(refusal=reason)] * number
+    return [Reply(ended=ended, refusal=reason)] * number

@@ -108,7 +108,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     _has_chat_template = False
     _scorer: BatchScorer | None = None
     _limit: int | None = None
-    _ends_are_known = False
 
     def __init__(self, config: Settings) -> None:
         prepare_harness()
@@ -484,8 +483,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.turns:
             self.turns.finish()
         replies = [instance.resps[0] for instance in self.instances]
-        self._ends_are_known = any(reply.ended != "unknown" for reply in replies)
-        self._check_refusals([reply.refusal for reply in replies if reply.refusal], len(replies), "requests")
+        refused = [reply for reply in replies if reply.refusal]
+        filtered = sum(reply.ended == "filter" for reply in refused)
+        self._check_refusals([reply.refusal or "" for reply in refused], len(replies), "requests", filtered)
         for line in remarks_on(replies):
             self.remark(line)
         super().apply_filters()
@@ -500,21 +500,27 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 self.config.metadata["failure"] = self._scorer.failure
                 self.remark(self._scorer.failure)
 
-    def _check_refusals(self, refusals: Sequence[str], count: int, what: str) -> None:
-        """Add a remark about prompts that got no reply.
+    def _check_refusals(self, refusals: Sequence[str], count: int, what: str, filtered: int = 0) -> None:
+        """Add a remark about prompts that got no reply; if none did because of a policy, the run fails after saving.
 
         Args:
             refusals: the reason for each prompt that got no reply.
             count: the number of all requests or examples.
             what: ``requests`` or ``examples``.
+            filtered: the number of prompts that a policy forbids.
 
         Raises:
-            MedtasksError: if no prompt got a reply in a task without tools.
+            MedtasksError: if no prompt got a reply in a task without tools, and no policy is the reason.
         """
-        if refusals and len(refusals) == count and not self.turns:
-            raise MedtasksError(f"{self.task_name}: none of the {what} got a reply; first reason: {refusals[0]}")
-        if refusals:
-            self.remark(f"{len(refusals)} of {count} {what} got no reply; first reason: {refusals[0]}")
+        if not refusals:
+            return
+        because = f" ({filtered} because of a policy on contents)" if filtered else ""
+        reason = f"{because}; first reason: {refusals[0]}"
+        if len(refusals) == count and filtered:
+            self.config.metadata["failure"] = f"none of the {what} got a reply{reason}"
+        elif len(refusals) == count and not self.turns:
+            raise MedtasksError(f"{self.task_name}: none of the {what} got a reply{reason}")
+        self.remark(f"{len(refusals)} of {count} {what} got no reply{reason}")
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
         """Return the answer from the last filter, with facts about its reply.
@@ -567,8 +573,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for answer in results:
             of_answer = {**self.benchmark.scores(answer, doc), **answer.scores}
             ended = answer.details.get("ended")
-            # A server that reports how replies end reports every cut, so an unknown end among known ones means not cut.
-            of_answer["cut"] = float(ended == "length") if self._ends_are_known else None
+            of_answer["cut"] = None if ended in (None, "unknown") else float(ended == "length")
             of_answer["acc_finished"] = of_answer.get("acc") if ended == "stop" else None
             values.append(of_answer)
         scores = {name: [of_answer[name] for of_answer in values] for name in self._ours if name in values[0]}

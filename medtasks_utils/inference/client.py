@@ -15,15 +15,26 @@ from typing import TYPE_CHECKING, TypeVar
 from medtasks_utils.errors import reason_of
 from medtasks_utils.writing import Settings
 
+from .pace import PATIENCE, Pace
+from .provider_words import is_about_the_key, said
 from .replies import MAX_BODY, Completion
-from .responses import NoCompletion, NoConnection, NoResponse, RequestRefused, ServerError, ServerUnavailable, read
+from .responses import (
+    NoCompletion,
+    NoConnection,
+    NoResponse,
+    PromptFiltered,
+    RequestRefused,
+    ServerError,
+    ServerUnavailable,
+    read,
+)
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse
 
-_BACKOFF = 1.0  # seconds before the second attempt; doubled before each further one, up to ten times this
-LONGEST_PAUSE = 120
-"""Maximum time in seconds to wait before a request is sent again, even if the server asks for more."""
+_MOST_FORBIDDEN = 20  # maximum number of prompts that are refused with status 403 one after another
+_answering: set[tuple[str, str]] = set()
+"""URLs and models that have answered a request of this process."""
 
 Value = TypeVar("Value")
 
@@ -37,7 +48,8 @@ class Endpoint:
         model: the model's name, for messages.
         headers: the headers of each request, with the API key.
         at_once: the maximum number of requests under way.
-        attempts: how often a request is sent before its failure is an error.
+        attempts: how often a request is sent before its failure is an error; None to be patient for
+            :data:`.pace.PATIENCE`.
         timeout: seconds until a response must be complete.
         connection_timeout: seconds until a connection must be established.
         pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.
@@ -49,7 +61,7 @@ class Endpoint:
     model: str
     headers: Mapping[str, str] = field(repr=False)
     at_once: int = 1
-    attempts: int = 3
+    attempts: int | None = None
     timeout: float = 300.0
     connection_timeout: float = 15.0
     pause: float = 0.0
@@ -63,18 +75,19 @@ class Client:
     Attributes:
         endpoint: the endpoint.
         sent: the number of requests sent, each further attempt included.
+        pace: when requests may be sent.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self.sent = 0
+        self.sent = self._forbidden = 0
+        self.pace = Pace(endpoint.at_once)
 
     async def __aenter__(self) -> "Client":
         """Open the connections, which are as many as there may be requests under way."""
         from aiohttp import ClientSession, ClientTimeout, TCPConnector  # takes 0.15 s
 
         endpoint = self.endpoint
-        self._slots = asyncio.Semaphore(endpoint.at_once)
         self._session = ClientSession(
             connector=TCPConnector(limit=endpoint.at_once, ssl=endpoint.verify),
             timeout=ClientTimeout(endpoint.timeout, sock_connect=endpoint.connection_timeout),
@@ -100,30 +113,49 @@ class Client:
         Raises:
             ServerError: of the last attempt.
         """
-        for attempt in range(2, (attempts or self.endpoint.attempts) + 1):
+        attempts, attempt = attempts or self.endpoint.attempts, 0
+        while True:
+            attempt += 1
+            started = await self.pace.start()
             try:
-                return await self._send(body)
+                completion = await self._send(body)
             except ServerUnavailable as error:
-                if isinstance(error, final):
+                self.pace.fail(error, started)
+                is_last = self.pace.failing_for > PATIENCE if attempts is None else attempt >= attempts
+                if is_last or isinstance(error, final):
                     raise
-                await asyncio.sleep(pause_before(attempt, error))
-        return await self._send(body)
+            except RequestRefused as error:
+                self.pace.succeed()
+                raise self._blamed(error) from None
+            else:
+                self.pace.succeed()
+                self._forbidden = 0
+                _answering.add((self.endpoint.url, self.endpoint.model))
+                return completion
+            finally:
+                asyncio.get_running_loop().call_later(self.endpoint.pause, self.pace.release)
+
+    def _blamed(self, error: RequestRefused) -> RequestRefused:
+        """Return the error or, for a status 403 that is the prompt's fault, a :class:`.responses.PromptFiltered`.
+
+        It is the key's fault if the server says so, has not answered yet, or answers no other request any more.
+        """
+        if error.status != 403 or isinstance(error, PromptFiltered):
+            return error
+        self._forbidden += 1
+        is_new = (self.endpoint.url, self.endpoint.model) not in _answering
+        if is_new or self._forbidden > self.endpoint.at_once + _MOST_FORBIDDEN or is_about_the_key(said(error.body)):
+            return error
+        return PromptFiltered(error.problem, "", error.status, error.body)
 
     async def _send(self, body: Settings) -> Completion:
-        """Send a request once, as soon as a slot is free, and read the response."""
+        """Send a request once, and read the response."""
         url = self.endpoint.url
-        await self._slots.acquire()
-        try:
-            self.sent += 1
-            with explaining_failures(url, self.endpoint.if_silent):
-                async with self._session.post(url, json=body) as response:
-                    content = await _read_bounded(response)
-        finally:
-            if self.endpoint.pause:
-                asyncio.get_running_loop().call_later(self.endpoint.pause, self._slots.release)
-            else:
-                self._slots.release()
-        return read(response.status, content, url, self.endpoint.model, body, response.headers.get("Retry-After"))
+        self.sent += 1
+        with explaining_failures(url, self.endpoint.if_silent):
+            async with self._session.post(url, json=body) as response:
+                content = await _read_bounded(response)
+        return read(response.status, content, url, self.endpoint.model, body, response.headers)
 
     async def context(self) -> int | None:
         """Return the model's context length, in tokens of prompt and reply together, as the server reports it.
@@ -159,14 +191,6 @@ def run_with(endpoint: Endpoint, work: Callable[[Client], Awaitable[Value]]) -> 
 
     with start_blocking_portal() as portal:
         return portal.call(run)
-
-
-def pause_before(attempt: int, error: ServerUnavailable) -> float:
-    """Return the time in seconds to wait before a retry: as the server asks, or else longer with each attempt.
-
-    It is at most :data:`LONGEST_PAUSE`. The first retry is attempt 2.
-    """
-    return min(error.retry_after, LONGEST_PAUSE) or _BACKOFF * min(2.0 ** (attempt - 2), 10.0)
 
 
 @contextmanager

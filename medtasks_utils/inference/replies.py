@@ -18,17 +18,18 @@ MAX_BODY = 64 << 20
 
 End = Literal["stop", "length", "filter", "unknown"]
 
-_WORDS_OF_ENDS: dict[str, str] = {
-    "stop": "stop eos eos_token eot end_turn stop_sequence stop_token word tool_calls tool_use tool_call function_call "
-    "complete completed done finished",
-    "length": "length limit max_tokens max_output_tokens max_new_tokens max_length model_length "
-    "context_length_exceeded model_context_window_exceeded",
-    "filter": "content_filter content_filtered filter safety refusal recitation blocklist sensitive prohibited_content "
-    "spii moderation guardrail_intervened",
-    "error": "error abort aborted cancelled canceled failed network_error timeout insufficient_system_resource",
+_WORDS_OF_ENDS: dict[str, re.Pattern[str]] = {
+    "stop": re.compile(
+        "(stop|eos|eos_token|eot|end_turn|stop_sequence|stop_token|word|tool_calls|tool_use|tool_call|function_call|"
+        "complete|completed|done|finished)$"
+    ),
+    "error": re.compile(".*(error|abort|cancel|fail|timeout|insufficient)"),
+    "length": re.compile(".*(length|limit|max_|exceeded|truncated)"),
+    "filter": re.compile(
+        ".*(filter|safety|refusal|recitation|blocklist|blocked|sensitive|prohibited|spii|moderat|guardrail|policy)"
+    ),
 }
-"""The words that servers use for each way in which a reply can end, in lower case."""
-_ENDS = {word: end for end, words in _WORDS_OF_ENDS.items() for word in words.split()}
+"""By the way in which a reply can end, what servers' words for it begin with, in lower case; the first that fits."""
 
 _FIELDS_OF_END = ("finish_reason", "stop_reason")
 _FIELDS_OF_TOKENS = {"prompt": ("prompt_tokens", "input_tokens"), "completion": ("completion_tokens", "output_tokens")}
@@ -61,7 +62,7 @@ class Reply(str):
             filter), or ``unknown``.
         tokens: the number of generated tokens, reasoning included; None if unknown.
         reasoning: the reasoning that the server sent apart from the text; None if it sent none.
-        refusal: the reason why a prompt that does not fit into the context got no reply; None for a reply.
+        refusal: the reason why a prompt that is too long or forbidden got no reply; None for a reply.
     """
 
     ended: End
@@ -106,8 +107,9 @@ def as_reply(reply: Any) -> Reply:
 
 
 def remarks_on(replies: Sequence[Reply]) -> Iterator[str]:
-    """Yield remarks for readers of a task's results, about empty and filtered replies."""
-    if not any(reply.strip() for reply in replies):
+    """Yield remarks for readers of a task's results, about empty and filtered replies, not about refused prompts."""
+    replies = [reply for reply in replies if reply.refusal is None]
+    if replies and not any(reply.strip() for reply in replies):
         ends = Counter(reply.ended for reply in replies)
         yield f"every reply is empty (how they ended: {', '.join(f'{count} {end}' for end, count in ends.items())})"
         return
@@ -158,13 +160,17 @@ def _completion(body: Any, limit: int | None) -> Completion:
     if not isinstance(body, dict):
         raise NoReplyError(_words(body))
     _raise_error(body)
+    if isinstance(body.get("meta_info"), dict):
+        body = {"usage": body["meta_info"], **body, **body["meta_info"]}
     choices = [body] if body.get("type") == "message" or "meta_info" in body else body.get("choices")
+    usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
+    if "choices" in body and not choices and usage.get("prompt_tokens"):  # Gemini has none for some prompts
+        choices = [{"text": ""}]
     if not (isinstance(choices, list) and choices and all(map(_is_choice, choices))):
         raise NoReplyError(_words(body.get("message") or body.get("detail")))
     for choice in choices:
         _raise_error(choice)
         _raise_error(_message(choice))
-    usage = body["usage"] if isinstance(body.get("usage"), dict) else {}
     counts: dict[str, int] = {}
     for kind, names in _FIELDS_OF_TOKENS.items():
         for value in map(usage.get, names):
@@ -238,8 +244,11 @@ def _text(content: Any) -> str:
 
 
 def _end(value: Any) -> str:
-    """Convert a server's word for how a reply ended to one of ours, or to ``unknown``."""
-    return _ENDS.get(str(value).lower(), "unknown")
+    """Convert a server's word for how a reply ended, or an object of this ``type``, to one of ours."""
+    word = value.get("type") if isinstance(value, dict) else value
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])|[\s-]+", "_", str(word)).lower()
+    words = words.removeprefix("finish_reason").lstrip("._")
+    return next((end for end, pattern in _WORDS_OF_ENDS.items() if pattern.match(words)), "unknown")
 
 
 # ---- errors

@@ -1,31 +1,29 @@
 """Interpret the response of a model's server: return its completion, or raise a typed error.
 
 ======================  =======================================================================================
-``PromptTooLong``       the request is too long for the model; others may not be
 ``RequestRefused``      the server refuses the key, the model or a setting, and will refuse the request again
+``PromptRefused``       it refuses this prompt; others may be answered
+``PromptTooLong``       because it is too long for the model
+``PromptFiltered``      because of a policy on contents
 ``ServerUnavailable``   the server cannot answer now; the same request may succeed later
 ``ServerBusy``          it is unavailable because it has too much to do
 ``NoCompletion``        it is unavailable because something other than a model answers
 ``NoConnection``        it is unavailable because it cannot be reached, or hangs up
 ``NoResponse``          it is unavailable because it does not answer within the timeout
 ======================  =======================================================================================
+
+What providers say in each case is in :mod:`.provider_words`.
 """
 
-import re
-import time
-from contextlib import suppress
-from email.utils import mktime_tz, parsedate_tz
+from collections.abc import Mapping
 
 from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError
 from medtasks_utils.writing import Settings, one_line
 
-from .replies import Completion, NoReplyError, read_completion, words_of
+from .provider_words import OF_THE_TIME, asked_pause, is_about_length, is_about_policy, said
+from .replies import Completion, End, NoReplyError, read_completion, words_of
 
 _MAX_QUOTED = 300  # maximum number of characters that are quoted from a server's message
-_BUSY = (408, 425, 429, 503)
-_TOO_LONG = re.compile(
-    r"context|too long|too many tokens|tokens?\b.{0,80}\bmust be|maximum.{0,40}(length|tokens)", re.I
-)
 
 
 class ServerError(MedtasksError):
@@ -46,8 +44,24 @@ class RequestRefused(ServerError):
     """A request that the server refuses, and would refuse again."""
 
 
-class PromptTooLong(RequestRefused):
+class PromptRefused(RequestRefused):
+    """A request whose prompt the server refuses.
+
+    Attributes:
+        ended: how the missing reply ended, as in :class:`.replies.Reply`.
+    """
+
+    ended: End = "unknown"
+
+
+class PromptTooLong(PromptRefused):
     """A request that is too long for the model."""
+
+
+class PromptFiltered(PromptRefused):
+    """A request that a policy on contents forbids."""
+
+    ended = "filter"
 
 
 class ServerUnavailable(ServerError):
@@ -76,7 +90,9 @@ class NoResponse(ServerUnavailable):
     """A server that does not answer within the timeout."""
 
 
-def read(status: int, body: str, url: str, model: str, request: Settings, retry_after: str | None = None) -> Completion:
+def read(
+    status: int, body: str, url: str, model: str, request: Settings, headers: Mapping[str, str] | None = None
+) -> Completion:
     """Return the completion in a response.
 
     Args:
@@ -85,7 +101,7 @@ def read(status: int, body: str, url: str, model: str, request: Settings, retry_
         url: the URL of the request, for messages.
         model: the model's name, for messages.
         request: the body of the request, whose limit on tokens shows whether a reply was cut.
-        retry_after: the header ``Retry-After``.
+        headers: the headers of the response, which may ask for a pause.
 
     Raises:
         ServerError: of the type that the response indicates.
@@ -97,25 +113,18 @@ def read(status: int, body: str, url: str, model: str, request: Settings, retry_
         except NoReplyError as error:
             words, status = str(error), error.status or status
     quoted = f" ({one_line(words)[:_MAX_QUOTED]})" if words.strip() else ""
+    problem = f"{url} answered with status {status} for the model {model}{quoted}"
+    everything = said(body)
+    if status == 413 or is_about_length(status, everything):
+        raise PromptTooLong(problem, "", status, body)
+    if is_about_policy(status, everything):
+        raise PromptFiltered(problem, "", status, body)
     if status < 400:
         problem = f"{url} responded, but not with a model's reply{quoted}"
         raise NoCompletion(problem, "check that base_url is right", status, body)
-    problem = f"{url} answered with status {status} for the model {model}{quoted}"
-    if status == 413 or (status in (400, 422) and _TOO_LONG.search(body)):
-        raise PromptTooLong(problem, "", status, body)
-    if status < 500 and status not in _BUSY:
+    if status < 500 and status not in OF_THE_TIME:
         raise RequestRefused(problem, HINTS_BY_STATUS.get(status, ""), status, body)
-    kind = ServerBusy if status in _BUSY else ServerUnavailable
+    kind = ServerBusy if status in OF_THE_TIME else ServerUnavailable
     unavailable = kind(problem, "the server cannot answer now; see its log for the reason", status, body)
-    unavailable.retry_after = _seconds_of(retry_after or "")
+    unavailable.retry_after = asked_pause(headers or {}, everything)
     raise unavailable
-
-
-def _seconds_of(retry_after: str) -> float:
-    """Return the seconds from now that a ``Retry-After`` header gives, as a number or a date; 0 if it gives neither."""
-    if re.fullmatch(r"[0-9]+(\.[0-9]*)?", retry_after):
-        return float(retry_after)
-    with suppress(ValueError, OverflowError):  # for years that no calendar has
-        if date := parsedate_tz(retry_after):
-            return max(mktime_tz(date) - time.time(), 0.0)
-    return 0.0

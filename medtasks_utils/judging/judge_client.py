@@ -3,7 +3,6 @@
 import asyncio
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Callable, Set
 from contextlib import suppress
@@ -11,7 +10,14 @@ from contextlib import suppress
 from medtasks_utils.errors import HINTS_BY_STATUS, logger
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.inference.client import Client, Endpoint
-from medtasks_utils.inference.responses import NoConnection, NoResponse, RequestRefused, ServerError
+from medtasks_utils.inference.responses import (
+    NoConnection,
+    NoResponse,
+    PromptFiltered,
+    PromptRefused,
+    RequestRefused,
+    ServerError,
+)
 from medtasks_utils.writing import SECRETS, JsonObject, Settings, one_line, printable, shortened
 
 from .cache import Cache
@@ -149,7 +155,8 @@ class JudgeClient:
         """
         judge = f"the judge {self.settings.model} at {self.settings.base_url}"
         message = "%s has not responded yet; making up to %d attempts"
-        attempts = min(self.settings.max_retries, 2) + 1  # so that an unreachable server ends the run within seconds
+        # An unreachable server ends the run within seconds.
+        attempts = min(3, endpoint_of(self.settings).attempts or 3)
         remark = asyncio.get_running_loop().call_later(_PATIENCE, logger.warning, message, judge, attempts)
         try:
             await self._request(_CHECK, _CHECK_SCHEMA, attempts)
@@ -181,7 +188,7 @@ def endpoint_of(settings: JudgeSettings) -> Endpoint:
         model=settings.model,
         headers={"Authorization": f"Bearer {settings.api_key}"},
         at_once=settings.concurrency,
-        attempts=settings.max_retries + 1,
+        attempts=None if settings.max_retries is None else settings.max_retries + 1,
         timeout=TIMEOUT,
         pause=settings.pause,
     )
@@ -203,13 +210,11 @@ def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> JsonObject
 
 def refused_by(error: RequestRefused, sent: Settings) -> str | None:
     """Return the name of the parameter that the endpoint seems to have refused; None if the error has another cause."""
-    if error.status not in (400, 422):
+    if error.status not in (400, 422) or isinstance(error, PromptRefused):
         return None
     complaint = error.body.lower()
-    hints = {"max_tokens": "max_completion_tokens", "temperature": "temperature"}
     # Endpoints word this in many ways, so any other complaint is taken to be about structured output.
-    if not re.search("context (length|window)", complaint):
-        hints["response_format"] = ""
+    hints = {"max_tokens": "max_completion_tokens", "temperature": "temperature", "response_format": ""}
     return next((name for name, hint in hints.items() if name in sent and hint in complaint), None)
 
 
@@ -218,6 +223,8 @@ def explain(error: ServerError) -> CallError:
     if isinstance(error, NoResponse):
         return CallError(f"no response within {TIMEOUT:g} s", "timeout")
     kind = "unreachable" if isinstance(error, NoConnection) else f"http_{error.status}"
+    if isinstance(error, PromptFiltered):
+        kind = "refusal"
     return CallError(error_line(error.problem), kind)
 
 

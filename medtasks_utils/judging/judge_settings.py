@@ -31,7 +31,8 @@ class JudgeSettings:
         cache: the file that caches replies; any number of processes may share it.
         concurrency: the maximum number of concurrent requests.
         max_tokens: the maximum number of tokens in a reply, including reasoning.
-        max_retries: the maximum number of retries after transient failures of a request.
+        max_retries: the maximum number of retries after transient failures of a request; None to be patient for
+            :data:`.pace.PATIENCE`.
         pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.
     """
 
@@ -41,7 +42,7 @@ class JudgeSettings:
     cache: Path
     concurrency: int = 16
     max_tokens: int = 4096
-    max_retries: int = 6
+    max_retries: int | None = None
     pause: float = 0.0
 
     @classmethod

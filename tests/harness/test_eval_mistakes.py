@@ -98,7 +98,7 @@ def test_a_failing_connection_names_the_server_and_the_settings_that_help(error)
     """What hangs up in a run is in the table."""
     model = LocalChatCompletion(base_url="http://a/v1", timeout=60)
     line = rf"http://a/v1 does not respond \({type(error).__name__}.*{error}.*timeout.*60 s"
-    hint = endpoint_of(model).if_silent
+    hint = endpoint_of(model, 3).if_silent
     with pytest.raises(ServerUnavailable, match=line), explaining_failures(model.base_url, hint):
         raise error
 

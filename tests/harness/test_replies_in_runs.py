@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 from commanding import exit_code, succeed
+from fake_time import FakeTime
 from given import FILE, each_row, medmcqa_rows, table, write_rows
 from lm_eval.api.model import CacheHook
 from lm_eval.api.registry import get_model
-from local_server import Answer, Fault, LocalServer, Request, completion
+from local_server import HANG_UP, Answer, Fault, LocalServer, Request, completion
 from running import evaluate, model_of, samples, saved_results, saved_samples
 from scripts import in_turn, refusal, together
 from tool_caller import tagged
@@ -24,7 +25,7 @@ RIGHT = "\\boxed{A}"
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch):
-    monkeypatch.setattr("medtasks_utils.inference.client._BACKOFF", 0.0)
+    monkeypatch.setattr("medtasks_utils.inference.pace._BACKOFF", 0.0)
 
 
 def rows_of(data: Path, number: int, more: Mapping[int, str] | None = None) -> Path:
@@ -107,15 +108,18 @@ def test_how_replies_ended_is_said_in_samples_the_table_json_and_comparisons(dat
     assert [[*sample["ended"], sample.get("reasoning")] for sample in found] == [row[2:] for row in ENDS * 2]
     result = saved_results(tmp_path / "a")
     values = result["results"]["medmcqa_openmed"]
-    assert (values["cut,strict-match"], values["acc_finished,strict-match"]) == (3 / 8, pytest.approx(2 / 3))
+    assert (values["cut,strict-match"], values["acc_finished,strict-match"]) == (
+        pytest.approx(3 / 7),
+        pytest.approx(2 / 3),
+    )
     assert result["higher_is_better"]["medmcqa_openmed"]["cut"] is False
-    assert "37.5 % of the replies were cut at max_gen_toks=2,048; acc of the finished replies: 66.7" in said
+    assert "42.9 % of the replies were cut at max_gen_toks=2,048; acc of the finished replies: 66.7" in said
     assert "empty replies that were neither cut nor filtered: 2 of 16" in said
     assert "replies that the server's content filter stopped: 2 of 16" in said
     (score,) = json.loads(printed_by(lambda body: completion(RIGHT), "b", "--json"))["scores"]
     assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
     succeed("compare", tmp_path / "a", tmp_path / "b")
-    assert "37.5% of the replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())
+    assert "42.9% of the replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())
 
 
 def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data):
@@ -307,3 +311,52 @@ def test_tokens_are_sent_whole_or_not_at_all(place, page, sent, tiny_model, data
     lengths = [len(body["prompt"][0]) for body in server.requests]
     assert min(lengths) > 100 and len(lengths) == sent
     assert [bool(sample.get("refusal", [None])[0]) for sample in samples(result)] == [False, sent == 1]
+
+
+# ---- prompts that are forbidden
+
+
+FORBIDDEN = refusal(400, "The response was filtered due to Azure OpenAI's content management policy.")
+
+
+def test_a_prompt_that_a_policy_forbids_is_an_example_that_is_counted(data, tmp_path, capsys):
+    def answer(body):
+        return FORBIDDEN if number_of(body) == 2 else RIGHT
+
+    rows_of(data, 4)
+    with LocalServer(answer) as server:
+        succeed(*server.run_of("medmcqa_openmed", data), "--log_samples", "--output_path", tmp_path)
+    found = saved_samples(tmp_path, "medmcqa_openmed")[:4]
+    assert [sample["ended"] for sample in found] == [["stop"], ["stop"], ["filter"], ["stop"]]
+    assert "content management policy" in found[2]["refusal"][0]
+    values = saved_results(tmp_path)["results"]["medmcqa_openmed"]
+    assert (values["acc,strict-match"], values["cut,strict-match"]) == (3 / 4, 0)
+    remark = "1 of 4 requests got no reply (1 because of a policy on contents); first reason: "
+    assert remark in capsys.readouterr().out and len(server.requests) == 4
+
+
+def test_a_run_of_which_all_prompts_are_forbidden_fails_after_it_is_saved(data, tmp_path, capsys):
+    rows_of(data, 2)
+    with LocalServer(lambda body: FORBIDDEN, probed=lambda body: FORBIDDEN) as server:
+        assert exit_code([*server.run_of("medmcqa_openmed", data), "--output_path", tmp_path]) == 1
+    assert "none of the requests got a reply (2 because of a policy on contents)" in capsys.readouterr().err
+    assert saved_results(tmp_path)["results"]["medmcqa_openmed"]["acc,strict-match"] == 0
+
+
+def test_ends_that_are_not_known_are_no_ends_at_the_limit(data):
+    rows_of(data, 4)
+    ends = ["length", "whim", "stop", None]
+    with LocalServer(lambda body: completion(RIGHT, ends[number_of(body)])) as server:
+        result = evaluate("medmcqa_openmed", model_of(server), data)
+    values = result["results"]["medmcqa_openmed"]
+    assert [sample["ended"][0] for sample in samples(result)] == ["length", "unknown", "stop", "unknown"]
+    assert values["cut,strict-match"] == 1 / 2
+
+
+@pytest.mark.parametrize(("given", "code"), [("", 0), (",max_retries=5", 0), (",max_retries=3", 1)])
+def test_a_run_is_patient_unless_it_is_told_how_often_to_try(given, code, data, monkeypatch):
+    FakeTime(monkeypatch)
+    rows_of(data, 1)
+    with LocalServer(in_turn(*[HANG_UP] * 4, RIGHT)) as server:
+        words = server.run_of("medmcqa_openmed", data, num_concurrent=1)
+        assert exit_code([word.replace(",max_retries=1", given) for word in words]) == code

@@ -1,32 +1,163 @@
-"""The one HTTP client, which runs and judges use: when a request is sent again, and how long it waits before."""
+"""The one HTTP client, which runs and judges use: when a request is sent again, and how long all wait before."""
 
 import asyncio
-from unittest.mock import AsyncMock, call
 
 import pytest
+from fake_time import FakeTime, FastLoop
 from given import each_row
-from local_server import Fault, LocalServer
-from scripts import in_turn
+from local_server import HANG_UP, Fault, LocalServer
+from scripts import in_turn, refusal
 
-from medtasks_utils.inference.client import Endpoint, pause_before, run_with
-from medtasks_utils.inference.responses import ServerBusy, ServerUnavailable, read
+from medtasks_utils.inference import pace
+from medtasks_utils.inference.client import Endpoint, run_with
+from medtasks_utils.inference.pace import Pace
+from medtasks_utils.inference.responses import (
+    NoConnection,
+    PromptFiltered,
+    RequestRefused,
+    ServerBusy,
+    ServerUnavailable,
+    read,
+)
 
 
-def test_a_request_waits_before_it_is_sent_again(monkeypatch):
-    monkeypatch.setattr(asyncio, "sleep", sleep := AsyncMock())
+@pytest.fixture
+def time(monkeypatch):
+    return FakeTime(monkeypatch)
+
+
+def sent(*answers, number=1, **settings):
+    """The completions of requests that are sent together, or their errors, and the number of requests."""
+
+    async def work(client):
+        return await asyncio.gather(*(client.complete({}) for _ in range(number)), return_exceptions=True)
+
+    with LocalServer(in_turn(*answers)) as server:
+        found = run_with(Endpoint(url=server.chat, model="m", headers={}, **settings), work)
+    return found, len(server.requests)
+
+
+def test_a_request_waits_before_it_is_sent_again(time):
     busy = (Fault(429, headers={"Retry-After": text}) for text in ("7", "3600"))
-    with LocalServer(in_turn(*busy, Fault(503), ".")) as server:
-        endpoint = Endpoint(url=server.chat, model="m", headers={}, attempts=4)
-        run_with(endpoint, lambda client: client.complete({}))
-    assert sleep.await_args_list == [call(7), call(120), call(4)]
+    sent(*busy, Fault(503), ".", attempts=4)
+    assert time.slept == [7, 120, 4]
 
 
-def test_pauses_double_up_to_ten_seconds():
-    assert [pause_before(attempt, ServerUnavailable("")) for attempt in range(2, 8)] == [1, 2, 4, 8, 10, 10]
+def test_an_outage_is_waited_out_for_ten_minutes_with_growing_pauses_that_all_requests_share(time, caplog):
+    found, number = sent(*[HANG_UP] * 8, ".", number=20)
+    assert not [each for each in found if isinstance(each, Exception)] and number == 28
+    assert time.slept == [1, 2, 4, 8, 16, 30, 30, 30]
+    assert len([line for line in caplog.messages if "does not respond" in line]) == 2, "once a minute"
+
+
+@pytest.mark.parametrize(("answer", "kind"), [(HANG_UP, NoConnection), (refusal(429, "slow down"), ServerBusy)])
+def test_after_ten_minutes_without_a_reply_the_failure_is_an_error(answer, kind, time):
+    ((error,), number) = sent(answer)
+    assert isinstance(error, kind) and 600 < sum(time.slept) < 700 and number == len(time.slept) + 1
+
+
+@pytest.mark.parametrize("attempts", [1, 3])
+def test_a_number_of_attempts_counts_instead_if_it_is_given(attempts, time):
+    ((error,), number) = sent(HANG_UP, attempts=attempts)
+    assert isinstance(error, NoConnection) and number == attempts
+
+
+def test_a_failure_among_replies_is_tried_again_after_the_others(time):
+    found, _ = sent(Fault(500), *["."] * 30, number=30)
+    assert [len(each.replies) for each in found] == [1] * 30
+    assert time.slept == [1]
 
 
 @each_row("pauses", ["9" * 400, 120])
-def test_a_server_may_ask_for_a_pause_of_two_minutes_in_any_form(asked, pause):
+def test_a_server_may_ask_for_a_pause_of_two_minutes_in_any_form(asked, pause, time):
     with pytest.raises(ServerBusy) as raised:
-        read(503, "", "http://a", "m", {}, asked)
-    assert pause_before(2, raised.value) == pause
+        read(503, "", "http://a", "m", {}, {"Retry-After": asked} if asked else {})
+    assert pause_after(raised.value) == pytest.approx(pause, abs=1)
+
+
+@each_row("pauses_in_words")
+def test_a_server_may_ask_for_a_pause_in_words(body, pause, time):
+    with pytest.raises(ServerBusy) as raised:
+        read(429, body, "http://a", "m", {})
+    assert pause_after(raised.value) == pause
+
+
+def pause_after(error: ServerUnavailable) -> float:
+    """How long the next request waits after an error."""
+
+    async def work() -> float:
+        of_server = Pace(4)
+        started = await of_server.start()
+        of_server.fail(error, started)
+        of_server.release()
+        return await of_server.start() - started
+
+    return asyncio.run(work())
+
+
+# ---- how many at once
+
+
+def test_a_limited_server_gets_half_as_many_at_once_and_then_one_more_after_each_round(time):
+    async def work():
+        of_server = Pace(16)
+        started = [await of_server.start() for _ in range(16)]
+        for each in started:  # all are refused together, which counts once
+            of_server.fail(ServerBusy(""), each)
+            of_server.release()
+        allowed = [of_server.allowed]
+        await of_server.start()
+        of_server.succeed()
+        of_server.release()
+        for _ in range(3):
+            for _ in range(int(of_server.allowed)):
+                of_server.succeed()
+            allowed.append(of_server.allowed)
+        for _ in range(1000):
+            of_server.succeed()
+        return [*allowed, of_server.allowed]
+
+    assert asyncio.run(work()) == pytest.approx([8, 9, 10, 11, 16], abs=0.2)
+
+
+@pytest.mark.parametrize(("rate", "at_once"), [(4, 16), (1, 64), (30, 8)])
+def test_a_server_that_takes_few_requests_a_second_answers_all_of_them(rate, at_once, monkeypatch):
+    """A reply takes 0.2 s."""
+    loop = FastLoop()
+    monkeypatch.setattr(pace, "clock", loop.time)
+    taken: list[float] = []
+    refused: list[float] = []
+    of_server = Pace(at_once)
+
+    async def request():
+        while True:
+            started = await of_server.start()
+            is_refused = len([time for time in taken if time > loop.time() - 1]) >= rate
+            (refused if is_refused else taken).append(loop.time())
+            await asyncio.sleep(0.01 if is_refused else 0.2)
+            of_server.release()
+            if not is_refused:
+                of_server.succeed()
+                return
+            of_server.fail(ServerBusy(""), started)
+            assert of_server.failing_for < pace.PATIENCE
+
+    async def work():
+        await asyncio.gather(*(request() for _ in range(44)))
+
+    loop.run_until_complete(work())
+    loop.close()
+    assert len(taken) == 44 and len(refused) < 2 * 44 + at_once
+    assert loop.passed < 3 * 44 / rate + 10
+
+
+# ---- what is forbidden
+
+
+def test_a_403_is_the_fault_of_the_key_if_it_says_so_or_comes_first_or_stays(time):
+    forbidden = refusal(403, "Forbidden")
+    assert isinstance(sent(forbidden)[0][0], RequestRefused) and not isinstance(sent(forbidden)[0][0], PromptFiltered)
+    found, _ = sent(".", forbidden, refusal(403, "This key may not"), number=3)
+    assert [type(each).__name__ for each in found] == ["Completion", "PromptFiltered", "RequestRefused"]
+    found, _ = sent(".", forbidden, number=40)
+    assert {type(each).__name__ for each in found} == {"Completion", "PromptFiltered", "RequestRefused"}

@@ -131,7 +131,7 @@ def test_a_key_in_a_wrong_place_is_refused_and_not_repeated(name, monkeypatch):
 def test_the_key_reaches_the_endpoint_and_nothing_else(tmp_path, monkeypatch, caplog, capfd):
     caplog.set_level("DEBUG")
     monkeypatch.setenv("MINE", KEY)
-    echo = Fault(400, {"error": {"message": f"context length; you sent Bearer {KEY}"}}, {"X-Echo": KEY})
+    echo = Fault(400, {"error": {"message": f"context length exceeded; you sent Bearer {KEY}"}}, {"X-Echo": KEY})
     answers = in_turn(f"Your key is {KEY}.", echo, json.dumps(geval_reply(5, justification=f"As {KEY} says.")))
     with JudgeServer(answers) as server:
         judgements = judged(server, tmp_path, cases(3), key_variable="MINE")
@@ -150,7 +150,7 @@ def test_without_an_address_it_is_that_of_openai_s_own_client(tmp_path, monkeypa
     monkeypatch.setenv("OPENAI_BASE_URL", "http://h:1/v1/")
     monkeypatch.setenv("XDG_CACHE_HOME", "~/caches")
     cache = Path.home() / "caches/medtasks/judge.jsonl"
-    expected = JudgeSettings("gpt-4o-mini", "http://h:1/v1", "none", cache, 16, 4096, 6, 0.0)
+    expected = JudgeSettings("gpt-4o-mini", "http://h:1/v1", "none", cache, 16, 4096, None, 0.0)
     assert JudgeSettings.from_environment() == expected
 
 

@@ -114,7 +114,7 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
 def test_auto_is_settled_by_trying_the_server(with_tools, without, resolved, line, caplog, monkeypatch):
     """What the server says to requests with and without tools, one after another, is a status and a body each."""
     tools, none = (in_turn(*starmap(Fault, answers)) for answers in (with_tools, without))
-    monkeypatch.setattr("medtasks_utils.inference.client._BACKOFF", 0.0)
+    monkeypatch.setattr("medtasks_utils.inference.pace._BACKOFF", 0.0)
     server = LocalServer(lambda body: ANSWER, probed=lambda body: (tools if "tools" in body else none)(body))
     with caplog.at_level(logging.INFO, "lm_eval"), server:
         result = run(server, limit=1, model_args={"max_retries": 3})

@@ -31,7 +31,8 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
         ours = [name for name, task in tasks.items() if hasattr(task, "with_batch_scores")]
         with ExitStack() as stack:
             model = lm.lm if isinstance(lm, CachingLM) else lm
-            run = RunModel(model, evaluation.store if evaluation else None, ours)
+            known = (evaluation.store, ours, evaluation.config.model_args) if evaluation else (None, ours)
+            run = RunModel(model, *known)
             if isinstance(lm, CachingLM):
                 stack.callback(setattr, lm, "lm", model)
                 lm.lm = run

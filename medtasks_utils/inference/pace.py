@@ -1,0 +1,96 @@
+"""Decide when a request may be sent to a server that is limited or away, for all requests of a client together.
+
+After a failure, all requests wait, each time longer, and then one at a time tries whether the server is back. A limited
+server gets fewer requests at once: half as many after a failure, and one more after as many replies as there may be
+requests (additive increase, multiplicative decrease).
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+
+from medtasks_utils.errors import logger
+
+from .responses import ServerBusy, ServerUnavailable
+
+PATIENCE = 600.0
+"""Time in seconds without any reply after which a failure is an error, unless a number of attempts is given."""
+LONGEST_PAUSE = 120.0
+"""Maximum time in seconds to wait before a request is sent again, even if the server asks for more."""
+
+_BACKOFF = 1.0  # seconds before the second attempt; doubled before each further one
+_LONGEST_BACKOFF = 30.0  # seconds
+_BEFORE_REMARK, _BETWEEN_REMARKS = 5.0, 60.0  # seconds
+
+clock: Callable[[], float] = time.monotonic
+"""The clock, in seconds, by which requests wait; tests replace it, and :data:`sleep`."""
+sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+"""The function with which requests wait."""
+
+
+class Pace:
+    """The pace of the requests to a server.
+
+    Attributes:
+        allowed: the number of requests that may be under way, from 1 to ``most``; its fraction counts replies.
+
+    Args:
+        most: the maximum number of requests under way.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.allowed = float(most)
+        self._most, self._under_way = most, 0
+        self._turn, self._changed = asyncio.Lock(), asyncio.Event()
+        self._setbacks = 0  # since the last reply; requests that were under way together are one
+        self._failing_since = self._resumes_at = 0.0
+        self._next_remark = 0.0
+
+    @property
+    def failing_for(self) -> float:
+        """The seconds since the first failure after the last reply; 0 if none followed it."""
+        return clock() - self._failing_since if self._setbacks else 0.0
+
+    async def start(self) -> float:
+        """Wait until a request may be sent, in the order of the calls, and return the time."""
+        async with self._turn:
+            while True:
+                pause = self._resumes_at - clock()
+                if pause > 0:
+                    await sleep(pause)
+                elif self._under_way >= (1 if self._setbacks else int(self.allowed)):
+                    self._changed.clear()
+                    await self._changed.wait()
+                else:
+                    break
+            self._under_way += 1
+            return clock()
+
+    def release(self) -> None:
+        """Note that a request is no longer under way."""
+        self._under_way -= 1
+        self._changed.set()
+
+    def succeed(self) -> None:
+        """Note that the server has answered a request, be it by refusing it."""
+        self._setbacks = 0
+        self.allowed = min(self.allowed + 1 / self.allowed, self._most)
+        self._changed.set()
+
+    def fail(self, error: ServerUnavailable, started: float) -> None:
+        """Note that a request, started at a time, has failed; log it, but at most once a minute."""
+        now = clock()
+        if started < self._resumes_at:  # it was under way when another one failed
+            return
+        if not self._setbacks:
+            self._failing_since = now
+            if isinstance(error, ServerBusy):
+                self.allowed = max(self.allowed / 2, 1.0)
+        pause = min(error.retry_after, LONGEST_PAUSE) or min(_BACKOFF * 2.0**self._setbacks, _LONGEST_BACKOFF)
+        self._setbacks += 1
+        self._resumes_at = now + pause
+        self._next_remark = self._next_remark or now + _BEFORE_REMARK
+        if now >= self._next_remark:
+            self._next_remark = now + _BETWEEN_REMARKS
+            message = "%s; no reply for %.0f s; waiting %.0f s, then sending at most %d at once"
+            logger.warning(message, error.problem, self.failing_for, pause, self.allowed)
