@@ -71,6 +71,9 @@ class Evaluation:
         self.config = config
         self.unsaved: dict[str, None] = {}
         self.spent: JsonObject = {}
+        if "completions" in config.model and config.model_args.get("seed", "") is None:
+            del config.model_args["seed"]  # lm_eval's API models take only a number
+            config.gen_kwargs["seed"] = None
         SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
         if extend and (fresh or not keep or not config.output_path):
             raise UsageError(

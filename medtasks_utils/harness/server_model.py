@@ -82,7 +82,7 @@ def learn_context(model: LM) -> None:
 
 
 def request_body(model: LM, prompt: Any, settings: Settings) -> JsonObject | None:
-    """Return the body that an API model would send for a prompt; None for any other model.
+    """Return the body that an API model would send for a prompt, without settings that are None; None for other models.
 
     Only ``TemplateAPI._create_payload`` determines whether a backend takes a seed, and which seed and temperature are
     sent.
@@ -93,9 +93,9 @@ def request_body(model: LM, prompt: Any, settings: Settings) -> JsonObject | Non
         (prompt,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
     message = model.create_message([prompt])
     body: JsonObject = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
-    if not body.get("stop", True):  # some servers answer 400 or 500 to an empty list
-        del body["stop"]
-    return body
+    if not body.get("stop"):  # some servers answer 400 or 500 to an empty list
+        body["stop"] = None
+    return {name: value for name, value in body.items() if value is not None}
 
 
 def replies_in(completion: Completion, model: LM, url: str, number: int) -> list[Reply]:

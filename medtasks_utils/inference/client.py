@@ -27,6 +27,7 @@ from .responses import (
     ServerError,
     ServerUnavailable,
     read,
+    through_proxy,
 )
 
 if TYPE_CHECKING:
@@ -209,7 +210,9 @@ def explaining_failures(url: str, if_silent: str = "") -> Iterator[None]:
         if isinstance(error, OSError) and error.errno and error.errno > 0:
             reason = os.strerror(error.errno)
         message = ": ".join(filter(None, (type(error).__name__, reason)))
-        raise (NoResponse if is_late else NoConnection)(f"{url} does not respond ({message})", if_silent) from None
+        raise (NoResponse if is_late else NoConnection)(
+            f"{url}{through_proxy(url)} does not respond ({message})", if_silent
+        ) from None
 
 
 async def _read_bounded(response: "ClientResponse") -> str:

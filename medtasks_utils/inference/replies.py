@@ -285,9 +285,12 @@ def words_of(body: str) -> str:
 
 
 def _words(value: Any) -> str:
-    """Return the message in nested error objects; an empty string if there is none."""
+    """Return the message in nested error objects, with the fields that are at fault; empty if there is none."""
     if isinstance(value, dict):
-        return _words(next((value[name] for name in _FIELDS_OF_WORDS if value.get(name)), ""))
+        words = _words(next((value[name] for name in _FIELDS_OF_WORDS if value.get(name)), ""))
+        place = value.get("loc") or value.get("param") or ""
+        place = ".".join(map(str, place)) if isinstance(place, list) else str(place)
+        return words if place in words else f"{words}: {place}"
     if isinstance(value, list):
-        return _words(value[0]) if value else ""
+        return "; ".join(filter(None, map(_words, value)))
     return "" if value is None or isinstance(value, bool) else str(value)

@@ -15,7 +15,10 @@
 What providers say in each case is in :mod:`.provider_words`.
 """
 
+import re
 from collections.abc import Mapping
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError
 from medtasks_utils.writing import Settings, one_line
@@ -24,6 +27,8 @@ from .provider_words import OF_THE_TIME, asked_pause, is_about_length, is_about_
 from .replies import Completion, End, NoReplyError, read_completion, words_of
 
 _MAX_QUOTED = 300  # maximum number of characters that are quoted from a server's message
+_NEEDED = ("model", "messages", "prompt", "tools", "max_tokens", "max_completion_tokens")
+"""What a request cannot do without, or has another name in ``--gen_kwargs``."""
 
 
 class ServerError(MedtasksError):
@@ -113,7 +118,7 @@ def read(
         except NoReplyError as error:
             words, status = str(error), error.status or status
     quoted = f" ({one_line(words)[:_MAX_QUOTED]})" if words.strip() else ""
-    problem = f"{url} answered with status {status} for the model {model}{quoted}"
+    problem = f"{url}{through_proxy(url)} answered with status {status} for the model {model}{quoted}"
     everything = said(body)
     if status == 413 or is_about_length(status, everything):
         raise PromptTooLong(problem, "", status, body)
@@ -123,8 +128,21 @@ def read(
         problem = f"{url} responded, but not with a model's reply{quoted}"
         raise NoCompletion(problem, "check that base_url is right", status, body)
     if status < 500 and status not in OF_THE_TIME:
-        raise RequestRefused(problem, HINTS_BY_STATUS.get(status, ""), status, body)
+        hint = HINTS_BY_STATUS.get(status, "")
+        settings = [name for name in request if re.search(rf"\b{name}\b", words) and name not in _NEEDED]
+        if settings and status in (400, 422):
+            hint = f"to send no {settings[0]}, add --gen_kwargs {settings[0]}=None"
+        raise RequestRefused(problem, hint, status, body)
     kind = ServerBusy if status in OF_THE_TIME else ServerUnavailable
     unavailable = kind(problem, "the server cannot answer now; see its log for the reason", status, body)
     unavailable.retry_after = asked_pause(headers or {}, everything)
     raise unavailable
+
+
+def through_proxy(url: str) -> str:
+    """Return words that name the proxy by which the environment makes a URL be reached; empty if there is none."""
+    address = urlsplit(url)
+    proxy = getproxies().get(address.scheme)
+    if not proxy or proxy_bypass(address.hostname or ""):
+        return ""
+    return f", through the proxy {proxy.rpartition('@')[2]} (NO_PROXY={address.hostname} avoids it),"

@@ -146,3 +146,10 @@ def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceba
     (file,) = {word.strip("();") for word in line.split() if "medtasks_traceback_" in word}
     assert "for [secret]\n" in Path(file).read_text()
     Path(file).unlink()
+
+
+@pytest.mark.parametrize("given", [{"gen_kwargs": "seed=None"}, {"model_args": f"{USUAL['model_args']},seed=None"}])
+def test_no_seed_is_sent_if_none_is_asked_for(given):
+    with LocalServer() as served:
+        assert run(given, served) == 0
+    assert [key for body in (*served.probes, *served.requests) for key in body if key == "seed"] == []

@@ -345,7 +345,7 @@ def test_a_run_of_which_all_prompts_are_forbidden_fails_after_it_is_saved(data, 
 
 def test_ends_that_are_not_known_are_no_ends_at_the_limit(data):
     rows_of(data, 4)
-    ends = ["length", "whim", "stop", None]
+    ends = ["length", "whim", "stop", ""]
     with LocalServer(lambda body: completion(RIGHT, ends[number_of(body)])) as server:
         result = evaluate("medmcqa_openmed", model_of(server), data)
     values = result["results"]["medmcqa_openmed"]

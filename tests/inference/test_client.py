@@ -1,6 +1,7 @@
 """The one HTTP client, which runs and judges use: when a request is sent again, and how long all wait before."""
 
 import asyncio
+import json
 
 import pytest
 from fake_time import FakeTime, FastLoop
@@ -161,3 +162,26 @@ def test_a_403_is_the_fault_of_the_key_if_it_says_so_or_comes_first_or_stays(tim
     assert [type(each).__name__ for each in found] == ["Completion", "PromptFiltered", "RequestRefused"]
     found, _ = sent(".", forbidden, number=40)
     assert {type(each).__name__ for each in found} == {"Completion", "PromptFiltered", "RequestRefused"}
+
+
+# ---- what errors say
+
+
+@each_row("words_of_errors")
+def test_an_error_says_which_field_is_refused_and_how_to_send_none(status, body, says):
+    request = {"model": "m", "messages": [], "max_tokens": 9, "seed": 1, "temperature": 0}
+    with pytest.raises(RequestRefused) as raised:
+        read(status, json.dumps(body), "http://a", "m", request)
+    assert says in str(raised.value)
+
+
+def test_a_proxy_of_the_environment_is_named_without_its_password(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://me:word@127.0.0.1:9")
+    monkeypatch.setenv("no_proxy", "c")
+    says = r"^http://a/v1, through the proxy 127.0.0.1:9 \(NO_PROXY=a avoids it\), "
+    with pytest.raises(NoConnection, match=says + r"does not respond"):
+        run_with(Endpoint(url="http://a/v1", model="m", headers={}, attempts=1), lambda client: client.complete({}))
+    with pytest.raises(RequestRefused, match=says + "answered with status 403"):
+        read(403, "<html>Forbidden</html>", "http://a/v1", "m", {})
+    with pytest.raises(RequestRefused, match=r"^http://c/v1 answered with status 403"):
+        read(403, "", "http://c/v1", "m", {})
