@@ -92,5 +92,5 @@ class Pace:
         self._next_remark = self._next_remark or now + _BEFORE_REMARK
         if now >= self._next_remark:
             self._next_remark = now + _BETWEEN_REMARKS
-            message = "%s; no reply for %.0f s; waiting %.0f s, then sending at most %d at once"
+            message = "%s; failing for %.0f s; waiting %.0f s, then sending at most %d at once"
             logger.warning(message, error.problem, self.failing_for, pause, self.allowed)

@@ -19,7 +19,7 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 
 _LENGTH = _words(r"""
-    context[ _-]?(len|size|window|limit|shift)
+    context[ _-]?(len|size|window|limit|shift) | \bn_(ctx|tokens)\b | kv[ ]cache
     | max_?(seq|sequence|model|input|total|num|prompt)_?(len|tokens)
     | string_above_max
     | \b(prompt|inputs?|messages?|sequence|requested|request|conversation)\b .{0,40} \b(tokens?|length|characters)\b
@@ -27,16 +27,18 @@ _LENGTH = _words(r"""
     | \b(prompt|inputs?|messages?|request|string|text|content|too[ ]many[ ]tokens)\b (.length)? ([ ](is|are|was))?
       [ ]too[ ](long|large)
     | too[ ]many[ ](input[ ]|prompt[ ])?tokens
-    | 超长 | 过长 | 超过.{0,12}长度
+    | (上下文|输入|提示词?).{0,6}长 | 超长 | tokens?超 | 超过.{0,12}长度
 """)
 _EXCESS = _words(r"""
     exceed | too[ ](long|large|many) | (longer|greater|larger|more|less|fewer|higher)[ ]than | must[ ](be|have)
-    | should[ ](be|not) | max | limit | at[ ]most | overflow | reduce | disabled | above | only | > | 超 | 过长
+    | should[ ](be|not) | max | limit | at[ ]most | overflow | reduce | disabled | only | fit | supports | > | 超 | 过长
 """)
-_LENGTH_OF_REPLY = _words(r"""
-    \A (?! (.|\n)* \b(prompt|inputs?|messages|context|total)\b ) (.|\n)*
-    (max_(completion_|output_|new_)?tokens | maximum[ ]tokens[ ]you[ ]requested)
+_OTHER_LENGTH = _words(r"""
+    queue | worker | per[ ](min|day|hour)
+    | \A (?! (.|\n)* \b(prompt|inputs?|messages|context|total)\b ) (.|\n)*
+      (max_(completion_|output_|new_)?tokens | maximum[ ]tokens[ ]you[ ]requested)
 """)
+"""What says that something else is too long or too many, such as the reply."""
 _LARGER_THAN_A_RATE = _words(r"request[ ]too[ ]large")
 """What says that a request exceeds the tokens per minute by itself, so that waiting does not help."""
 
@@ -44,15 +46,17 @@ _POLICY = _words(r"""
     content[ _-]?(filter|policy|moderation|management|safety|violat|exists[ ]risk) | responsible_?ai
     | \binvalid_prompt\b | data_?inspection | inappropriate[ _]content | prohibited_?content | block_?reason
     | \bflagged | moderation | guardrail | \bsafety\b | safety_check | \bunsafe\b | high[ ]risk
-    | sensitive_?[ ]?(content|words?|information|data) | new_sensitive
-    | (violat|against) .{0,60} (polic|guideline|terms) | blocked[ ]by[ ].{0,20}policy
-    | 敏感 | 违规 | 不安全 | 审核
+    | (?<!case[- ])sensitive | (disallowed|illegal)[ ]content | \bharm(ful|[ _]cat) | jailbreak | llama[ -]guard
+    | (violat|against) .{0,60} (polic|guideline|terms) | (policy|guideline)s?[ ]violation | blocked[ ](by|terms)
+    | 敏感 | 违规 | 违反 | 不安全 | 审核 | 风险
 """)
 _NOT_THE_PROMPT = _words(r"""
     \b(account|organi[sz]ation|subscription|project|key)\b .{0,60}
     \b(suspended|terminated|deactivated|disabled|banned|flagged|restricted|locked|blocked)\b
-    | access .{0,20} terminated | unavailable | timed?[ -]?out | again[ ]later | overloaded
-    | not[ ](be[ ])?found | does[ ]not[ ]exist
+    | \bmodel\b .{0,40} \b(blocked|not[ ]allowed|disabled|restricted)\b | access .{0,20} terminated
+    | unavailable(?![ ]for[ ]legal) | timed?[ -]?out | again[ ]later | please[ ]retry | overloaded | internal[ ]error
+    | crash | not[ ](be[ ])?found | does[ ]not[ ]exist | not[ ]installed | unsupported | unknown
+    | invalid[ ](safety|setting|param)
 """)
 _KEY = _words(r"""
     key | credential | token | auth | permission | account | organi[sz] | subscri | billing | credit | quota | balance
@@ -97,7 +101,7 @@ def is_about_length(status: int, words: str) -> bool:
     """Return whether an error, by its status and what it says, is about the length of the prompt."""
     if status in OF_THE_TIME:
         return bool(_LARGER_THAN_A_RATE.search(words))
-    if status in (*_OF_EVERY_REQUEST, 403) or _LENGTH_OF_REPLY.search(words):
+    if status in (*_OF_EVERY_REQUEST, 403) or _OTHER_LENGTH.search(words):
         return False
     return any(_LENGTH.search(line) and _EXCESS.search(line) for line in words.splitlines())
 
@@ -106,7 +110,7 @@ def is_about_policy(status: int, words: str) -> bool:
     """Return whether an error says that a policy forbids the content of the prompt."""
     if status in (*_OF_EVERY_REQUEST, *OF_THE_TIME) or _NOT_THE_PROMPT.search(words):
         return False
-    return bool(_POLICY.search(words))
+    return status == 451 or bool(_POLICY.search(words))
 
 
 def is_about_the_key(words: str) -> bool:
