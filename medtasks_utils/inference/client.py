@@ -16,7 +16,7 @@ from medtasks_utils.errors import reason_of
 from medtasks_utils.writing import Settings
 
 from .pace import PATIENCE, Pace
-from .provider_words import is_about_the_key, said
+from .provider_words import KEY, said
 from .replies import MAX_BODY, Completion
 from .responses import (
     NoCompletion,
@@ -145,7 +145,7 @@ class Client:
             return error
         self._forbidden += 1
         is_new = (self.endpoint.url, self.endpoint.model) not in _answering
-        if is_new or self._forbidden > self.endpoint.at_once + _MOST_FORBIDDEN or is_about_the_key(said(error.body)):
+        if is_new or self._forbidden > self.endpoint.at_once + _MOST_FORBIDDEN or KEY.search(said(error.body)):
             return error
         return PromptFiltered(error.problem, "", error.status, error.body)
 
@@ -156,7 +156,7 @@ class Client:
         with explaining_failures(url, self.endpoint.if_silent):
             async with self._session.post(url, json=body) as response:
                 content = await _read_bounded(response)
-        return read(response.status, content, url, self.endpoint.model, body, response.headers)
+        return read(response.status, content, url, self.endpoint.model, body, response.headers.get("Retry-After"))
 
     async def context(self) -> int | None:
         """Return the model's context length, in tokens of prompt and reply together, as the server reports it.

@@ -7,9 +7,8 @@ The bodies of some thirty providers in ``tests/inference/tables/refusals.jsonl``
 import json
 import re
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import suppress
-from datetime import datetime
 from email.utils import mktime_tz, parsedate_tz
 from typing import Any
 
@@ -58,11 +57,13 @@ _NOT_THE_PROMPT = _words(r"""
     | crash | not[ ](be[ ])?found | does[ ]not[ ]exist | not[ ]installed | unsupported | unknown
     | invalid[ ](safety|setting|param)
 """)
-_KEY = _words(r"""
+KEY = _words(r"""
     key | credential | token | auth | permission | account | organi[sz] | subscri | billing | credit | quota | balance
     | country | region | territory | access | denied | not[ ](allowed|permitted|entitled) | licen[cs]e | gated
 """)
+"""What an error of status 403 says that is about the key, or about what its owner may do."""
 
+_MOST_READ = 10_000  # maximum number of characters of a body that are searched
 _ECHOES = {"input", "flagged_input", "prompt", "messages", "ctx"}
 """Fields in which servers repeat parts of the request."""
 _OF_EVERY_REQUEST = (401, 402, 404)
@@ -77,9 +78,9 @@ def said(body: str) -> str:
     What it repeats of the request is left out, and so is a page in HTML.
     """
     try:
-        return "\n".join(_said(json.loads(body)))
+        return "\n".join(_said(json.loads(body)))[:_MOST_READ]
     except (ValueError, RecursionError):
-        return "" if re.match(r"\s*<", body) else body
+        return "" if re.match(r"\s*<", body) else body[:_MOST_READ]
 
 
 def _said(value: Any) -> Iterator[str]:
@@ -113,48 +114,25 @@ def is_about_policy(status: int, words: str) -> bool:
     return status == 451 or bool(_POLICY.search(words))
 
 
-def is_about_the_key(words: str) -> bool:
-    """Return whether an error of status 403 speaks of the key, or of what its owner may do."""
-    return bool(_KEY.search(words))
-
-
 # ---- pauses
 
-_NUMBER, _UNIT = r"[0-9]+(?:\.[0-9]+)?", r"(?:ms|s|m|h)[a-z]*"
-_DURATION = rf"{_NUMBER}\s*(?:{_UNIT}\s*{_NUMBER}\s*)*(?:{_UNIT})?"
-_PAUSE_IN_WORDS = re.compile(rf"(?:again|retry|wait|retryDelay)\s+(?:in\s+|after\s+|for\s+)?({_DURATION})", re.I)
-_EPOCH = 1e9  # seconds; a larger number is a time, not a duration
+_UNITS = {"ms": 0.001, "m": 60.0, "mi": 60.0, "h": 3600.0, "ho": 3600.0}
+"""The seconds in a unit, by the first two letters of its name; anything else is a second."""
+_PART = r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)"
+_DURATION = r"[0-9.]+(?:\s*[a-z]+\s*[0-9.]+)*\s*[a-z]*"
+_PAUSE_IN_WORDS = re.compile(rf"(?:again|retry|wait|retrydelay)\s+(?:in\s+|after\s+|for\s+)?({_DURATION})")
 
 
-def asked_pause(headers: Mapping[str, str], words: str) -> float:
-    """Return the seconds for which a server asks to wait, in its headers or else in its words; 0 if it does not.
+def asked_pause(retry_after: str, words: str) -> float:
+    """Return the seconds for which a server asks to wait, in ``Retry-After`` or else in its words; 0 if it does not.
 
-    ``Retry-After`` may be a number, a duration such as ``1m30s``, or a time in any usual form.
+    The header may be a number, a duration such as ``1m30s``, or a date.
     """
-    if milliseconds := _duration(headers.get("retry-after-ms", "")):
-        return milliseconds / 1000
-    asked = headers.get("Retry-After", "").strip()
-    in_words = _PAUSE_IN_WORDS.search(words)
-    return _duration(asked) or _until(asked) or (_duration(in_words[1]) if in_words else 0.0)
-
-
-def _duration(text: str) -> float:
-    """Return the seconds in a duration, or until a time that is given in seconds; 0 for any other text."""
-    text = text.lower().partition(",")[0]
-    if not re.fullmatch(_DURATION, text):
-        return 0.0
-    seconds = 0.0
-    for number, unit in re.findall(rf"({_NUMBER})\s*([a-z]*)", text):
-        is_small = unit.startswith(("ms", "mil"))
-        seconds += float(number) * (0.001 if is_small else {"m": 60.0, "h": 3600.0}.get(unit[:1], 1.0))
-    return max(seconds - time.time(), 0.0) if seconds > _EPOCH else seconds
-
-
-def _until(text: str) -> float:
-    """Return the seconds until a date; 0 for a date that is over, and for any other text."""
-    with suppress(ValueError, OverflowError, IndexError, TypeError):  # for years that no calendar has
-        if date := parsedate_tz(text):
-            return max(mktime_tz(date) - time.time(), 0.0)
-    with suppress(ValueError, OverflowError):
-        return max(datetime.fromisoformat(text.replace("Z", "+00:00")).timestamp() - time.time(), 0.0)
-    return 0.0
+    asked = retry_after.strip().lower().partition(",")[0]
+    if not re.fullmatch(_DURATION, asked):
+        with suppress(ValueError, OverflowError, TypeError, IndexError):  # for years that no calendar has
+            if date := parsedate_tz(retry_after):
+                return max(mktime_tz(date) - time.time(), 0.0)
+        in_words = _PAUSE_IN_WORDS.search(words.lower())
+        asked = in_words[1] if in_words else ""
+    return sum(float(number) * _UNITS.get(unit[:2], 1.0) for number, unit in re.findall(_PART, asked))

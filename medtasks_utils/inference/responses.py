@@ -16,7 +16,6 @@ What providers say in each case is in :mod:`.provider_words`.
 """
 
 import re
-from collections.abc import Mapping
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -95,9 +94,7 @@ class NoResponse(ServerUnavailable):
     """A server that does not answer within the timeout."""
 
 
-def read(
-    status: int, body: str, url: str, model: str, request: Settings, headers: Mapping[str, str] | None = None
-) -> Completion:
+def read(status: int, body: str, url: str, model: str, request: Settings, retry_after: str | None = None) -> Completion:
     """Return the completion in a response.
 
     Args:
@@ -106,7 +103,7 @@ def read(
         url: the URL of the request, for messages.
         model: the model's name, for messages.
         request: the body of the request, whose limit on tokens shows whether a reply was cut.
-        headers: the headers of the response, which may ask for a pause.
+        retry_after: the header ``Retry-After``.
 
     Raises:
         ServerError: of the type that the response indicates.
@@ -135,7 +132,7 @@ def read(
         raise RequestRefused(problem, hint, status, body)
     kind = ServerBusy if status in OF_THE_TIME else ServerUnavailable
     unavailable = kind(problem, "the server cannot answer now; see its log for the reason", status, body)
-    unavailable.retry_after = asked_pause(headers or {}, everything)
+    unavailable.retry_after = asked_pause(retry_after or "", everything)
     raise unavailable
 
 

@@ -59,7 +59,7 @@ def test_a_reply_passes_through_caches_as_it_is():
 @each_row("responses")
 def test_a_response_without_a_reply_is_an_error_of_a_type(status, body, kind):
     with pytest.raises(ServerError) as raised:
-        read(status, body, "http://a", "m", {}, {"Retry-After": "7"})
+        read(status, body, "http://a", "m", {}, retry_after="7")
     assert type(raised.value).__name__ == kind
     waits = {"ServerUnavailable": 7, "ServerBusy": 7, "NoCompletion": 0}
     assert getattr(raised.value, "retry_after", None) == waits.get(kind)
