@@ -5,6 +5,7 @@ it has under way, is decided here alone.
 """
 
 import asyncio
+import math
 import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -82,7 +83,7 @@ class Client:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.sent = self._forbidden = 0
-        self.pace = Pace(endpoint.at_once)
+        self.pace = Pace(endpoint.at_once, PATIENCE if endpoint.attempts is None else math.inf)
 
     async def __aenter__(self) -> "Client":
         """Open the connections, which are as many as there may be requests under way."""
@@ -122,8 +123,7 @@ class Client:
                 completion = await self._send(body)
             except ServerUnavailable as error:
                 self.pace.fail(error, started)
-                is_last = self.pace.failing_for > PATIENCE if attempts is None else attempt >= attempts
-                if is_last or isinstance(error, final):
+                if (attempts is not None and attempt >= attempts) or isinstance(error, final):
                     raise
             except RequestRefused as error:
                 self.pace.succeed()

@@ -14,7 +14,7 @@ from medtasks_utils.errors import logger
 from .responses import ServerBusy, ServerUnavailable
 
 PATIENCE = 600.0
-"""Time in seconds without any reply after which a failure is an error, unless a number of attempts is given."""
+"""Time in seconds without any reply after which a server is given up, unless a number of attempts is given."""
 LONGEST_PAUSE = 120.0
 """Maximum time in seconds to wait before a request is sent again, even if the server asks for more."""
 
@@ -36,11 +36,13 @@ class Pace:
 
     Args:
         most: the maximum number of requests under way.
+        patience: the time in seconds without any reply after which failures are errors.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, patience: float = PATIENCE) -> None:
         self.allowed = float(most)
-        self._most, self._under_way = most, 0
+        self._most, self._patience, self._under_way = most, patience, 0
+        self._given_up: ServerUnavailable | None = None
         self._turn, self._changed = asyncio.Lock(), asyncio.Event()
         self._setbacks = 0  # since the last reply; requests that were under way together are one
         self._failing_since = self._resumes_at = 0.0
@@ -52,9 +54,15 @@ class Pace:
         return clock() - self._failing_since if self._setbacks else 0.0
 
     async def start(self) -> float:
-        """Wait until a request may be sent, in the order of the calls, and return the time."""
+        """Wait until a request may be sent, in the order of the calls, and return the time.
+
+        Raises:
+            ServerUnavailable: the error with which the server has been given up.
+        """
         async with self._turn:
             while True:
+                if self._given_up:
+                    raise self._given_up
                 pause = self._resumes_at - clock()
                 if pause > 0:
                     await sleep(pause)
@@ -78,7 +86,11 @@ class Pace:
         self._changed.set()
 
     def fail(self, error: ServerUnavailable, started: float) -> None:
-        """Note that a request, started at a time, has failed; log it, but at most once a minute."""
+        """Note that a request, started at a time, has failed; log it, but at most once a minute.
+
+        Raises:
+            ServerUnavailable: the error, if it is time to give up.
+        """
         now = clock()
         if started < self._resumes_at:  # it was under way when another one failed
             return
@@ -94,3 +106,6 @@ class Pace:
             self._next_remark = now + _BETWEEN_REMARKS
             message = "%s; failing for %.0f s; waiting %.0f s, then sending at most %d at once"
             logger.warning(message, error.problem, self.failing_for, pause, self.allowed)
+        if self.failing_for > self._patience:
+            self._given_up = error
+            raise error
