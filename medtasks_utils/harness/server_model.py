@@ -111,13 +111,16 @@ def replies_in(completion: Completion, model: LM, url: str, number: int) -> list
         spent.update(replies=len(replies), **usage)
     if len(replies) < number:
         raise MedtasksError(f"{url} sent {len(replies)} of n={number} replies")
+    for reply in replies:
+        if reply.model == getattr(model, "model", None):
+            vars(reply).pop("model", None)
     token = getattr(model, "think_end_token", None)
     return [_without_thoughts(reply, token) if token and token in reply else reply for reply in replies[:number]]
 
 
 def _without_thoughts(reply: Reply, token: str) -> Reply:
     thoughts, _, text = reply.rpartition(token)
-    return Reply(text.lstrip(), reply.ended, reply.tokens, reply.reasoning or thoughts)
+    return Reply(text.lstrip(), **{**reply.facts, "reasoning": reply.reasoning or thoughts})
 
 
 # ---- trying a server

@@ -10,14 +10,17 @@
     5  the store           new replies are kept                       Stages.keep
 """
 
-from collections.abc import Collection, Mapping, Sequence
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from medtasks_utils.errors import logger
 from medtasks_utils.inference.replies import End, Reply
+from medtasks_utils.inference.reply_checks import Exchange
 from medtasks_utils.inference.reply_store import Arguments, ReplyStore
 
-from .lm_eval_names import LM
+from .lm_eval_names import LM, Instance
 from .models import refusal_of
 
 
@@ -73,3 +76,14 @@ def refused(task: str, arguments: Arguments, reason: str, ended: End = "unknown"
     settings = arguments[1]
     number = settings.get("n", 1) if isinstance(settings, Mapping) else 1
     return [Reply(ended=ended, refusal=reason)] * number
+
+
+def exchanges_of(request: Instance) -> Iterator[Exchange]:
+    """Yield a request with its reply or, for one with tools, with the reply of each turn."""
+    prompt, settings = (*request.args, {}, {})[:2]
+    prompt = question = str(getattr(prompt, "prompt", prompt) or "")
+    with suppress(ValueError, TypeError):  # a prompt that is not a chat
+        question = [message["content"] for message in json.loads(prompt) if message["role"] == "user"][-1]
+    for reply in getattr(request, "replies", request.resps):
+        yield Exchange(request.doc_id, prompt, str(question), settings, reply)
+        prompt = ""

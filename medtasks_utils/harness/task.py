@@ -13,7 +13,7 @@ import ast
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from copy import deepcopy
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
@@ -23,7 +23,8 @@ from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
-from medtasks_utils.inference.replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply, remarks_on
+from medtasks_utils.inference.replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply
+from medtasks_utils.inference.reply_checks import failure_of, remarks_on
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.scores import scores_to_log
 from medtasks_utils.writing import JsonObject, Settings, counted, digest
@@ -45,6 +46,7 @@ from .signature import (
     signature,
 )
 from .sources import HUB, BenchmarkFiles, source_of
+from .stages import exchanges_of
 from .task_options import options_of, without_effect
 from .tool_turns import ToolTurns
 
@@ -486,8 +488,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         refused = [reply for reply in replies if reply.refusal]
         filtered = sum(reply.ended == "filter" for reply in refused)
         self._check_refusals([reply.refusal or "" for reply in refused], len(replies), "requests", filtered)
-        for line in remarks_on(replies):
+        exchanges = [exchange for instance in self.instances for exchange in exchanges_of(instance)]
+        for line in remarks_on(exchanges):
             self.remark(line)
+        self._fail(failure_of(exchanges))
         super().apply_filters()
         answers = []
         for instance in self.instances:
@@ -496,9 +500,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 answers.append((instance.doc, answer))
         if self._scorer is not None:
             self._scorer.score(answers)
-            if self._scorer.failure:
-                self.config.metadata["failure"] = self._scorer.failure
-                self.remark(self._scorer.failure)
+            self._fail(self._scorer.failure)
+
+    def _fail(self, reason: str | None) -> None:
+        """Add the reason why the task has failed, if there is one, to the results; the run then ends with an error."""
+        if reason:
+            before = self.config.metadata.get("failure")
+            self.config.metadata["failure"] = "; ".join(filter(None, (before, reason)))
+            self.remark(reason)
 
     def _check_refusals(self, refusals: Sequence[str], count: int, what: str, filtered: int = 0) -> None:
         """Add a remark about prompts that got no reply; if none did because of a policy, the run fails after saving.
@@ -594,8 +603,8 @@ def _details(answers: Sequence[Answer]) -> JsonObject:
     out if no reply has them.
     """
     details: JsonObject = {}
-    for name in answers[0].details:
-        values = [answer.details[name] for answer in answers]
+    for name in dict.fromkeys(chain.from_iterable(answer.details for answer in answers)):
+        values = [answer.details.get(name) for answer in answers]
         if name not in IF_ANY or any(values):
             is_list = len(values) > 1 or name in (*OF_EACH_REPLY, *IF_ANY)
             details[name] = values if is_list else values[0]

@@ -197,4 +197,4 @@ def _in_all(text: str, replies: Sequence[Reply]) -> Reply:
     last, counts = replies[-1], [reply.tokens for reply in replies]
     tokens = None if None in counts else sum(count or 0 for count in counts)
     reasoning = "\n\n".join(reply.reasoning for reply in replies if reply.reasoning)
-    return Reply(text, last.ended, tokens, reasoning or None, last.refusal)
+    return Reply(text, **{**last.facts, "tokens": tokens, "reasoning": reasoning or None})

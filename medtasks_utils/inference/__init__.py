@@ -6,6 +6,8 @@
     What a response means: a completion, or a type of error for each failure that callers treat differently.
 :mod:`.replies`
     The replies in a completion: their texts, how they ended, their tokens and their reasoning.
+:mod:`.reply_checks`
+    Whether the replies of a task are what was requested.
 :mod:`.reply_store`, :mod:`.reply_files`
     The replies of a run that are kept, and the files that they are kept in.
 """

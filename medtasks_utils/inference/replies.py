@@ -6,12 +6,11 @@ reply.
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from medtasks_utils.tools.native import as_one_text
-from medtasks_utils.writing import JsonObject, Settings, printable
+from medtasks_utils.writing import JsonObject, Settings, plain, printable, shortened
 
 MAX_BODY = 64 << 20
 """Maximum size of a body in bytes; a longer body is an error."""
@@ -35,6 +34,7 @@ _FIELDS_OF_END = ("finish_reason", "stop_reason")
 _FIELDS_OF_TOKENS = {"prompt": ("prompt_tokens", "input_tokens"), "completion": ("completion_tokens", "output_tokens")}
 _FIELDS_OF_REASONING = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 _FIELDS_OF_TEXT = ("text", "value", "content", "summary", "thinking", "reasoning", "refusal")
+_LONGEST_NAME = 100  # maximum number of characters of a model's name
 _FIELDS_OF_ERROR = ("error", "errors", "error_message")
 _FIELDS_OF_WORDS = ("error", "message", "detail", "msg", "type", "code")
 _THOUGHT = ("thinking", "reasoning", "redacted_thinking")
@@ -63,12 +63,18 @@ class Reply(str):
         tokens: the number of generated tokens, reasoning included; None if unknown.
         reasoning: the reasoning that the server sent apart from the text; None if it sent none.
         refusal: the reason why a prompt that is too long or forbidden got no reply; None for a reply.
+        reasoning_field: the name of the field in which the server sent the reasoning; None if it sent none.
+        prompt_tokens: the number of tokens of the prompt, by the server's count; None if unknown.
+        model: the model that the server names, if it is not the requested one; else None.
     """
 
     ended: End
     tokens: int | None
     reasoning: str | None
     refusal: str | None
+    reasoning_field: str | None = None
+    prompt_tokens: int | None = None
+    model: str | None = None
 
     def __new__(
         cls,
@@ -77,15 +83,20 @@ class Reply(str):
         tokens: int | None = None,
         reasoning: str | None = None,
         refusal: str | None = None,
+        **of_server: Any,
     ) -> "Reply":
-        """Create a reply; by default, its end and its tokens are unknown, and it has no reasoning and no refusal."""
+        """Create a reply; by default, its end and its tokens are unknown, and it has no reasoning and no refusal.
+
+        The last three attributes are given by name.
+        """
         self = super().__new__(cls, text)
         self.ended, self.tokens, self.reasoning, self.refusal = ended, tokens, reasoning, refusal
+        vars(self).update(of_server)
         return self
 
     @property
     def facts(self) -> JsonObject:
-        """All attributes except the text, as keyword arguments of :class:`Reply`."""
+        """All attributes except the text, and except those of the last three that are unknown, as arguments."""
         return dict(vars(self))
 
     @property
@@ -96,7 +107,7 @@ class Reply(str):
 
 OF_EACH_REPLY = ("ended", "tokens")
 """Attributes of each reply that every sample has."""
-IF_ANY = ("reasoning", "refusal")
+IF_ANY = ("reasoning", "refusal", "reasoning_field", "prompt_tokens", "model")
 """Attributes of replies that samples have only if a reply has them."""
 
 
@@ -104,21 +115,6 @@ def as_reply(reply: Any) -> Reply:
     """Convert a text, a reply or None to a :class:`Reply` with a text that can be saved."""
     facts = reply.facts if isinstance(reply, Reply) else {}
     return Reply(printable(reply or ""), **facts)
-
-
-def remarks_on(replies: Sequence[Reply]) -> Iterator[str]:
-    """Yield remarks for readers of a task's results, about empty and filtered replies, not about refused prompts."""
-    replies = [reply for reply in replies if reply.refusal is None]
-    if replies and not any(reply.strip() for reply in replies):
-        ends = Counter(reply.ended for reply in replies)
-        yield f"every reply is empty (how they ended: {', '.join(f'{count} {end}' for end, count in ends.items())})"
-        return
-    empty = sum(reply.is_empty for reply in replies)
-    if empty:
-        yield f"empty replies that were neither cut nor filtered: {empty} of {len(replies)}"
-    filtered = sum(reply.ended == "filter" for reply in replies)
-    if filtered:
-        yield f"replies that the server's content filter stopped: {filtered} of {len(replies)}"
 
 
 class Completion(NamedTuple):
@@ -177,7 +173,13 @@ def _completion(body: Any, limit: int | None) -> Completion:
             if type(value) in (int, float) and 0 <= value < 1 << 40:
                 counts.setdefault(kind, int(value))
     tokens = counts.get("completion") if len(choices) == 1 else None
+    places = [choice.get("index") for choice in choices]
+    if sorted(map(str, places)) == sorted(map(str, range(len(choices)))):
+        choices = sorted(choices, key=lambda choice: int(choice["index"]))
     replies = [_reply(choice, tokens, limit) for choice in choices]
+    known = {"prompt_tokens": counts.get("prompt"), "model": shortened(plain(_text(body.get("model"))), _LONGEST_NAME)}
+    for reply in replies:
+        vars(reply).update({name: value for name, value in known.items() if value})
     return Completion(replies, counts, _text(_message(choices[0]).get("refusal")))
 
 
@@ -211,9 +213,12 @@ def _reply(choice: Settings, tokens: int | None, limit: int | None) -> Reply:
             thoughts += _text(part)
         else:
             text += _text(part)
-    reasoning = _first_filled(fields, _FIELDS_OF_REASONING)
-    if isinstance(reasoning, str | list):  # some servers repeat settings under this name
-        thoughts = _text(reasoning) or thoughts
+    field = "content"
+    for name in _FIELDS_OF_REASONING:
+        reasoning = fields.get(name)
+        if reasoning and isinstance(reasoning, str | list):  # some servers repeat settings under this name
+            field, thoughts = name, _text(reasoning) or thoughts
+            break
     if fields.get("tool_calls"):
         text = as_one_text(text, fields["tool_calls"])
     ends = (_end(choice.get(name)) for name in _FIELDS_OF_END)
@@ -222,7 +227,8 @@ def _reply(choice: Settings, tokens: int | None, limit: int | None) -> Reply:
         ended = "length"
     if ended == "stop" and not text.strip():
         ended = "unknown"
-    return Reply(printable(text), ended, tokens, printable(thoughts) or None)
+    place = {"reasoning_field": field} if thoughts else {}
+    return Reply(printable(text), ended, tokens, printable(thoughts) or None, **place)
 
 
 def _first_filled(fields: Settings, names: Iterable[str]) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from commanding import exit_code, succeed
+from commanding import exit_code, one_line, succeed
 from fake_time import FakeTime
 from given import FILE, each_row, medmcqa_rows, table, write_rows
 from lm_eval.api.model import CacheHook
@@ -80,6 +80,33 @@ def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answere
     (kept,) = tmp_path.glob("**/answers_*.jsonl")
     replies = [json.loads(text)[1]["replies"] for text in kept.read_text().split("\n") if text]
     assert [(reply["ended"], reply["tokens"]) for (reply,) in replies] == [("stop", 3)] * 2
+
+
+@pytest.mark.parametrize(("fields", "says"), [({"reasoning_content": RIGHT}, "reasoning_content"), ({}, "is empty")])
+def test_a_run_without_any_text_is_saved_and_an_error_and_asks_anew_after_it(fields, says, tmp_path, capsys):
+    with LocalServer(lambda body: completion(None, **fields)) as server:
+        words = [*server.run_of("medmcqa_openmed"), "--limit", 3, "--output_path", tmp_path]
+        assert exit_code(words) == 1
+        assert says in one_line(capsys.readouterr().err) and len(server.requests) == 6
+        metadata = saved_results(tmp_path)["configs"]["medmcqa_openmed"]["metadata"]
+        assert [metadata["failure"]] == metadata["remarks"]
+        server.answer = lambda body: RIGHT
+        succeed(*words)
+    assert len(server.requests) == 9
+
+
+def test_a_reply_of_another_model_has_its_name_in_its_sample_also_if_it_was_kept(tmp_path):
+    small = {**completion(RIGHT), "model": "small\x1b[2J"}
+    stop = Fault(400, "no")
+    with LocalServer(in_turn(RIGHT, small, stop)) as server:
+        words = [*server.run_of("medmcqa_openmed", num_concurrent=1), "--limit", 3, "--output_path", tmp_path]
+        assert exit_code(words) == 1
+        server.answer = lambda body: RIGHT
+        succeed(*words, "--log_samples")
+    found = saved_samples(tmp_path, "medmcqa_openmed")[:3]
+    assert [sample.get("model") for sample in found] == [None, ["small\ufffd[2J"], None]
+    (remark,) = saved_results(tmp_path)["configs"]["medmcqa_openmed"]["metadata"]["remarks"]
+    assert "small\ufffd[2J in 1 of 3 replies; the model changed" in remark
 
 
 # ---- how they ended

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from medtasks_utils.harness.in_process import _facts_of_transformers
 from medtasks_utils.harness.server_model import replies_in
 from medtasks_utils.inference.replies import NoReplyError, Reply, read_completion
+from medtasks_utils.inference.reply_checks import Exchange, failure_of, remarks_on
 from medtasks_utils.inference.responses import ServerError, read
 
 LIMIT = 16
@@ -34,10 +35,11 @@ def test_a_form_is_read_or_is_an_error(form, body, verdict):
     assert reply.is_empty == verdict.get("empty", False)
 
 
-def test_several_choices_come_in_their_order_whatever_index_says():
-    choices = [{"index": 1 - place, "message": {"content": text}} for place, text in enumerate("ab")]
+@pytest.mark.parametrize(("places", "texts"), [([1, 0], "ba"), ([0, 0], "ab"), ([None, 0], "ab"), (["1", "0"], "ba")])
+def test_several_choices_come_in_the_order_of_their_index_if_each_has_one(places, texts):
+    choices = [{"index": place, "message": {"content": text}} for place, text in zip(places, "ab", strict=True)]
     found = read_completion(json.dumps({"choices": choices, "usage": {"prompt_tokens": 7, "completion_tokens": 9}}))
-    assert list(map(str, found.replies)) == ["a", "b"]
+    assert list(map(str, found.replies)) == list(texts)
     assert [reply.tokens for reply in found.replies] == [None, None]
     assert found.usage == {"prompt": 7, "completion": 9}
 
@@ -54,6 +56,18 @@ def test_a_reply_passes_through_caches_as_it_is():
     reply = Reply("A", "length", 3, "Hm.")
     again = pickle.loads(pickle.dumps(reply))
     assert (again, again.facts) == ("A", {"ended": "length", "tokens": 3, "reasoning": "Hm.", "refusal": None})
+
+
+@each_row("reply_checks")
+def test_replies_that_are_not_what_was_requested_are_said(name, replies, says):
+    exchanges = []
+    for place, facts_of_reply in enumerate(replies):
+        facts = {"example": place, "prompt": "Q", "text": "ANSWER", **facts_of_reply}
+        example, prompt = facts.pop("example"), facts.pop("prompt")
+        settings = {"max_gen_toks": 16, "temperature": 0.8}
+        exchanges.append(Exchange(example, prompt, prompt, settings, Reply(**facts)))
+    said = [*remarks_on(exchanges), *filter(None, [failure_of(exchanges)])]
+    assert len(said) == len(says) and all(part in text for part, text in zip(says, said, strict=True)), said
 
 
 @each_row("responses")

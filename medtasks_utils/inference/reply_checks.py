@@ -1,0 +1,166 @@
+"""Check whether the replies of a task are what was requested, and say what is not.
+
+Each check is a function of the task's exchanges that yields remarks, with counts, for readers of the results. A task
+without a single answer has failed (:func:`failure_of`).
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from typing import NamedTuple
+
+from medtasks_utils.writing import Settings, one_line
+
+from .replies import Reply
+
+_SHORTEST_QUESTION = 40  # characters; an answer may contain anything shorter
+_SMALLEST_CONTEXT = 64  # tokens; a server that counts fewer tokens in every prompt does not count them
+_CUT_PROMPTS = 3  # minimum number of different prompts with the same number of tokens
+_LONGER = 1.25  # their longest is so many times longer than their shortest, in characters
+
+
+class Exchange(NamedTuple):
+    """A request of a task, and its reply.
+
+    Attributes:
+        example: what identifies the example.
+        prompt: the whole prompt as text; empty for later turns of a conversation.
+        question: the user's last message or, without a chat, the prompt.
+        settings: the generation settings.
+        reply: the reply.
+    """
+
+    example: Hashable
+    prompt: str
+    question: str
+    settings: Settings
+    reply: Reply
+
+
+Check = Callable[[Sequence[Exchange]], Iterator[str]]
+
+
+def remarks_on(exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """Yield the remarks of all checks, which concern replies, not prompts that got none."""
+    replies = [each for each in exchanges if each.reply.refusal is None]
+    for check in CHECKS:
+        yield from check(replies)
+
+
+def failure_of(exchanges: Sequence[Exchange]) -> str | None:
+    """Return why the replies of a task are no result at all, since every reply is empty; None if they are one."""
+    replies = [each.reply for each in exchanges if each.reply.refusal is None]
+    if not replies or any(reply.strip() for reply in replies):
+        return None
+    ends = Counter(reply.ended for reply in replies)
+    if ends.keys() == {"length"}:
+        hint = "; increase max_gen_toks"
+    else:
+        hint = _place_of_text(replies) or "; see the server's log"
+    return f"every reply is empty (how they ended: {', '.join(f'{count} {end}' for end, count in ends.items())}){hint}"
+
+
+def _place_of_text(replies: Sequence[Reply]) -> str:
+    """Return the end of a sentence on empty replies: where their text is; an empty string if there is none."""
+    fields = Counter(reply.reasoning_field for reply in replies if reply.reasoning)
+    if not fields:
+        return ""
+    named = " and ".join(f"{name} ({count})" for name, count in fields.items())
+    return f"; their text is in the field {named}: start the server without a reasoning parser, or with the model's own"
+
+
+# ---- checks
+
+
+def empty(exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """Yield a remark on replies without text that were neither cut nor filtered."""
+    replies = [each.reply for each in exchanges if each.reply.is_empty]
+    if replies and failure_of(exchanges) is None:
+        place = _place_of_text(replies)
+        yield f"empty replies that were neither cut nor filtered: {len(replies)} of {len(exchanges)}{place}"
+
+
+def filtered(exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """Yield a remark on replies that a content filter stopped."""
+    number = sum(each.reply.ended == "filter" for each in exchanges)
+    if number:
+        yield f"replies that the server's content filter stopped: {number} of {len(exchanges)}"
+
+
+def of_another_model(exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """Yield a remark on replies in which the server names another model than the requested one."""
+    models = Counter(each.reply.model for each in exchanges if each.reply.model)
+    if models:
+        named = ", ".join(f"{name} in {count}" for name, count in models.most_common())
+        changes = "; the model changed during the run" if models.most_common(1)[0][1] < len(exchanges) else ""
+        yield f"the server names another model than the requested one: {named} of {len(exchanges)} replies{changes}"
+
+
+def longer_than_the_limit(exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """Yield a remark on replies with more tokens than ``max_gen_toks``."""
+    tokens = [
+        each.reply.tokens
+        for each in exchanges
+        if each.reply.tokens and each.reply.tokens > each.settings.get("max_gen_toks", each.reply.tokens)
+    ]
+    if tokens:
+        yield (
+            f"replies with more tokens than max_gen_toks: {len(tokens)} of {len(exchanges)}, up to {max(tokens):,} "
+            "tokens; the server does not keep to the limit"
+        )
+
+
+def to_cut_prompts(exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """Yield a remark if the server counts the same number of tokens, its largest, in prompts of several lengths."""
+    lengths: dict[int, set[int]] = defaultdict(set)
+    for each in exchanges:
+        if each.prompt and each.reply.prompt_tokens:
+            lengths[each.reply.prompt_tokens].add(len(each.prompt))
+    tokens = max(lengths, default=0)
+    longest = lengths[tokens]
+    is_same = len(longest) >= _CUT_PROMPTS and max(longest) > _LONGER * min(longest)
+    if tokens >= _SMALLEST_CONTEXT and is_same:
+        yield (
+            f"prompts of {min(longest):,} to {max(longest):,} characters all have {tokens:,} tokens by the server's "
+            "count (prompt_tokens), so it seems to cut them: increase its context (Ollama: num_ctx)"
+        )
+
+
+def equal_generations(exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """Yield a remark if most examples have equal generations, although they were sampled."""
+    generations: dict[Hashable, list[tuple[str, str | None]]] = defaultdict(list)
+    for each in exchanges:
+        if each.prompt and each.settings.get("temperature"):
+            generations[each.example, each.prompt].append((str(each.reply), each.reply.reasoning))
+    repeated = [texts for texts in generations.values() if len(texts) > 1]
+    equal = sum(len({*texts}) == 1 for texts in repeated)
+    if 2 * equal > len(repeated):
+        temperature = exchanges[0].settings["temperature"]
+        yield (
+            f"all generations of {equal} of {len(repeated)} examples are equal at temperature {temperature:g}; the "
+            "server may ignore the temperature or the seed, or cache replies"
+        )
+
+
+def with_their_prompt(exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """Yield a remark on replies that repeat the question."""
+    questions = {each.question: one_line(each.question) for each in exchanges}
+    number = sum(
+        len(question := questions[each.question]) >= _SHORTEST_QUESTION and question in one_line(each.reply)
+        for each in exchanges
+    )
+    if number:
+        yield (
+            f"replies that repeat the whole prompt: {number} of {len(exchanges)}; the filters read it too, so let the "
+            "server return only new text"
+        )
+
+
+CHECKS: Sequence[Check] = (
+    empty,
+    filtered,
+    of_another_model,
+    longer_than_the_limit,
+    to_cut_prompts,
+    equal_generations,
+    with_their_prompt,
+)
