@@ -4,13 +4,16 @@ import csv
 import hashlib
 import io
 import json
+import logging
 import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, unquote
 
 from medtasks_utils.errors import MedtasksError
 
@@ -136,10 +139,67 @@ def printable(text: str) -> str:
 
 
 _SECRET_NAME = re.compile(
-    r"(.*_)?(api_?key|password|secret|headers?|auth_token|authorization)|((use_)?auth|hf|hub)?_?token"
+    r"(.*_)?((api_?|access_|private_|secret_|subscription_)key|password|passwd|secret|credentials?|cookie|authorization)"
+    r"|((.*_)?(access|api|auth|bearer|hf|hub|refresh|session))?_?token"
 )
-_SECRET_IN_QUERY = re.compile(r"[?&](?:[\w-]*(?:key|token|secret|sig))=([^&#\s]+)", re.I)
+_CONTAINER = re.compile(r"(.*_)?headers?")
+_SECRET_IN_QUERY = re.compile(
+    r"[?&](?:[\w-]*(?:key|token|secret|sig|signature|code|auth|password|credential))=([^&#\s]+)", re.I
+)
+_USER_IN_URL = re.compile(r"://(?:[^/@\s:]*:)?([^/@\s]+)@")
 _SHORTEST = 6  # minimum characters of a secret; anything shorter may be part of a word
+_CONTROL = re.compile(r"[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
+
+
+def is_secret(name: object) -> bool:
+    """Return whether a name of a setting or of a header indicates that its value is a secret."""
+    return bool(_SECRET_NAME.fullmatch(str(name).lower().replace("-", "_")))
+
+
+def _contains_secrets(name: object) -> bool:
+    """Return whether each of the values under a name may be a secret, such as those of headers."""
+    return bool(_CONTAINER.fullmatch(str(name).lower().replace("-", "_")))
+
+
+def without_secrets(settings: Settings) -> JsonObject:
+    """Return settings without those whose names indicate a secret, at any depth; settings left empty are omitted.
+
+    >>> without_secrets({"api_key": "k", "header": {"X-Api-Key": "k"}, "extra": {"Authorization": "k", "X-Model": "m"}})
+    {'extra': {'X-Model': 'm'}}
+    """
+    kept = {
+        name: without_secrets(value) if isinstance(value, Mapping) else value
+        for name, value in settings.items()
+        if not is_secret(name) and (isinstance(value, Mapping) or not _contains_secrets(name))
+    }
+    return {name: value for name, value in kept.items() if value != {}}
+
+
+def secrets_in(value: Any, name: object = "", within: bool = False) -> Iterator[str]:
+    """Yield the secrets in settings.
+
+    These are values whose names indicate a secret, values of headers, passwords in URLs, and keys in the query of
+    ``base_url``, each also as a server may repeat it: without the scheme before it, and encoded or decoded for a URL.
+
+    Args:
+        value: settings, or one setting.
+        name: the name of the setting.
+        within: True for a part of a secret.
+    """
+    within = within or is_secret(name) or _contains_secrets(name)
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from secrets_in(item, key, within)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from secrets_in(item, name, within)
+    elif value is not None and not isinstance(value, bool):
+        text = str(value)
+        found = [text.strip(), *text.split()[-1:]] if within else _USER_IN_URL.findall(text)
+        if str(name).endswith("base_url"):
+            found += _SECRET_IN_QUERY.findall(text)
+        for secret in found:
+            yield from {secret, unquote(secret), quote(unquote(secret), safe="")}
 
 
 class Secrets:
@@ -148,19 +208,16 @@ class Secrets:
     def __init__(self) -> None:
         self._known: set[str] = set()
 
-    def learn(self, *settings: Mapping[str, Any]) -> None:
-        """Remember secrets in the given settings and in the environment.
+    def learn(self, *settings: Settings) -> None:
+        """Remember the secrets in the given settings and in the environment that have at least 6 characters."""
+        for secret in chain.from_iterable(map(secrets_in, (os.environ, *settings))):
+            if len(secret) >= _SHORTEST:
+                self._known.add(secret)
 
-        These are the values whose names indicate a secret, and keys in the query of ``base_url``. Values of fewer than
-        6 characters are left out.
-        """
-        for mapping in (os.environ, *settings):
-            for name, value in mapping.items():
-                secrets = _SECRET_IN_QUERY.findall(str(value)) if name == "base_url" else []
-                if _SECRET_NAME.fullmatch(str(name).lower()):
-                    items = value.values() if isinstance(value, Mapping) else [value]
-                    secrets = [str(item).strip() for item in items]
-                self._known.update(secret for secret in secrets if len(secret) >= _SHORTEST)
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Remove secrets and control characters from a record of a log, as a filter of its handlers."""
+        record.msg, record.args = _CONTROL.sub("\ufffd", self.scrub(record.getMessage())), ()
+        return True
 
     def scrub(self, value: Any) -> Any:
         """Return a copy of a JSON-compatible value in which each secret is replaced by ``[secret]``."""
@@ -170,8 +227,13 @@ class Secrets:
             return value
         if isinstance(value, dict):
             return {name: self.scrub(item) for name, item in value.items()}
-        return [self.scrub(item) for item in value] if isinstance(value, list) else value
+        return [self.scrub(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 SECRETS = Secrets()
 """The secrets of this process."""
+
+
+def quoted(text: str, length: int) -> str:
+    """Return what a server says as a part of a message: on one line, without secrets and control characters."""
+    return shortened(plain(one_line(SECRETS.scrub(printable(text)))), length)

@@ -1,6 +1,7 @@
 """``medtasks eval``: ``lm_eval run`` with our tasks and options (:mod:`medtasks_utils.harness.evaluation`)."""
 
 import argparse
+import logging
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +9,7 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from medtasks_utils.errors import UsageError
+from medtasks_utils.writing import SECRETS
 
 from .flags import Command, CommandResult
 
@@ -47,6 +49,8 @@ class HarnessCommand(Command):
         from medtasks_utils.harness.lm_eval_names import setup_logging
 
         setup_logging(self.arguments.verbosity or "INFO")
+        for handler in logging.getLogger("lm_eval").handlers:
+            handler.addFilter(SECRETS)
         return configured(self.arguments, self.data, self.set)
 
 

@@ -13,7 +13,7 @@ from pydantic import ConfigDict, NonNegativeInt, PositiveInt, TypeAdapter, Valid
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
-from medtasks_utils.writing import SECRETS
+from medtasks_utils.writing import SECRETS, plain
 
 if TYPE_CHECKING:
     from medtasks_utils.judging import JudgeSettings
@@ -163,5 +163,5 @@ def warn(*messages: str) -> None:
 
 
 def print_error(message: str) -> None:
-    """Print an error on standard error, without secrets."""
-    print(f"medtasks: error: {SECRETS.scrub(message)}", file=sys.stderr)
+    """Print an error on standard error, without secrets and control characters."""
+    print(f"medtasks: error: {plain(SECRETS.scrub(message))}", file=sys.stderr)

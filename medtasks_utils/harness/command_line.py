@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import re
 from collections.abc import Sequence
 from contextlib import suppress
@@ -9,10 +10,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from medtasks_utils.errors import UsageError, reason_of
-from medtasks_utils.writing import JsonObject, Settings
+from medtasks_utils.writing import SECRETS, JsonObject, Settings
 
 from .lm_eval_names import EvaluatorConfig, MergeDictAction, Run, key_val_to_dict
-from .task_options import DATA_KEY
+from .task_options import DATA_KEY, FLAGS
 
 
 class _MergeSettings(MergeDictAction):  # type: ignore[misc]
@@ -42,7 +43,7 @@ def _settings(text: str) -> JsonObject:
             try:
                 settings[name] = json.loads(value)
             except ValueError as error:
-                raise ValueError(f"Invalid JSON ({error}): {value}") from None
+                raise ValueError(f"Invalid JSON ({error})") from None
     return settings.get("", settings)  # type: ignore[no-any-return]
 
 
@@ -57,12 +58,16 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
 def configured(arguments: argparse.Namespace, data: str | None = None, settings: Sequence[str] = ()) -> EvaluatorConfig:
     """Build the configuration from the command line and the file of ``--config``.
 
-    The values of ``--data`` and ``--set`` are added to the metadata.
+    The values of ``--data`` and ``--set`` are added to the metadata, and those of :data:`.task_options.FLAGS` to the
+    command line.
 
     Raises:
         UsageError: for an invalid value of a flag, a configuration that cannot be read, and if no task is named.
     """
     flags = {name: value for name, value in vars(arguments).items() if value is not None}
+    for name, value in json.loads(os.environ.pop(FLAGS, "{}")).items():
+        flags[name] = _settings(value) if isinstance(value, str) else value
+    SECRETS.learn(flags)
     file = flags.pop("config", None)  # lm_eval would print its content, including API keys
     try:
         in_file = {} if file is None else EvaluatorConfig.load_yaml_config(file)

@@ -17,9 +17,9 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import default_text
 from medtasks_utils.benchmarks.yaml_tasks import listings
 from medtasks_utils.errors import UsageError, reason_of
-from medtasks_utils.inference.reply_store import ReplyStore
+from medtasks_utils.inference.reply_store import ReplyStore, identity_of
 from medtasks_utils.inference.responses import ServerUnavailable
-from medtasks_utils.writing import SECRETS, JsonObject, table
+from medtasks_utils.writing import SECRETS, JsonObject, digest, table
 
 from . import patches
 from .checks import check, folder_of
@@ -74,7 +74,7 @@ class Evaluation:
         if "completions" in config.model and config.model_args.get("seed", "") is None:
             del config.model_args["seed"]  # lm_eval's API models take only a number
             config.gen_kwargs["seed"] = None
-        SECRETS.learn(config.model_args, config.hf_hub_log_args, config.wandb_args)
+        SECRETS.learn(asdict(config))
         if extend and (fresh or not keep or not config.output_path):
             raise UsageError(
                 "--extend reuses replies that are kept next to the output: add --output_path, and omit --fresh and "
@@ -83,6 +83,8 @@ class Evaluation:
         model = {"kind": config.model, "seeds": config.seed, **config.model_args}
         if served_by := os.environ.get(SERVED_BY):
             model["base_url"] = served_by
+        if config.use_cache:
+            config.use_cache += f"_{digest(identity_of(model))}"  # lm_eval's keys do not contain the model
         self.saved_run = saved_run
         self.against: JsonObject = {}
         if saved_run is not None and config.predict_only:
@@ -109,20 +111,18 @@ class Evaluation:
         log = logging.getLogger("lm_eval")
         of_saving = logging.getLogger("lm_eval.loggers.evaluation_tracker")
 
-        def scrub(record: logging.LogRecord) -> bool:
-            """Remove secrets from a log record, and note errors that occurred while saving."""
+        def note(record: logging.LogRecord) -> bool:
+            """Note an error that lm_eval only logs, and then continues."""
             error = sys.exc_info()[1]
-            if error is not None and record.name == of_saving.name:
-                self.note_unsaved(error)  # lm_eval logs it and continues
-            record.msg, record.args = SECRETS.scrub(record.getMessage()), ()
+            if error is not None:
+                self.note_unsaved(error)
             return True
 
         spent.clear()
         self._start = time.perf_counter()
         with ExitStack() as stack:
-            for handler in log.handlers:
-                handler.addFilter(scrub)
-                stack.callback(handler.removeFilter, scrub)
+            of_saving.addFilter(note)
+            stack.callback(of_saving.removeFilter, note)
             stack.callback(of_saving.setLevel, of_saving.level)
             of_saving.setLevel(logging.WARNING)  # independently of --verbosity
             stack.callback(current_evaluation.reset, current_evaluation.set(self))
@@ -162,7 +162,7 @@ class Evaluation:
         return self.store.way_on
 
     def finish(self, results: JsonObject) -> JsonObject:
-        """Stop the clock, and return lm_eval's results as they are saved: with numbers of tokens, without secrets.
+        """Stop the clock, and return lm_eval's results as they are saved: with numbers of tokens, and without secrets.
 
         From here to the end of the run, nothing is printed on standard output, so that lm_eval's table is not shown.
         """

@@ -10,7 +10,7 @@ from medtasks_utils.errors import MedtasksError, logger, reason_of
 from medtasks_utils.inference.client import Client, Endpoint, run_with
 from medtasks_utils.inference.replies import Completion, Reply
 from medtasks_utils.inference.responses import NoResponse, PromptFiltered, RequestRefused, ServerBusy
-from medtasks_utils.writing import JsonObject, Settings
+from medtasks_utils.writing import SECRETS, JsonObject, Settings
 
 from .lm_eval_names import LM, TemplateAPI, get_model
 
@@ -106,7 +106,8 @@ def replies_in(completion: Completion, model: LM, url: str, number: int) -> list
     Raises:
         MedtasksError: for fewer replies than requested.
     """
-    replies, usage, _ = completion
+    usage = completion.usage
+    replies = [Reply(SECRETS.scrub(str(reply)), **SECRETS.scrub(reply.facts)) for reply in completion.replies]
     if usage:
         spent.update(replies=len(replies), **usage)
     if len(replies) < number:

@@ -38,7 +38,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks.options import Options
-from medtasks_utils.writing import Settings, digest
+from medtasks_utils.writing import Settings, digest, without_secrets
 
 NO_VALUE = "-"
 """The value of an empty field."""
@@ -88,7 +88,8 @@ def options_as_signed(options: Options) -> dict[str, str]:
 
 
 def generation_as_signed(settings: Settings) -> str:
-    """Return the field ``gen``: generation settings, except empty ones and those of greedy decoding."""
+    """Return the field ``gen``: generation settings, except empty ones, secrets and those of greedy decoding."""
+    settings = without_secrets(settings)
     changed = {name for name, value in settings.items() if value not in (None, "", [], (), _GREEDY.get(name))}
     return _pairs(settings, changed)
 

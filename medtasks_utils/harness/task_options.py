@@ -15,6 +15,11 @@ SERVED_BY = "MEDTASKS_SERVED_BY"
 
 A sweep sets it, since the server's address changes.
 """
+FLAGS = "MEDTASKS_FLAGS"
+"""The environment variable with further flags of ``medtasks eval``, as a JSON object.
+
+A sweep sets it for flags with secrets, since every user of a machine can read command lines.
+"""
 
 _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
 """Names that are allowed at the top level of ``--metadata``, into which lm_eval merges the model's arguments."""

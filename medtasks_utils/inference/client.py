@@ -14,7 +14,7 @@ from ssl import SSLContext
 from typing import TYPE_CHECKING, TypeVar
 
 from medtasks_utils.errors import reason_of
-from medtasks_utils.writing import Settings
+from medtasks_utils.writing import Settings, quoted
 
 from .pace import PATIENCE, Pace
 from .provider_words import KEY, said
@@ -32,8 +32,9 @@ from .responses import (
 )
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse
+    from aiohttp import ClientResponse, TraceConfig
 
+_LONGEST_ADDRESS = 200  # maximum number of characters of an address in a message
 _MOST_FORBIDDEN = 20  # maximum number of prompts that are refused with status 403 one after another
 _answering: set[tuple[str, str]] = set()
 """URLs and models that have answered a request of this process."""
@@ -95,6 +96,7 @@ class Client:
             timeout=ClientTimeout(endpoint.timeout, sock_connect=endpoint.connection_timeout),
             headers=endpoint.headers,
             trust_env=True,
+            trace_configs=[_within_one_origin()],
         )
         return self
 
@@ -166,7 +168,7 @@ class Client:
         """
         base = self.endpoint.url.removesuffix("/").removesuffix("/completions").removesuffix("/chat")
         for url in (f"{base}/models", f"{base.removesuffix('/v1')}/props"):
-            with suppress(ServerUnavailable, ValueError, AttributeError, TypeError), explaining_failures(url):
+            with suppress(ServerError, ValueError, AttributeError, TypeError), explaining_failures(url):
                 async with self._session.get(url) as response:
                     said = await response.json(content_type=None)
                 models = [model for model in said.get("data", ()) if model.get("id") == self.endpoint.model]
@@ -213,6 +215,25 @@ def explaining_failures(url: str, if_silent: str = "") -> Iterator[None]:
         raise (NoResponse if is_late else NoConnection)(
             f"{url}{through_proxy(url)} does not respond ({message})", if_silent
         ) from None
+
+
+def _within_one_origin() -> "TraceConfig":
+    """Return a trace that refuses redirects to another origin, which would get the key in the headers or the body."""
+    from aiohttp import TraceConfig, TraceRequestRedirectParams
+
+    async def check(session: object, context: object, request: TraceRequestRedirectParams) -> None:
+        headers = request.response.headers
+        target = headers.get("Location") or headers.get("URI") or ""
+        with suppress(ValueError):
+            if request.url.join(type(request.url)(target)).origin() == request.url.origin():
+                return
+        request.response.close()
+        problem = f"{request.url} redirects to another server ({quoted(target, _LONGEST_ADDRESS)})"
+        raise RequestRefused(problem, "base_url must be the address that answers", request.response.status)
+
+    trace = TraceConfig()
+    trace.on_request_redirect.append(check)
+    return trace
 
 
 async def _read_bounded(response: "ClientResponse") -> str:

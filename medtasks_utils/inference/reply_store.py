@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from medtasks_utils.errors import MedtasksError, logger
-from medtasks_utils.writing import JsonObject, Settings, counted, digest
+from medtasks_utils.writing import JsonObject, Settings, counted, digest, without_secrets
 
 from .replies import Reply, as_reply
 from .reply_files import archive, line_of, lock, objects_in, unlocked
@@ -34,11 +34,16 @@ Arguments = Sequence[Any]
 """The arguments of a request, as the harness makes it: the prompt, then settings or a continuation."""
 
 _WITHOUT_EFFECT = (
-    "num_concurrent", "max_retries", "timeout", "batch_size", "device",
-    "tensor_parallel_size", "gpu_memory_utilization", "verify_certificate",
-    "api_key", "token", "auth_token", "header",
-)  # fmt: skip
-"""Model arguments that are left out of the model's identity, since they do not change replies or are secrets."""
+    "num_concurrent",
+    "max_retries",
+    "timeout",
+    "batch_size",
+    "device",
+    "tensor_parallel_size",
+    "gpu_memory_utilization",
+    "verify_certificate",
+)
+"""Model arguments that are left out of the model's identity, as secrets are, since they do not change replies."""
 _THINKING = "thinking_token_budget"  # vLLM's limit on the tokens of a reply's reasoning
 _LIMITS = ("max_gen_toks", _THINKING)
 
@@ -93,6 +98,11 @@ def _is_within(reply: Settings, name: str, before: int | None, now: int | None) 
     return reply["ended"] == "stop" and bool((tokens or before) <= now)
 
 
+def identity_of(model: Settings) -> dict[str, str]:
+    """Return hashes of what identifies a model among its kind, arguments and seeds: what can change its replies."""
+    return {name: digest(value) for name, value in without_secrets(model).items() if name not in _WITHOUT_EFFECT}
+
+
 class ReplyStore:
     """The kept replies of one model in a folder.
 
@@ -110,7 +120,7 @@ class ReplyStore:
     def __init__(self, folder: Path, model: Settings, fresh: bool = False, extend: bool = False) -> None:
         self.folder = folder
         self.reused = 0
-        self._model = {name: digest(value) for name, value in model.items() if name not in _WITHOUT_EFFECT}
+        self._model = identity_of(model)
         self._name = f"answers_{digest(self._model)}"
         self._archive = folder / f"{self._name}.jsonl.gz"
         self._path = folder / f"{self._name}_{uuid.uuid4().hex[:8]}.jsonl"
@@ -199,7 +209,7 @@ class ReplyStore:
         """
         prompt, settings = arguments, {}
         if method == "generate_until":
-            prompt, settings = [arguments[0], *arguments[2:]], dict(arguments[1])
+            prompt, settings = [arguments[0], *arguments[2:]], without_secrets(arguments[1])
         if self._seed is not None:
             settings.setdefault("seed", self._seed)
             if settings.get("do_sample") is True:  # models that add a seed themselves do not send do_sample

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError
-from medtasks_utils.writing import Settings, one_line
+from medtasks_utils.writing import Settings, quoted
 
 from .provider_words import OF_THE_TIME, asked_pause, is_about_length, is_about_policy, said
 from .replies import Completion, End, NoReplyError, read_completion, words_of
@@ -114,15 +114,15 @@ def read(status: int, body: str, url: str, model: str, request: Settings, retry_
             return read_completion(body, request.get("max_tokens") or request.get("max_completion_tokens"))
         except NoReplyError as error:
             words, status = str(error), error.status or status
-    quoted = f" ({one_line(words)[:_MAX_QUOTED]})" if words.strip() else ""
-    problem = f"{url}{through_proxy(url)} answered with status {status} for the model {model}{quoted}"
+    reason = f" ({quoted(words, _MAX_QUOTED)})" if words.strip() else ""
+    problem = f"{url}{through_proxy(url)} answered with status {status} for the model {model}{reason}"
     everything = said(body)
     if status == 413 or is_about_length(status, everything):
         raise PromptTooLong(problem, "", status, body)
     if is_about_policy(status, everything):
         raise PromptFiltered(problem, "", status, body)
     if status < 400:
-        problem = f"{url} responded, but not with a model's reply{quoted}"
+        problem = f"{url} responded, but not with a model's reply{reason}"
         raise NoCompletion(problem, "check that base_url is right", status, body)
     if status < 500 and status not in OF_THE_TIME:
         hint = HINTS_BY_STATUS.get(status, "")

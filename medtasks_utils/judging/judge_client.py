@@ -18,7 +18,7 @@ from medtasks_utils.inference.responses import (
     RequestRefused,
     ServerError,
 )
-from medtasks_utils.writing import SECRETS, JsonObject, Settings, one_line, printable, shortened
+from medtasks_utils.writing import SECRETS, JsonObject, Settings, printable, quoted
 
 from .cache import Cache
 from .judge import CallError, Messages, Schema, Value
@@ -230,4 +230,4 @@ def explain(error: ServerError) -> CallError:
 
 def error_line(text: str) -> str:
     """Return a text on one line, without secrets, truncated to 300 characters."""
-    return shortened(one_line(SECRETS.scrub(printable(text))), _LONGEST_LINE)
+    return quoted(text, _LONGEST_LINE)

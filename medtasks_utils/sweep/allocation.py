@@ -23,7 +23,7 @@ from pathlib import Path
 
 import psutil
 
-from medtasks_utils.harness.task_options import SERVED_BY
+from medtasks_utils.harness.task_options import FLAGS, SERVED_BY
 from medtasks_utils.writing import JsonObject, read_json, write_whole
 
 from .child_process import Process, end_group, start, stop
@@ -148,9 +148,12 @@ class _Attempt:
             has_replies = any(job.folder.glob(_KEPT))  # also if it ended, but the sweep was killed before
             in_use = [port for _, port in self.running.values()]
             port = min(self.servers or [0], key=in_use.count)
-            flags = job.flags(port, output_path=job.folder, log_samples=True, extend=has_replies)
+            hidden = job.hidden_flags
+            of_sweep = {"output_path": job.folder, "log_samples": True, "extend": has_replies}
+            flags = job.flags(port, **of_sweep, **dict.fromkeys(hidden))
             command = [sys.executable, "-m", "medtasks_utils", "eval", *flags]
-            process = self._start(command, job.folder / "log.txt", **{SERVED_BY: self.model.server})
+            variables = {SERVED_BY: self.model.server, FLAGS: json.dumps(hidden).replace("{port}", str(port))}
+            process = self._start(command, job.folder / "log.txt", **variables)
             self.running[job] = process, port
             job.note(None, "running")
 

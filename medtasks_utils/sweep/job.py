@@ -9,7 +9,7 @@ from itertools import groupby, product
 from pathlib import Path
 
 from medtasks_utils.harness.task_options import DATA_KEY
-from medtasks_utils.writing import JsonObject, digest, read_json, write_whole
+from medtasks_utils.writing import JsonObject, digest, read_json, secrets_in, write_whole
 
 from .plan import ModelPart, Plan, RunPart, as_words
 
@@ -63,6 +63,16 @@ class Job:
     def flags(self, port: int = 1, **more: object) -> list[str]:
         """Return the flags of ``medtasks eval`` as words, for a model that is served on a port."""
         return [word.replace("{port}", str(port)) for word in as_words({**self.settings, **more})]
+
+    @property
+    def hidden_flags(self) -> JsonObject:
+        """The flags that contain a secret, which must not appear on a command line."""
+        hidden = {}
+        for name, value in self.settings.items():
+            parts = dict(part.partition("=")[::2] for part in value.split(",")) if isinstance(value, str) else value
+            if any(secrets_in(parts)):
+                hidden[name] = value
+        return hidden
 
     # ---- what its folder records
 

@@ -76,7 +76,13 @@ REPLACED = (
         "EvaluationTracker",
         "command",
         "patches.evaluator:tracker_that_reports",
-        "the results contain API keys, and the short table has nothing to show",
+        "the short table has nothing to show, and a run that is ended while it saves leaves incomplete files",
+    ),
+    Replacement(
+        "simple_evaluate",
+        "command",
+        "patches.evaluator:results_without_secrets",
+        "results, samples, --show_config and --wandb_args show API keys",
     ),
     Replacement(
         "CachingLM.lm",

@@ -15,7 +15,7 @@ from medtasks_utils.harness.aggregates import without_nan
 from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
 from medtasks_utils.harness.run_model import RunModel, current_run
 from medtasks_utils.harness.stepwise import evaluate_in_steps
-from medtasks_utils.writing import JsonObject
+from medtasks_utils.writing import SECRETS, JsonObject
 
 current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
 """The :class:`.evaluation.Evaluation` that is running; None outside ``medtasks eval``."""
@@ -56,6 +56,16 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
     return evaluate
 
 
+def results_without_secrets(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a ``simple_evaluate`` whose results and samples contain no secrets."""
+
+    @wraps(original)
+    def simple_evaluate(*given: Any, **settings: Any) -> Any:
+        return SECRETS.scrub(original(*given, **settings))
+
+    return simple_evaluate
+
+
 def manager_of_the_checks(original: type[TaskManager]) -> Callable[..., TaskManager]:
     """Return a constructor that returns the task manager with which the tasks were checked."""
     return lambda **settings: current_evaluation.get().manager
@@ -70,15 +80,15 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
     """Return a tracker that passes results through the current evaluation, and notifies it when they are saved."""
 
     class Tracker(original):  # type: ignore[misc]
-        """A tracker that saves results as lm_eval does, but without secrets, and leaves no incomplete files."""
+        """A tracker that saves results as lm_eval does, but leaves no incomplete files."""
 
         output_path: Any
 
         def save_results_aggregated(self, results: JsonObject, samples: Any = None) -> None:
             """Save the results."""
             evaluation = current_evaluation.get()
-            without_secrets = evaluation.finish(results)
-            evaluation.path = self._save(_is_json, super().save_results_aggregated, without_secrets, samples)
+            finished = evaluation.finish(results)
+            evaluation.path = self._save(_is_json, super().save_results_aggregated, finished, samples)
 
         def save_results_samples(self, task_name: str, samples: Any) -> None:
             """Save the samples of a task."""

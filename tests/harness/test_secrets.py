@@ -1,0 +1,150 @@
+"""A key that a run is given in any place, and that the server repeats, is in nothing that the run leaves or prints."""
+
+import gzip
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from commanding import clean_environment, exit_code, succeed
+from given import each_row
+from local_server import Answer, Fault, LocalServer, Request, completion
+from scripts import in_turn
+
+KEY = "sk-canary/1+2=="
+ENCODED = "sk-canary%2F1%2B2%3D%3D"
+
+
+class Parrot(LocalServer):
+    """A server that repeats what it is sent, headers and address included, as ``repeat`` puts it."""
+
+    repeat: Callable[[str], Answer] = staticmethod(
+        lambda text: completion(f"You sent {text} \\boxed{{A}}", reasoning_content=text)
+    )
+
+    def respond(self, request: Request, headers: dict[str, str]) -> Answer:
+        super().respond(request, headers)
+        sent = f"{headers} {json.dumps(request)} {KEY} {ENCODED}"
+        if request.get("max_tokens") == 1:
+            return completion(sent)
+        return self.repeat(f"\x1b[31m{sent}")
+
+
+def left(folder: Path) -> str:
+    """The names and the contents of the files in a folder, also of compressed ones."""
+    read = {".gz": lambda path: gzip.decompress(path.read_bytes())}
+    files = filter(Path.is_file, folder.rglob("*"))
+    return "".join(f"{path} {read.get(path.suffix, Path.read_bytes)(path)!r}" for path in files)
+
+
+@pytest.fixture
+def parrot():
+    with Parrot() as server:
+        yield server
+
+
+@each_row("places_of_keys")
+@pytest.mark.parametrize("ends", [0, 1])
+def test_a_key_is_in_nothing_that_a_run_leaves_or_prints(place, given, ends, parrot, tmp_path, monkeypatch, capfd):
+    """The server repeats it in its replies or in the error that ends the run."""
+    arguments, flags, environment = given
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("medtasks_utils.inference.client._BACKOFF", 0.0, raising=False)
+    if ends:
+        parrot.repeat = lambda text: Fault(400, {"error": {"message": "x" * 290 + text}})
+    else:
+        parrot.page = Fault(404, KEY)
+    arguments = {"model": "m", "base_url": parrot.chat, "max_retries": 1, **arguments}
+    arguments["base_url"] += arguments.pop("query", "")
+    words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--model", "local-chat-completions"]
+    words += ["--model_args", json.dumps(arguments), "--apply_chat_template", "--limit", "2", "--log_samples"]
+    words += ["--output_path", tmp_path / "out", "--use_cache", tmp_path / "cache", "--show_config", *flags]
+    assert exit_code([*words, "--verbosity", "DEBUG"]) == ends
+    told = "".join(capfd.readouterr())
+    assert "\x1b" not in told and parrot.requests
+    for text in (told, left(tmp_path)):
+        assert not re.findall("(?s).{0,80}canary.{0,40}", text)
+
+
+@pytest.mark.parametrize("arguments", ["http://me:sk-canary@localhost/v1", "http://sk-canary@localhost/v1"])
+def test_a_key_in_an_address_is_refused_without_it(arguments, capfd):
+    words = [
+        "eval",
+        "--data",
+        "sample",
+        "--tasks",
+        "medhallu",
+        "--model",
+        "local-chat-completions",
+        "--apply_chat_template",
+    ]
+    assert exit_code([*words, "--model_args", f"model=m,base_url={arguments}"]) == 2
+    told = "".join(capfd.readouterr())
+    assert "without user and password" in told and "canary" not in told
+
+
+# ---- where it is sent
+
+
+@pytest.mark.parametrize(("status", "is_same"), [(307, True), (308, True), (307, False), (302, False)])
+def test_a_key_follows_a_redirect_only_within_one_server(status, is_same, tmp_path, capfd):
+    with LocalServer() as other, LocalServer() as server:
+        place = server if is_same else other
+        moved = Fault(status, headers={"Location": f"{place.chat}/there"})
+        server.probed = in_turn(moved, ".")
+        arguments = {"model": "m", "base_url": server.chat, "header": {"X-Api-Key": "sk-canary"}}
+        words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--limit", "1", "--apply_chat_template"]
+        code = exit_code([*words, "--model", "local-chat-completions", "--model_args", json.dumps(arguments)])
+    told = "".join(capfd.readouterr())
+    assert code == (not is_same) and not other.headers
+    assert is_same or (f"redirects to another server ({other.chat}" in told and "\x1b" not in told)
+
+
+def test_the_key_of_a_plan_is_on_no_command_line_and_in_no_file(tmp_path):
+    seen = []
+
+    def answer(request: Request) -> str:
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                seen.append(path.read_bytes())
+            except OSError:
+                continue
+        return "\\boxed{A}"
+
+    with LocalServer(answer) as server:
+        arguments = {"model": "m", "base_url": server.chat, "header": {"X-Api-Key": "sk-canary"}, "max_retries": 1}
+        model = {"name": "m", "model": "local-chat-completions", "model_args": arguments}
+        model["flags"] = {"apply_chat_template": True, "limit": 1, "gen_kwargs": "api_key=sk-canary,max_gen_toks=9"}
+        plan = {"output": str(tmp_path / "out"), "data": "sample", "models": [model]}
+        (tmp_path / "plan.yaml").write_text(json.dumps({**plan, "runs": [{"name": "a", "tasks": "medmcqa_openmed"}]}))
+        words = [sys.executable, "-m", "medtasks_utils", "sweep", str(tmp_path / "plan.yaml")]
+        done = subprocess.run(words, env=clean_environment(), capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [headers["x-api-key"] for headers in server.headers] == ["sk-canary"] * len(server.headers)
+    assert server.requests[0]["api_key"] == "sk-canary" and server.requests[0]["max_tokens"] == 9
+    assert any(b"medmcqa_openmed" in line for line in seen) and not any(b"canary" in line for line in seen)
+    assert "canary" not in done.stdout + done.stderr + left(tmp_path / "out")
+
+
+# ---- what identifies a model
+
+
+@pytest.mark.parametrize("by", ["--output_path", "--use_cache"])
+def test_models_told_apart_by_a_header_do_not_share_replies_and_a_new_key_makes_no_other_model(by, tmp_path):
+    def asked(**header: str) -> int:
+        before = len(server.requests)
+        words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--limit", "2", "--apply_chat_template"]
+        arguments = {"model": "m", "base_url": server.chat, "header": header}
+        more = ["--extend"] if by == "--output_path" else []
+        succeed(*words, "--model", "local-chat-completions", "--model_args", json.dumps(arguments), by, tmp_path, *more)
+        return len(server.requests) - before
+
+    with LocalServer(lambda request: "\\boxed{A}") as server:
+        first = {"X-Model": "big", "Authorization": "Bearer one"}
+        assert [asked(**first), asked(**first)] == [2, 0]
+        assert asked(**{**first, "X-Model": "small"}) == 2
+        assert asked(**{**first, "Authorization": "Bearer two", "X-Api-Key": "three"}) == 0
