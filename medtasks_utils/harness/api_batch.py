@@ -17,7 +17,7 @@ from tqdm import tqdm
 from medtasks_utils.errors import logger
 from medtasks_utils.inference.client import Client, run_with
 from medtasks_utils.inference.replies import Reply
-from medtasks_utils.inference.responses import PromptRefused
+from medtasks_utils.inference.responses import PromptRefused, ServerError
 from medtasks_utils.writing import Settings
 
 from .lm_eval_names import LM, Instance
@@ -30,6 +30,7 @@ Conversing = Callable[[], AbstractContextManager[NextPrompt]]
 """A function that returns a context in which conversations can be continued."""
 
 _MIN_THREADS = 32  # minimum number of threads for tool calls
+_REFUSES_TOOLS = (400, 404, 422, 500, 501)  # the status with which servers refuse tools, or messages with calls
 _SILENCE = 30  # seconds without a reply after which the log says so
 
 
@@ -124,6 +125,11 @@ class ApiBatch:
             replies = await self._sent(client, arguments)
         except PromptRefused as error:
             return refused(request.task_name, arguments, error.problem, error.ended)
+        except ServerError as error:
+            if settings.get("tools") and error.status in _REFUSES_TOOLS:
+                way_out = f"{error}; if it does not accept native calls of tools, set tool_format=text"
+                raise type(error)(way_out, "", error.status, error.body) from None
+            raise
         self._answered += 1
         self._stages.cache_hook.add_partial("generate_until", arguments, replies[0])
         if not any(reply.is_empty for reply in replies):  # the next run requests them again

@@ -45,7 +45,7 @@ class ToolFormat:
         self.most_by_template = 0
         self.refusal = "tool_format=text was set" if option == "text" else self._refusal(settings)
         if option == "native" and self.refusal:
-            raise UsageError(f"tool_format=native: {self.refusal}: omit tool_format, or set it to text")
+            raise UsageError(f"tool_format=native: {self.refusal}: omit tool_format, or set tool_format=text")
         self.name = "text" if self.refusal else "native"
 
     @property
@@ -119,7 +119,7 @@ class ToolFormat:
         if with_tools is None or without is None:
             raise ServerUnavailable(
                 f"{model.base_url} was too slow or too busy for a trial request with tools: try again, or set "
-                "tool_format to native or text"
+                "tool_format=native or tool_format=text"
             )
         tokens_with, tokens_without = (completion.usage.get("prompt") for completion in (with_tools, without))
         ignored = tokens_with is not None and tokens_with == tokens_without

@@ -188,8 +188,17 @@ def _unfinished(dialogue: Dialogue, instances: Sequence[Instance], replies: Sequ
     """Continue conversations with the model's replies, and return the first requests of those that are not over."""
     for instance, reply in zip(instances, replies, strict=True):
         instance.replies.append(as_reply(reply))
+    places = [len(instance.conversation.transcript) for instance in instances]
     dialogue.go_on([instance.conversation for instance in instances], [instance.replies[-1] for instance in instances])
+    for instance, place in zip(instances, places, strict=True):
+        _return_reasoning(instance.conversation.transcript[place], instance.replies[-1])
     return [instance for instance in instances if not instance.conversation.is_over]
+
+
+def _return_reasoning(message: Message, reply: Reply) -> None:
+    """Add its reasoning to a reply's message with native calls, without which DeepSeek refuses the message."""
+    if "tool_calls" in message and reply.reasoning_field in ("reasoning_content", "reasoning"):
+        message[reply.reasoning_field] = reply.reasoning
 
 
 def _in_all(text: str, replies: Sequence[Reply]) -> Reply:

@@ -17,6 +17,7 @@ import ast
 import json
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from medtasks_utils.extraction.think import final_span
@@ -44,6 +45,7 @@ _PARAGRAPH = re.compile(r"\s*(?:[^\n]|\n(?!\n))*")
 _LEAD = re.compile(r"\s*(?:```\w{0,20}\s*)?")
 _BETWEEN = re.compile(r"[ \t\r\n,;]*")
 _LARGEST = 1e308  # a number is accepted as an argument if its absolute value is below this
+_NAMESPACE = re.compile(r"^(?:functions?|tools?|default_api)[.:]|:\d+$")  # around a tool's name, as in its description
 _FORM = '{"name": ..., "arguments": {...}}'
 
 
@@ -167,7 +169,8 @@ def understood(value: object, tools: Tools) -> Call:
         return Call(problem=f"a call is a JSON object {_FORM}, not {type(value).__name__}")
     name = value.get("name", value.get("function"))
     name = printable(name.strip()[:60]) if isinstance(name, str) else ""
-    tool = next((tool for tool in tools.values() if name.lower() in (tool.name, *tool.aliases)), None)
+    own = _NAMESPACE.sub("", name.lower())
+    tool = next((tool for tool in tools.values() if own in (tool.name, *tool.aliases)), None)
     if tool is None:
         return Call(name, problem=f"there is no tool {name!r}; the tools are: {', '.join(tools)}")
     argument, problem = _argument(value.get("arguments", value.get("parameters")), tool.argument)
@@ -183,6 +186,8 @@ def _argument(arguments: object, name: str) -> tuple[str, str | None]:
             if arguments.lstrip().startswith("{"):  # otherwise it is the bare argument
                 return arguments, _not_json(error)
             parsed = None
+        with suppress(ValueError, RecursionError):
+            parsed = JSON.decode(parsed) if isinstance(parsed, str) else parsed  # encoded twice
         arguments = parsed if isinstance(parsed, dict) else {name: arguments}
     if not isinstance(arguments, dict) or name not in arguments:
         return "", f'the argument "{name}" is missing: write "arguments": {{"{name}": "..."}}'

@@ -94,11 +94,11 @@ def _native(native_call: object, tools: Tools) -> tuple[Call, JsonObject]:
     entry: JsonObject = native_call if isinstance(native_call, dict) else {}
     function: JsonObject = entry["function"] if isinstance(entry.get("function"), dict) else {}
     call, arguments = understood(function, tools), function.get("arguments")
-    if isinstance(arguments, str):
+    for _ in range(2):  # some servers encode them twice
         with suppress(ValueError, RecursionError):
-            arguments = JSON.decode(arguments)
+            arguments = JSON.decode(arguments) if isinstance(arguments, str) else arguments
     if not isinstance(arguments, dict):
         arguments = {tools[call.name].argument if call.name in tools else "argument": arguments}
-    name = re.sub(r"[^\w-]", "_", str(function.get("name")))[:64]
+    name = call.name if call.name in tools else re.sub(r"[^\w-]", "_", str(function.get("name")))[:64]
     function = {**function, "name": name, "arguments": printable(json.dumps(arguments, ensure_ascii=False))}
     return call, {**entry, "type": "function", "function": function}

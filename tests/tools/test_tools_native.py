@@ -110,6 +110,34 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
     assert "tool_format=native" in json.dumps(config(result)["signature"])
 
 
+@pytest.mark.usefixtures("undescribed")
+@pytest.mark.parametrize("field", ["reasoning_content", "reasoning", None])
+def test_reasoning_goes_back_with_its_calls_in_the_field_that_the_server_sent_it_in(field):
+    """A server that refuses its own message without it, as DeepSeek's does, and one that never sends any."""
+
+    def answer(body):
+        asked = [message for message in body["messages"] if message["role"] == "assistant"]
+        if any(message.keys() - {"role", "content", "tool_calls"} != {*filter(None, [field])} for message in asked):
+            return refusal(400, "Missing reasoning_content")
+        reasoning = {field: f"Step {len(asked)}."} if field else {}
+        return completion(None, tool_calls=table("parallel_calls"), **reasoning) if len(asked) < 2 else ANSWER
+
+    with LocalServer(answer) as server:
+        result = run(server, "medcalc_bench_tools", limit=1)
+    asked = [message for message in server.requests[-1]["messages"] if message["role"] == "assistant"]
+    assert [message.get(field) for message in asked] == (["Step 0.", "Step 1."] if field else [None] * 2)
+    assert samples(result)[0]["resps"] == [[ANSWER]]
+
+
+@pytest.mark.usefixtures("undescribed")
+@pytest.mark.parametrize(("status", "is_said"), [(400, True), (422, True), (500, True), (401, False)])
+def test_a_server_that_refuses_the_results_of_calls_ends_the_run_with_the_way_out(status, is_said):
+    answers = in_turn(completion(None, tool_calls=table("parallel_calls")), refusal(status, "no role tool"))
+    with LocalServer(answers) as server, pytest.raises(MedtasksError) as raised:
+        run(server, "medcalc_bench_tools", limit=1)
+    assert ("set tool_format=text" in str(raised.value)) == is_said and "no role tool" in str(raised.value)
+
+
 @each_row("servers_tried_with_tools")
 def test_auto_is_settled_by_trying_the_server(with_tools, without, resolved, line, caplog, monkeypatch):
     """What the server says to requests with and without tools, one after another, is a status and a body each."""
