@@ -119,7 +119,7 @@ def test_reasoning_goes_back_with_its_calls_in_the_field_that_the_server_sent_it
         asked = [message for message in body["messages"] if message["role"] == "assistant"]
         if any(message.keys() - {"role", "content", "tool_calls"} != {*filter(None, [field])} for message in asked):
             return refusal(400, "Missing reasoning_content")
-        reasoning = {field: f"Step {len(asked)}."} if field else {}
+        reasoning: dict[str, Any] = {field: f"Step {len(asked)}."} if field else {}
         return completion(None, tool_calls=table("parallel_calls"), **reasoning) if len(asked) < 2 else ANSWER
 
     with LocalServer(answer) as server:
