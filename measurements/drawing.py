@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from medtasks_utils.compare import compare_runs
+from medtasks_utils.compare.against import Standing, TaskAgainst, TopicAgainst
 from medtasks_utils.compare.contrast import Contrast
+from medtasks_utils.harness.aggregates import ExampleScore
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import SampleLog
 from medtasks_utils.statistics.score_arrays import MetricScores
@@ -80,7 +82,13 @@ def blank_samples(name: str, n: int, k: int) -> list[Sample]:
     ]
 
 
-def saved(name: str, tasks: Mapping[str, Rows], metric: str, clusters: Sequence[int] | None = None) -> Run:
+def saved(
+    name: str,
+    tasks: Mapping[str, Rows],
+    metric: str,
+    clusters: Sequence[int] | None = None,
+    strata: Sequence[int] | None = None,
+) -> Run:
     """A run, as it is read from files: the samples' scores by task."""
     own: dict[str, TaskRun] = {}
     for task, rows in tasks.items():
@@ -88,6 +96,7 @@ def saved(name: str, tasks: Mapping[str, Rows], metric: str, clusters: Sequence[
         for place, (sample, row) in enumerate(zip(samples, rows, strict=True)):
             sample.metrics, sample.scores = {_FILTER: {metric: 0.0}}, {_FILTER: {metric: row}}
             sample.cluster = None if clusters is None else str(clusters[place])
+            sample.stratum = "" if strata is None else str(strata[place])
         own[task] = TaskRun(task, BENCHMARKS[task], {}, {})
         own[task].__dict__["_log"] = SampleLog(samples, [])
     return Run(name, name, Path(name), "", {}, own, {})
@@ -99,6 +108,23 @@ def compared(
     """A metric of two runs as ``medtasks compare`` has it; None where it is not compared."""
     runs = [saved(name, {task: rows}, metric, clusters) for name, rows in (("a", first), ("b", second))]
     return compare_runs(runs[0], runs[1], metrics=[metric], force=True).differences[0].contrast
+
+
+def asked_until_decided(
+    first: Rows, second: Rows, clusters: Sequence[int], strata: Sequence[int], within: float
+) -> Standing:
+    """How a run stands to a saved one where ``medtasks eval --against`` stops; several strata are averaged."""
+    task, metric = ("medexqa_all", "macro_acc") if len({*strata}) > 1 else ("medmcqa_openmed", "acc")
+    run = saved("a", {task: first}, metric, clusters, strata).tasks[task]
+    topic = TopicAgainst(task, {task: TaskAgainst(run, [{}] * len(first), range(len(first)))}, within)
+    new = {"results": {task: {}}, "configs": {task: {"metadata": {"benchmark": BENCHMARKS[task]}}}}
+    while topic.is_open:
+        lines = [
+            {"doc_id": place, "filter": _FILTER, "prompt_hash": "", metric: ExampleScore(second[place])}
+            for place in topic.next_batch()[task]
+        ]
+        topic.add({**new, "samples": {task: lines}})
+    return topic.standing
 
 
 # ---- data sets

@@ -15,7 +15,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import chain, combinations, product
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +31,7 @@ from drawing import (
     Rng,
     Rows,
     as_scores,
+    asked_until_decided,
     compared,
     judged,
     pairs,
@@ -49,8 +50,6 @@ from medtasks_utils.statistics.aggregation import F1, MACRO, MACRO_F1, MEAN, RAT
 from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.planning import Sensitivity
-from medtasks_utils.statistics.score_arrays import MetricScores
-from medtasks_utils.statistics.sequential import decision, levels, look_sizes, random_order, repeated_interval
 
 _LARGE = 1_000_000  # examples behind a truth that has no formula
 
@@ -422,26 +421,18 @@ class EarlyStop:
     draw: Callable[[Rng], Stopped]
 
 
-def stopped(first: MetricScores, second: MetricScores, metric: Metric, within: float = 0.02) -> Stopped:
+def stopped(first: Rows, second: Rows, clusters: Array, strata: Array, within: float) -> Stopped:
     """Ask in a random order until it is decided; the truth is the difference over all examples."""
-    strata = first.strata * metric.aggregation.averages_parts
-    order = random_order(first.clusters, strata)
-    sizes = look_sizes(len(order), len(np.unique(strata)))
-    whole = contrast(first, second, metric)
+    metric = Metric("acc", MACRO if strata.any() else MEAN)
+    whole = contrast(as_scores(first, clusters, strata), as_scores(second, clusters, strata), metric)
     assert whole is not None
-    truth = whole.difference
-    for size, level in zip(sizes, levels(sizes), strict=True):
-        places = sorted(chain.from_iterable(order[:size]))
-        found = contrast(first[places], second[places], metric) if size < sizes[-1] else whole
-        if found is None or found.sensitivity is None:
-            continue
-        interval = repeated_interval(found.difference, found.sensitivity, size / sizes[-1], level)
-        verdict = decision(interval, within)
-        if verdict != "undecided":
-            break
-    is_right = {"better": truth > 0, "worse": truth < 0, "within": abs(truth) <= within + 1e-9, "undecided": True}
-    is_covered = interval.low - 1e-9 <= truth <= interval.high + 1e-9
-    return Stopped(len(places) / len(first), not is_right[verdict], is_covered)
+    truth, margin = whole.difference, within / 100 + 1e-9
+    found = asked_until_decided(first, second, clusters.tolist(), strata.tolist(), within)
+    is_right = {"better": truth > 0, "worse": truth < 0, "within": abs(truth) <= margin, "undecided": True}
+    assert found.low is not None, "the last interval is the difference itself"
+    assert found.high is not None
+    is_covered = found.low - 1e-9 <= truth <= found.high + 1e-9
+    return Stopped(found.asked / found.of, not is_right[found.decision], is_covered)
 
 
 def early_stops() -> Iterator[EarlyStop]:
@@ -453,21 +444,30 @@ def early_stops() -> Iterator[EarlyStop]:
         "4 repeats": (1, 1, 4, (940,)),
     }
     for name, (per_cluster, strata, repeats, sizes) in designs.items():
-        metric = Metric("acc", MACRO if strata > 1 else MEAN)
         for n, points in product(sizes, (0, 1, 2, 3, 5, 10)):
 
-            def draw(rng: Rng, m: Any = (per_cluster, strata, repeats, n, points / 100, metric)) -> Stopped:
-                per_cluster, strata, repeats, n, gap, metric = m
+            def draw(rng: Rng, m: Any = (per_cluster, strata, repeats, n, points / 100)) -> Stopped:
+                per_cluster, strata, repeats, n, gap = m
                 clusters, strata_of = np.arange(n) // per_cluster, np.arange(n) // per_cluster % strata
                 shared = rng.random((n, 1))[clusters]
                 luck = np.where(rng.random((n, repeats)) < 0.3 * (per_cluster > 1), shared, rng.random((n, repeats)))
                 gained = luck < 0.1 + gap / 2  # a discordance of 20 %, and more where the difference needs it
                 lost = (luck >= 0.1 + gap / 2) & (luck < max(0.2, gap))
                 both = luck > 0.5
-                first, second = (as_scores(plain(x | both), clusters, strata_of) for x in (lost, gained))
-                return stopped(first, second, metric)
+                return stopped(plain(lost | both), plain(gained | both), clusters, strata_of, 2.0)
 
             yield EarlyStop(f"{name}; {n:,} examples, {points} points", n, draw)
+    for repeats, within, failing in product((1, 2, 4, 8, 16, 32), (1.0, 2.0), (0.01, 0.015, 0.02, 0.03)):
+
+        def draw_failing(rng: Rng, m: Any = (repeats, within, failing)) -> Stopped:
+            repeats, within, failing = m
+            answered = rng.random((935, repeats)) < np.where(rng.random((935, 1)) < 0.04, 0.25, 1.0)
+            broken = np.isin(np.arange(935), rng.permutation(935)[: round(935 * failing)])[:, None]
+            nothing = np.zeros(935, dtype=np.intp)
+            return stopped(plain(answered), plain(answered & ~broken), np.arange(935), nothing, within)
+
+        name = f"{repeats} repeats, accuracy 97 %, {failing:.1%} of the questions fail, within {within:g}; 935 examples"
+        yield EarlyStop(name, 935, draw_failing)
 
 
 # ---- the tables

@@ -3,7 +3,7 @@
 Examples are evaluated in batches, task by task in random order, until it is decided whether the model is better or
 worse than the saved run, or within a few points of it (:mod:`medtasks_utils.statistics.sequential`). The metric is the
 first of the benchmark's compared metrics that is a mean over examples or a macro average of such means, usually
-``acc``.
+``acc``. A group of tasks of one benchmark, such as ``medexqa``, is decided as a whole, by its mean over tasks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from medtasks_utils.results import TaskRun, as_run
 from medtasks_utils.results.run import content_keys
 from medtasks_utils.statistics.aggregation import Mean
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.score_arrays import MetricScores
+from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 from medtasks_utils.statistics.scores import Score
 from medtasks_utils.statistics.sequential import (
     WITHIN,
@@ -27,6 +27,7 @@ from medtasks_utils.statistics.sequential import (
     random_order,
     repeated_interval,
 )
+from medtasks_utils.writing import JsonObject
 
 from .contrast import contrast
 from .incompatibilities import incompatibilities
@@ -58,83 +59,134 @@ class Standing(NamedTuple):
 
 
 class TaskAgainst:
-    """The comparison of a task in a new run with the same task in a saved run; it chooses the batches to evaluate.
+    """The examples of a task that a saved run has too, with their scores in both runs.
 
     Args:
         saved: the task in the saved run.
         documents: all examples of the task, in order.
         numbers: the indices of the examples that the new run selects, such as with ``--limit``.
-        within: the largest difference that does not matter, in percentage points.
-
-    Attributes:
-        metric: the metric that is compared.
-        standing: the state of the comparison.
 
     Raises:
         MedtasksError: if the saved run has samples of none of these examples.
     """
 
-    def __init__(
-        self, saved: TaskRun, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int], within: float
-    ) -> None:
+    def __init__(self, saved: TaskRun, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> None:
         self._keys = keys = content_keys(documents, saved.benchmark)
-        self._numbers = [number for number in numbers if keys[number] in saved.examples]
-        if not self._numbers:
+        self.numbers = [number for number in numbers if keys[number] in saved.examples]
+        if not self.numbers:
             raise MedtasksError(
                 f"--against: none of the {len(numbers):,} examples of {saved.task} is among the {len(saved.samples):,} "
                 "samples of the saved run; use the same data and examples"
             )
-        if len(self._numbers) < min(len(numbers), len(saved.examples)):
+        if len(self.numbers) < min(len(numbers), len(saved.examples)):
             logger.warning(
                 "%s: only %d of the saved run's %d examples are selected, so only these are evaluated",
-                *(saved.task, len(self._numbers), len(saved.examples)),
+                *(saved.task, len(self.numbers), len(saved.examples)),
             )
-        self._saved, self.metric = saved, _headline(saved)
+        self.saved = saved
         self._filter = DEFAULT_FILTER if DEFAULT_FILTER in saved.filters else saved.filters[0]
-        places = [saved.examples[keys[number]] for number in self._numbers]
-        self._saved_scores = saved.scores(self._filter, self.metric.name)[places]
+        self.samples: dict[int, JsonObject] = {}
+
+    @property
+    def metric(self) -> Metric:
+        """The first compared metric that is a mean, or a macro average of means, and of which the saved run has scores.
+
+        A specialty of MedExQA, for example, has no macro average.
+        """
+        for name in self.saved.facts.compared:
+            metric = self.saved.metric(name)
+            is_of_means = isinstance(metric.aggregation.within_stratum or metric.aggregation, Mean)
+            if is_of_means and self.saved.scores(self._filter, name).applies.any():
+                return metric
+        return self.saved.metric("acc")
+
+    def add(self, results: JsonObject) -> None:
+        """Add the samples in the harness's results of a batch.
+
+        Raises:
+            MedtasksError: if the runs are not comparable.
+        """
+        samples, new = results["samples"][self.saved.task], as_run(results, Path()).tasks[self.saved.task]
+        new.prompt_hashes = {self._keys[sample["doc_id"]]: sample["prompt_hash"] for sample in samples}
+        differences = incompatibilities(self.saved, new, self._filter)
+        reasons = [one.message for one in differences if one.refuse and one.field not in _ONLY_OF_EXAMPLES]
+        if reasons:
+            raise MedtasksError(
+                f"--against: {self.saved.task} is not comparable with the saved run: {'; '.join(reasons)}"
+            )
+        self.samples.update((sample["doc_id"], sample) for sample in samples if sample["filter"] == self._filter)
+
+    def saved_scores(self, metric: str) -> MetricScores:
+        """Return the saved run's scores of the n examples."""
+        places = [self.saved.examples[self._keys[number]] for number in self.numbers]
+        return self.saved.scores(self._filter, metric)[places]
+
+    def new_scores(self, metric: str) -> list[Sequence[Score]]:
+        """Return the new run's scores of the n examples; nothing for those that are not evaluated yet."""
+
+        def scores(number: int) -> Sequence[Score]:
+            value = self.samples[number].get(metric)
+            return getattr(value, "scores", (value,))
+
+        return [scores(number) if number in self.samples else () for number in self.numbers]
+
+
+class TopicAgainst:
+    """The comparison of a task, or of the mean of a group of tasks, with a saved run; it chooses what to evaluate next.
+
+    Args:
+        name: the name of the task or group.
+        tasks: the task, or the tasks of the group.
+        within: the largest difference that does not matter, in percentage points.
+
+    Attributes:
+        metric: the metric that is compared.
+        standing: the state of the comparison.
+    """
+
+    def __init__(self, name: str, tasks: Mapping[str, TaskAgainst], within: float) -> None:
+        self.name, self.tasks = name, tasks
+        first, *others = tasks.values()
+        self.metric = first.metric.over_strata() if others else first.metric
+        parts = [task.saved_scores(self.metric.name) for task in tasks.values()]
+        self._saved_scores = concatenate(parts, tasks_are_strata=bool(others))
         self._within = within / 100 * (self.metric.range[1] or 1.0)
         strata = self._saved_scores.strata * self.metric.aggregation.averages_parts
         self._order = random_order(self._saved_scores.clusters, strata)
         self._sizes = look_sizes(len(self._order), len(set(strata)))
         self._look = 0
-        self._scores: dict[int, Sequence[Score]] = {}
-        self.standing = Standing("undecided", 0, len(self._numbers))
+        self._examples = [(name, number) for name, task in tasks.items() for number in task.numbers]
+        self.standing = Standing("undecided", 0, len(self._examples))
 
     @property
     def is_open(self) -> bool:
         """True if the comparison is undecided and has examples left."""
         return self.standing.decision == "undecided" and self._look < len(self._sizes)
 
-    def next_batch(self) -> list[int]:
-        """Return the indices of the examples to evaluate next, in ascending order."""
+    def next_batch(self) -> dict[str, list[int]]:
+        """Return by task the indices of the examples to evaluate next, in ascending order."""
         begin, end = [0, *self._sizes][self._look : self._look + 2]
         self._look += 1
-        return sorted(self._numbers[place] for place in chain.from_iterable(self._order[begin:end]))
+        batch: dict[str, list[int]] = {}
+        for name, number in sorted(self._examples[place] for place in chain.from_iterable(self._order[begin:end])):
+            batch.setdefault(name, []).append(number)
+        return batch
 
-    def add(self, results: dict[str, Any]) -> None:
+    def add(self, results: JsonObject) -> None:
         """Add the samples in the harness's results of a batch, and update :attr:`standing`.
 
         Raises:
             MedtasksError: if the runs are not comparable.
         """
-        samples, new = results["samples"][self._saved.task], as_run(results, Path()).tasks[self._saved.task]
-        new.prompt_hashes = {self._keys[sample["doc_id"]]: sample["prompt_hash"] for sample in samples}
-        differences = incompatibilities(self._saved, new, self._filter)
-        reasons = [one.message for one in differences if one.refuse and one.field not in _ONLY_OF_EXAMPLES]
-        if reasons:
-            raise MedtasksError(
-                f"--against: {self._saved.task} is not comparable with the saved run: {'; '.join(reasons)}"
-            )
-        for sample in samples:
-            if sample["filter"] == self._filter:
-                value = sample.get(self.metric.name)
-                self._scores[sample["doc_id"]] = getattr(value, "scores", (value,))
+        for name, task in self.tasks.items():
+            if name in results["samples"]:
+                task.add(results)
         saved = self._saved_scores
-        rows = [self._scores.get(number, ()) for number in self._numbers]
-        result = contrast(saved, MetricScores.of(rows, saved.clusters, saved.strata), self.metric)
-        asked = len(self._scores)
-        self.standing = Standing("undecided", asked, len(self._numbers), result.difference if result else None)
+        rows = [*chain.from_iterable(task.new_scores(self.metric.name) for task in self.tasks.values())]
+        new = MetricScores.of(rows, saved.clusters, saved.strata)
+        result = contrast(saved, new, self.metric, whole_examples=True)
+        asked = sum(len(task.samples) for task in self.tasks.values())
+        self.standing = Standing("undecided", asked, len(self._examples), result.difference if result else None)
         if result and result.sensitivity:
             size, level = self._sizes[self._look - 1], levels(self._sizes)[self._look - 1]
             interval = repeated_interval(result.difference, result.sensitivity, size / self._sizes[-1], level)
@@ -143,22 +195,14 @@ class TaskAgainst:
     def __str__(self) -> str:
         """Return the standing as one line, with shares in percentage points."""
         standing, scale = self.standing, self.metric.scale
-        text = f"{standing.asked:,} of {standing.of:,} examples evaluated"
+        of_group = f" of {self.name}" * (len(self.tasks) > 1)
+        text = f"{standing.asked:,} of {standing.of:,} examples{of_group} evaluated"
         if standing.difference is not None:
             text += f", {self.metric.name} {scale * standing.difference:+.1f} points against the saved run"
         if standing.low is not None and standing.high is not None:
             text += f" [{scale * standing.low:+.1f}, {scale * standing.high:+.1f}]"
         left = f", at most {standing.of - standing.asked:,} left" if standing.decision == "undecided" else ""
         return f"{text}: {standing.decision}{left}"
-
-
-def _headline(task: TaskRun) -> Metric:
-    """Return the metric on which runs of a task are compared with ``--against``."""
-    for name in task.facts.compared:
-        metric = task.metric(name)
-        if isinstance(metric.aggregation.within_stratum or metric.aggregation, Mean):
-            return metric
-    return task.metric("acc")
 
 
 class Against:
@@ -184,6 +228,15 @@ class Against:
                 names = ", ".join(self._run.tasks) or "none"
                 raise UsageError(f"--against: {self._run.path} has no task {task}; it has {names}")
 
-    def begin(self, task: str, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> TaskAgainst:
-        """Return a new :class:`TaskAgainst`, which may raise an error, of a task that the saved run has too."""
-        return TaskAgainst(self._run.tasks[task], documents, numbers, self._within)
+    def begin(
+        self, name: str, selected: Mapping[str, tuple[Sequence[Mapping[str, Any]], Sequence[int]]]
+    ) -> TopicAgainst:
+        """Begin the comparison of a task, or of a group of tasks, that the saved run has too.
+
+        ``selected`` has by task all its examples, and the indices of those that the new run selects.
+
+        Raises:
+            MedtasksError: if the saved run has samples of none of these examples of a task.
+        """
+        tasks = {task: TaskAgainst(self._run.tasks[task], *examples) for task, examples in selected.items()}
+        return TopicAgainst(name, tasks, self._within)

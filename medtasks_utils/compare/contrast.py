@@ -84,10 +84,13 @@ class Contrast(ResultWithInterval):
         return self.sensitivity and self.sensitivity.detectable
 
 
-def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contrast | None:
+def contrast(
+    first: MetricScores, second: MetricScores, metric: Metric, *, whole_examples: bool = False
+) -> Contrast | None:
     """Compute the contrast of a metric between two runs, from their scores of the same examples in the same order.
 
-    For a group of tasks, the metric is its mean over tasks as strata.
+    For a group of tasks, the metric is its mean over tasks as strata. ``whole_examples`` is explained in
+    :func:`paired_difference`.
 
     Returns:
         The contrast; None if no example, or no example of some stratum, has a value in both runs (for ratios, in either
@@ -104,7 +107,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
         return None
     failed = math.ceil(np.maximum(*(scores.failed.mean(axis=1) for scores in (a, b))).sum())
     clusters = min(ratio_a.clusters, ratio_b.clusters)
-    sensitivity, interval, p, test = _tested(a, b, ratio_a, ratio_b, metric)
+    sensitivity, interval, p, test = _tested(a, b, ratio_a, ratio_b, metric, whole_examples)
     stderr = sensitivity and sensitivity.stderr
     if clusters < MIN_CLUSTERS:
         interval, p = None, p if test == "mcnemar" else None
@@ -129,7 +132,7 @@ def contrast(first: MetricScores, second: MetricScores, metric: Metric) -> Contr
 
 
 def _tested(
-    a: MetricScores, b: MetricScores, ratio_a: Ratio, ratio_b: Ratio, metric: Metric
+    a: MetricScores, b: MetricScores, ratio_a: Ratio, ratio_b: Ratio, metric: Metric, whole_examples: bool
 ) -> tuple[Sensitivity | None, Interval | None, float | None, str]:
     """Test the difference of a metric on any number of examples, by the test in the module's table.
 
@@ -141,7 +144,8 @@ def _tested(
     has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros could have any unit
     is_binary = bool(has_unit_of_one and np.isin(values, (0, 1)).all())
     is_counted = is_binary or metric.unit == "share"
-    sensitivity, interval, p = paired_difference(ratio_a, ratio_b, metric.range[1], is_counted) or (None, None, None)
+    found = paired_difference(ratio_a, ratio_b, metric.range[1], is_counted, whole_examples)
+    sensitivity, interval, p = found or (None, None, None)
     n = len(ratio_a.influence)
     if is_binary and n == len(a) and isinstance(metric.aggregation, Mean):
         lost, gained = int((b.values < a.values).sum()), int((b.values > a.values).sum())
@@ -154,7 +158,7 @@ def _tested(
 
 
 def paired_difference(
-    a: Ratio, b: Ratio, largest: float | None, is_counted: bool
+    a: Ratio, b: Ratio, largest: float | None, is_counted: bool, whole_examples: bool = False
 ) -> tuple[Sensitivity, Interval, float] | None:
     """Compute the sensitivity, the 95 % interval and the p-value of the difference ``b − a`` by Student's t.
 
@@ -167,6 +171,9 @@ def paired_difference(
         is_counted: True if values count right or wrong answers. The variance in the interval and the p-value then
             includes one more example gained and one more lost, as in Bonett and Price, so that a difference of 0 in 20
             examples does not seem certain. These are also included if all differences are equal.
+        whole_examples: True to include one more example gained and lost in all its generations instead of one
+            generation. It is for comparisons that stop early: with repeats, the first examples of a model that is
+            nearly always right often agree in all generations, and would seem to be certain.
 
     Returns:
         None if one of the runs has no standard error.
@@ -176,7 +183,7 @@ def paired_difference(
     value = (b.value or 0.0) - (a.value or 0.0)
     stderr = error = float(np.linalg.norm(b.scaled_influence - a.scaled_influence))
     if is_counted or not stderr:
-        of_gained, of_lost = (ratio.variance_of_one_more(largest or 1.0) for ratio in (a, b))
+        of_gained, of_lost = (ratio.variance_of_one_more(largest or 1.0, whole_examples) for ratio in (a, b))
         error = math.sqrt(stderr**2 + of_gained + of_lost)
     freedom = min(a.degrees_of_freedom, b.degrees_of_freedom)
     reach, limit = student(freedom) * error, largest or math.inf

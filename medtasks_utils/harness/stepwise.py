@@ -22,47 +22,68 @@ def evaluate_in_steps(
     saved: Any,
     store: ReplyStore,
 ) -> tuple[Any, JsonObject]:
-    """Evaluate the tasks batch by batch until the comparison of each task is decided.
+    """Evaluate the tasks batch by batch until the comparison of each task or group is decided.
 
     Returns:
-        The results of ``evaluate``, and by task the result of the comparison.
+        The results of ``evaluate``, and the result of the comparison by task and group; a group's is that of its tasks.
 
     Raises:
         MedtasksError: if the runs cannot be compared.
     """
     by_name = tasks["tasks"]
     comparisons = {
-        name: saved.begin(name, task.eval_docs, _numbers(name, task, settings)) for name, task in by_name.items()
+        name: saved.begin(
+            name, {task: (by_name[task].eval_docs, _numbers(by_name[task], settings)) for task in members}
+        )
+        for name, members in _topics(tasks).items()
     }
     remarks = {name: list(task.config.metadata.get("remarks", ())) for name, task in by_name.items()}
     asked: dict[str, list[int]] = defaultdict(list)
     for task in by_name.values():
         task.with_batch_scores = False
-    while batch := {name: task.next_batch() for name, task in comparisons.items() if task.is_open}:
+    while batches := {name: topic.next_batch() for name, topic in comparisons.items() if topic.is_open}:
+        batch = {name: numbers for of_topic in batches.values() for name, numbers in of_topic.items()}
         of_batch = {name: by_name[name] for name in batch}
         arguments = {**settings, "limit": None, "samples": batch, "log_samples": True}
         results = evaluate(task_dict={"tasks": of_batch, "groups": {}}, **arguments)
         for name, numbers in batch.items():
             asked[name] += numbers
-            config = {"fewshot_seed": by_name[name].fewshot_seed}
-            comparisons[name].add({**results, "config": config, "system_instruction": settings["system_instruction"]})
+            results["config"] = {"fewshot_seed": by_name[name].fewshot_seed}  # lm_eval sets one for all tasks
+        results["system_instruction"] = settings["system_instruction"]
+        for name in batches:
+            comparisons[name].add(results)
             logger.info("%s: %s", name, comparisons[name])
     reused = store.reused
     store.rewind()
-    for name, task in by_name.items():
-        standing = comparisons[name].standing
-        task.with_batch_scores = True
-        task.config.metadata["remarks"] = remarks[name]  # the last evaluation adds its own
-        task.config.metadata["against"] = standing._asdict()
-        if standing.asked < standing.of:
-            task.remark(f"stopped early: {comparisons[name]}")
+    standings = {}
+    for name, topic in comparisons.items():
+        standings[name] = topic.standing._asdict()
+        for task in topic.tasks:
+            standings[task] = standings[name]
+            by_name[task].with_batch_scores = True
+            by_name[task].config.metadata["remarks"] = remarks[task]  # the last evaluation adds its own
+            by_name[task].config.metadata["against"] = standings[name]
+            if topic.standing.asked < topic.standing.of:
+                by_name[task].remark(f"stopped early: {topic}")
     whole = {**settings, "limit": None, "samples": {name: sorted(numbers) for name, numbers in asked.items()}}
     results = evaluate(task_dict=tasks, **whole)
     store.reused = reused  # without those of this run
-    return results, {name: task.standing._asdict() for name, task in comparisons.items()}
+    return results, standings
 
 
-def _numbers(name: str, task: Any, settings: Settings) -> Sequence[int]:
+def _topics(tasks: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return what is decided as a whole: by name, the tasks of a group of one benchmark, or a single task."""
+    topics: dict[str, list[str]] = {}
+    grouped: set[str] = set()
+    for name, group in tasks["groups"].items():
+        members = {task.task_name: task.benchmark.name for task in group.get_all_tasks()}
+        if len({*members.values()}) == 1 and grouped.isdisjoint(members):
+            topics[name] = [*members]
+            grouped |= members.keys()
+    return topics | {name: [name] for name in tasks["tasks"] if name not in grouped}
+
+
+def _numbers(task: Any, settings: Settings) -> Sequence[int]:
     """Return the indices of the examples that ``--samples`` or ``--limit`` selects; without them, all indices."""
-    samples: Sequence[int] | None = (settings.get("samples") or {}).get(name)
+    samples: Sequence[int] | None = (settings.get("samples") or {}).get(task.task_name)
     return samples or task.benchmark.first(task.eval_docs, get_sample_size(task, settings.get("limit")))

@@ -119,7 +119,7 @@ def ranking(
     distance = np.abs(normal[:, first] - normal[:, second]) / np.where(is_constant, np.inf, errors)
     largest = distance.max(axis=1, initial=0.0) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
     # One more example is assumed to be right or wrong in all k generations: near the ceiling, they rarely differ.
-    one_more = np.array([ratio.variance_of_one_more(highest * ratio.numerators.shape[1]) for ratio in ratios])
+    one_more = np.array([ratio.variance_of_one_more(highest, of_example=True) for ratio in ratios])
     critical = np.quantile(largest, 1 - ALPHA / family)
     reach = critical * np.sqrt(np.square(errors) + one_more[first] + one_more[second])
     better = values[:, None] - values > scipy.spatial.distance.squareform(reach)  # row i: runs that i beats

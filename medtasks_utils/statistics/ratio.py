@@ -166,12 +166,13 @@ class Ratio:
         """Return the ratio of each stratum."""
         return [Ratio(self.scores[mask]) for mask in self._masks]
 
-    def variance_of_one_more(self, largest: float) -> float:
+    def variance_of_one_more(self, largest: float, of_example: bool = False) -> float:
         """Return the variance that one more generation would add to the value, on average over strata and classes.
 
         ``largest`` is the distance of its score from the mean, such as 1 for a right answer of a model that is
-        otherwise always wrong.
+        otherwise always wrong. With ``of_example``, it is one more example, with this score in all k generations.
         """
+        largest *= self.numerators.shape[1] if of_example else 1
         variances = []
         for totals in self._totals[1].sum(axis=1):  # shape (C,), of a stratum
             counted = totals[totals > 0]

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ from running import saved_results, saved_samples
 from scripts import draw, prompt_of
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.compare.against import Against, TaskAgainst
+from medtasks_utils.compare.against import Against, TaskAgainst, TopicAgainst
 from medtasks_utils.filters import STRICT
+from medtasks_utils.harness.aggregates import ExampleScore
 from medtasks_utils.results import Sample, TaskRun
 from medtasks_utils.results.samples import SampleLog
 from medtasks_utils.statistics.planning import Sensitivity
@@ -120,18 +121,46 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
 
 
 def test_a_macro_average_has_eight_clusters_of_each_specialty_before_the_first_look_whatever_the_versions():
-    task = "medexqa_all"
+    strata = [(str(place // 2), str(place // 20)) for place in range(100)]
+    new = first_look("medexqa_all", "macro_acc", [1.0], strata)
+    assert (new.metric.name, new.standing.asked) == ("macro_acc", 80)
+
+
+def first_look(task: str, metric: str, scores: list[float], strata: Sequence[Any]) -> TopicAgainst:
+    """The comparison of a task after its first batch, in which both runs have the same scores."""
     old, other = ({"metadata": {"signature": {STRICT: f"medexqa|lm_eval:{version}"}}} for version in (1, 2))
     saved = TaskRun(task, "medexqa", {}, old)
-    documents = [{"question": place} for place in range(100)]
-    strata: Any = [(str(place // 2), str(place // 20), {STRICT: []}) for place in range(100)]
-    samples = [Sample(place, "", documents[place], [], [], "", *strata[place]) for place in range(100)]
+    documents = [{"question": place} for place in range(len(strata))]
+    of_samples: Any = [
+        (*place, {STRICT: [""]}, {STRICT: {metric: 1.0}}, {STRICT: {metric: scores}}) for place in strata
+    ]
+    samples = [Sample(place, "", documents[place], [], [], "", *more) for place, more in enumerate(of_samples)]
     saved._log = SampleLog(samples, [])
-    new = TaskAgainst(saved, documents, range(100), within=2.0)
-    line = {"filter": STRICT, "prompt_hash": "", "macro_acc": 1.0}
-    lines = [{**line, "doc_id": place} for place in new.next_batch()]
+    new = TopicAgainst(task, {task: TaskAgainst(saved, documents, range(len(strata)))}, within=2.0)
+    line = {"filter": STRICT, "prompt_hash": "", metric: ExampleScore(scores)}
+    lines = [{**line, "doc_id": place} for place in new.next_batch()[task]]
     new.add({"results": {task: {}}, "configs": {task: other}, "samples": {task: lines}})
-    assert (new.metric.name, new.standing.asked) == ("macro_acc", 80)
+    return new
+
+
+def test_a_specialty_is_decided_by_its_accuracy_and_generations_that_agree_are_no_more_certain_than_one():
+    strata = [(None, "s")] * 935
+    one, sixteen = (first_look("medexqa_slp", "acc", [1.0] * k, strata) for k in (1, 16))
+    assert one.metric.name == "acc" and one.standing == sixteen.standing
+    assert one.standing.decision == "undecided" and (one.standing.low or 0) < -0.1
+
+
+def test_a_group_is_decided_as_a_whole_and_its_tasks_say_so(tmp_path, capsys):
+    tasks = ["--tasks", f"medexqa,{TASK}", "--set", "medexqa.use_explanations=false"]
+    saving = ["--output_path", str(tmp_path), "--log_samples", "--json"]
+    with LocalServer(lambda body: "\\boxed{A}") as served:
+        words = ["eval", "--data", "sample", *tasks, *served.flags(), *saving]
+        assert cli.main(words) == 0 and capsys.readouterr().out
+        assert cli.main([*words, "--against", str(tmp_path)]) == 0
+    against = json.loads(capsys.readouterr().out)["against"]
+    of_group = against["medexqa"]
+    assert {name: standing["of"] for name, standing in against.items() if standing != of_group} == {TASK: 16}
+    assert len(against) == 1 + 1 + 5 and (of_group["decision"], of_group["difference"]) == ("within", 0)
 
 
 # ---- the rule
