@@ -15,7 +15,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import combinations, product
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,7 +43,7 @@ from drawing import (
     verdicts,
 )
 
-from medtasks_utils.compare import compare_runs, corrected
+from medtasks_utils.compare import compare_runs
 from medtasks_utils.compare.contrast import contrast
 from medtasks_utils.report.ranking import ranking
 from medtasks_utils.statistics.aggregation import F1, MACRO, MACRO_F1, MEAN, RATIO, Aggregation
@@ -293,24 +293,20 @@ def family_nulls() -> Iterator[Rejection]:
 
     yield Rejection("any star among 4 tasks; accuracy, 131 examples each", 524, draw_tasks)
 
-    def draw_page(rng: Rng) -> bool:
-        chance, quality = rng.beta(2, 1, 60), rng.normal(60, 10, 60)
-        luck = np.clip(quality + rng.normal(0, 10, (8, 60)), 1, 100)
-        right = rng.random((8, 60)) < chance
-        runs = [
-            saved(str(number), {"medexqa_all": plain(own)}, "explanation") for number, own in enumerate(right * luck)
-        ]
-        found = (compare_runs(a, b, metrics=["explanation"], force=True) for a, b in combinations(runs, 2))
-        return any(line.is_significant for line in corrected([line for own in found for line in own.differences]))
-
-    yield Rejection("any star among 8 models, 28 pairs; explanation, 60 examples", 480, draw_page)
-
     def draw_ranks(rng: Rng) -> bool:
         chance = rng.beta(1, 0.5, 300)
         ratios = [MEAN.ratio(as_scores(plain(rng.random(300) < chance))) for _ in range(8)]
         return any(rank.best > 1 for rank in ranking(list("abcdefgh"), ratios))
 
     yield Rejection("any sure rank for 8 models; accuracy, 300 examples", 300, draw_ranks)
+
+    def draw_ranks_of_scores(rng: Rng) -> bool:
+        chance, quality = rng.beta(2, 1, 60), rng.normal(60, 10, 60)
+        luck = np.clip(quality + rng.normal(0, 10, (8, 60)), 1, 100)
+        ratios = [MEAN.ratio(as_scores(plain(own))) for own in (rng.random((8, 60)) < chance) * luck]
+        return any(rank.best > 1 for rank in ranking(list("abcdefgh"), ratios, highest=100.0))
+
+    yield Rejection("any sure rank for 8 models; explanation, 60 examples", 480, draw_ranks_of_scores)
     for n, accuracy in ((20, 0.95), (60, 0.98), (131, 0.98), (300, 0.98)):
 
         def draw_uneven(rng: Rng, m: tuple[int, float] = (n, accuracy)) -> bool:

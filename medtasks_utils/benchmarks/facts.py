@@ -204,7 +204,7 @@ class Breakdown(NamedTuple):
     Attributes:
         name: what the examples are divided by, such as ``subject``.
         key: a function that returns the group of an example; None leaves the example out.
-        metrics: names of the metrics to show for each group; runs are compared on the first.
+        metrics: names of the metrics to show for each group.
         order: the groups in their natural order; empty to rank them by value.
     """
 
@@ -268,7 +268,8 @@ class ReportFacts:
 
     Attributes:
         headline: names of the metrics that a summary shows after the first one.
-        compared: names of the metrics on which runs are compared.
+        compared: names of the metrics on which runs are compared. They are ranked by the first that a task has, and
+            its p-value is corrected for the number of benchmarks.
         breakdowns: the ways in which the report divides the examples into groups.
         abstention: how a response abstains, and what that costs; None if responses cannot abstain.
         marks: by metric, the words with which the report marks samples whose value is above 0.

@@ -6,7 +6,7 @@
 
 from .comparing import compare_runs
 from .comparison_table import comparison_data, comparison_lines
-from .contrast import MetricDifference, corrected
+from .contrast import MetricDifference
 from .pairing import one_run
 
 __all__ = [
@@ -14,6 +14,5 @@ __all__ = [
     "compare_runs",
     "comparison_data",
     "comparison_lines",
-    "corrected",
     "one_run",
 ]

@@ -8,13 +8,10 @@ from itertools import chain
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.results import Run, TaskRun
-from medtasks_utils.statistics.score_arrays import concatenate
 
-from .contrast import MetricDifference, contrast, corrected
+from .contrast import MetricDifference
+from .families import TaskPairs, common_groups, corrected, group_difference, shared_filter
 from .task_pair import TaskPair
-
-TaskPairs = dict[str, TaskPair]
-"""The compared tasks, by name in the first run."""
 
 Notes = dict[str, list[str]]
 """By sentence, the names of the runs or tasks that it is about."""
@@ -65,7 +62,7 @@ def compare_runs(
         MedtasksError: if there is nothing to compare, or the results must not be compared.
     """
     notes = _notes_on(a, b)
-    pairs: TaskPairs = {}
+    pairs: dict[str, TaskPair] = {}
     differences: list[MetricDifference] = []
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
         for run, task in ((a, task_a), (b, task_b)):
@@ -85,7 +82,7 @@ def compare_runs(
             f"the runs have no common example with a value of {wanted}; metrics in A: {', '.join(known)}"
         )
     warnings = [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items()]
-    return Comparison(a, b, corrected(differences), pairs, warnings)
+    return Comparison(a, b, corrected(a, b, differences, pairs, filter_name), pairs, warnings)
 
 
 def _remarks(task: TaskRun) -> list[str]:
@@ -130,21 +127,12 @@ def _named(run: Run, name: str) -> TaskRun:
 
 
 def _chosen_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str:
-    """Return the filter to compare; raise an error if one of the runs lacks it, or if they have no common filter.
-
-    >>> from types import SimpleNamespace as Task
-    >>> a, b, c = Task(filters=["none", "strict-match"]), Task(filters=["none"]), Task(task="c", filters=["other"])
-    >>> _chosen_filter(a, a, None), _chosen_filter(a, b, None), _chosen_filter(a, a, "none")
-    ('strict-match', 'none', 'none')
-    >>> _chosen_filter(c, a, None)
-    Traceback (most recent call last):
-    medtasks_utils.errors.MedtasksError: c: strict-match is missing from one or both runs; filters in both: none
-    """
-    in_both = [name for name in a.filters if name in b.filters]
-    name = wanted or (in_both[0] if in_both and DEFAULT_FILTER not in in_both else DEFAULT_FILTER)
-    if name not in in_both:
-        listed = ", ".join(in_both) or "none"
-        raise MedtasksError(f"{a.task}: {name} is missing from one or both runs; filters in both: {listed}")
+    """Return the filter to compare; raise an error if one of the runs lacks it, or if they have no common filter."""
+    name = shared_filter(a, b, wanted)
+    if name is None or name != (wanted or name):
+        listed = ", ".join(name for name in a.filters if name in b.filters) or "none"
+        missing = wanted or DEFAULT_FILTER
+        raise MedtasksError(f"{a.task}: {missing} is missing from one or both runs; filters in both: {listed}")
     return name
 
 
@@ -153,17 +141,10 @@ def _group_differences(a: Run, b: Run, pairs: TaskPairs, metrics: Sequence[str])
 
     If no metrics are named, they are those that the benchmarks of the tasks name.
     """
-    for name, group in a.groups.items():
-        of_b = b.groups.get(name)
-        if not group.tasks or of_b is None or of_b.tasks != group.tasks or not pairs.keys() >= {*group.tasks}:
-            continue
-        members = [pairs[task] for task in group.tasks]
-        filter_name = members[0].filter
-        for metric_name in metrics or dict.fromkeys(chain.from_iterable(pair.a.facts.compared for pair in members)):
-            if (metric_name, filter_name) in group.metrics.keys() & of_b.metrics.keys():
-                sides = zip(*(member.scores(metric_name) for member in members), strict=True)
-                scores_a, scores_b = (concatenate(side, tasks_are_strata=True) for side in sides)
-                metric = members[0].a.metric(metric_name).over_strata()
-                result = contrast(scores_a, scores_b, metric)
-                if result:
-                    yield MetricDifference(name, filter_name, metric, None, None, result)
+    for name, members in common_groups(a, b, pairs).items():
+        reported = a.groups[name].metrics.keys() & b.groups[name].metrics.keys()
+        for metric in metrics or dict.fromkeys(chain.from_iterable(pair.a.facts.compared for pair in members)):
+            if (metric, members[0].filter) in reported:
+                difference = group_difference(name, members, metric)
+                if difference:
+                    yield difference

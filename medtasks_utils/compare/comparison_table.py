@@ -8,7 +8,7 @@ The JSON has these keys, which do not change while ``version`` is 2::
     comparisons   task, filter, metric, breakdown, group, n, clusters, a, b, difference, stderr, low, high, p, test,
                   detectable, left_out, note, few, p_adjusted: one object each; breakdown and group are null for a whole
                   task or group of tasks; low and high are null if there are too few examples, and so is p, except that
-                  of McNemar's test
+                  of McNemar's test; p_adjusted is null outside of the families of tests (:mod:`.families`)
     flips         task, filter, both_right, both_wrong, n_gained, n_lost: one object for each task; with repeats,
                   expected numbers
     warnings      sentences
@@ -85,8 +85,8 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
             yield f"{agree}, gained (only B right) {counts['n_gained']:.6g}, lost (only A right) {counts['n_lost']:.6g}"
             yield from _budgets(pair)
     yield "\nShares and F1 are in per cent. MDE: the smallest true difference that is detected with a power of 80 %;"
-    yield "smaller ones are missed in more than one comparison out of five. Corrected p: by Holm's method; * below"
-    yield "5 %. Whole tasks and groups, with all metrics, are one family of tests; all of their parts are another."
+    yield "smaller ones are missed in more than one comparison out of five. Corrected p: by Holm's method over the"
+    yield "benchmarks of both runs, by their main metric, and over the parts of each group and breakdown; * below 5 %."
     yield "For right or wrong answers, p (McNemar's exact) and interval (Bonett and Price's) may disagree about 0."
     yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
     yield from (plain(f"warning: {warning}") for warning in comparison.warnings)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -82,18 +83,27 @@ class TaskPair:
     def differences(self, metrics: Sequence[str]) -> list[MetricDifference]:
         """Return the differences of the whole task in each metric, followed by those of its breakdowns.
 
-        A breakdown is compared on its first metric that is also compared for the whole task, provided that the task has
-        at least two of its groups.
+        A breakdown is compared on the first of these metrics that it shows, provided that the task has at least two of
+        its groups.
         """
-        found = list(map(self._difference, metrics))
-        compared = {difference.metric.name for difference in found if difference}
+        found = list(map(self.difference, metrics))
+        compared = [difference.metric.name for difference in found if difference]
         for breakdown in self.a.facts.breakdowns:
-            metric = next((name for name in breakdown.metrics if name in compared), None)
+            metric = next(filter(breakdown.metrics.__contains__, compared), None)
             group_of = np.array(self.a.groups[breakdown.name], dtype=object)[self._common]
             groups = sorted({*group_of} - {None})
             if metric and len(groups) > 1:
                 found += [self._difference(metric, breakdown.name, name, group_of == name) for name in groups]
         return [difference for difference in found if difference]
+
+    @lru_cache(maxsize=1024)  # noqa: B019 (pairs are few, and equal if they are of the same tasks)
+    def difference(self, name: str) -> MetricDifference | None:
+        """Return the difference in a metric of the whole task; None if the metric does not apply."""
+        return self._difference(name)
+
+    def headline(self) -> MetricDifference | None:
+        """Return the difference in the first of the compared metrics that applies; None if none does."""
+        return next(filter(None, map(self.difference, self.a.facts.compared)), None)
 
     def _difference(
         self, name: str, breakdown: str | None = None, group: str | None = None, members: Mask | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain, combinations, product
 
-from medtasks_utils.compare import MetricDifference, compare_runs, corrected
+from medtasks_utils.compare import MetricDifference, compare_runs
 from medtasks_utils.results import Run
 from medtasks_utils.writing import JsonObject
 
@@ -12,28 +12,26 @@ from .topics import incompatibility
 
 LEAD = (
     "Each run minus the baseline, in points, on the same examples. The interval and p refer to their row alone. "
-    "Corrected p-values are computed by Holm's method over all pairs of runs and all filters; whole tasks are one "
-    "family of tests, and parts of tasks another. A star marks corrected p-values below 5 %. For right or wrong "
-    "answers, p (McNemar's exact test) and interval (Bonett and Price's) may disagree about 0. Results with other "
-    "examples, prompts or scoring are not compared."
+    "Corrected p-values are those of medtasks compare, by Holm's method for each pair of runs: over its benchmarks by "
+    "their main metric, over the tasks of a group, and over the parts of each breakdown; other metrics have only their "
+    "own p. A star marks corrected p-values below 5 %. For right or wrong answers, p (McNemar's exact test) and "
+    "interval (Bonett and Price's) may disagree about 0. Results with other examples, prompts or scoring are not "
+    "compared."
 )
 
 
 def comparison_data(runs: Sequence[Run], filters: Sequence[str]) -> list[JsonObject]:
     """Return all pairs of runs, compared on the examples of the tasks that both have, as ``comparison.js`` reads them.
 
-    Since readers may look at any comparison on the page, p-values are corrected by Holm's method over all pairs of
-    runs, metrics and filters; whole tasks are one family of tests, and parts of tasks another. Pairs of runs without a
-    common task are left out.
+    P-values are those of each pair by itself. Pairs of runs without a common task are left out.
     """
     pairs = []
     for (a, b), filter_name in product(combinations(range(len(runs)), 2), filters):
         differences, refused, warnings = _compared(runs[a], runs[b], filter_name)
         about = {"filter": filter_name, "runs": [a, b], "refused": refused, "warnings": warnings}
         if differences or refused:
-            pairs.append((about, differences))
-    all_differences = iter(corrected([*chain.from_iterable(differences for _, differences in pairs)]))
-    return [{**about, "lines": [_line(next(all_differences)) for _ in differences]} for about, differences in pairs]
+            pairs.append({**about, "lines": [*map(_line, differences)]})
+    return pairs
 
 
 def _compared(a: Run, b: Run, filter_name: str) -> tuple[list[MetricDifference], dict[str, str], list[str]]:
@@ -76,7 +74,8 @@ def _compared(a: Run, b: Run, filter_name: str) -> tuple[list[MetricDifference],
 def _line(difference: MetricDifference) -> JsonObject:
     """Convert a difference, the second run's value minus the first's, to the form of a figure."""
     result, metric = difference.contrast, difference.metric
-    tests = _p_value(result.p), _p_value(difference.p_adjusted), difference.is_significant
+    p_adjusted = None if difference.p_adjusted is None else _p_value(difference.p_adjusted)
+    tests = _p_value(result.p), p_adjusted, difference.is_significant
     return {
         "task": difference.task,
         "metric": metric.name,

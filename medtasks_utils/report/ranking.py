@@ -3,12 +3,12 @@
 All pairs are compared together: the critical value is the quantile of the largest ``|t|`` over all pairs, simulated
 from the multivariate t distribution with the correlations of the estimates (Hothorn, Bretz & Westfall, *Biometrical
 Journal* 2008). The interval of a run's rank extends from one more than the number of significantly better runs to the
-number of runs that are not significantly worse. All intervals of a ranking hold together with the confidence that
-remains after dividing 5 % among the rankings (Klein, Wright & Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh &
-Wilhelm, *Review of Economic Studies* 2024). The critical value comes from the estimates' own standard errors. It is
-applied to standard errors to which the variance of one more example in each run is added, so that runs with few wrong
-answers are not separated by a standard error that rests on few examples. Groups are maximal sets of runs without a
-significant difference, shown as letters (Piepho, *Journal of Computational and Graphical Statistics* 2004).
+number of runs that are not significantly worse. All intervals of a ranking hold together with 95 % confidence (Klein,
+Wright & Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh & Wilhelm, *Review of Economic Studies* 2024). The critical
+value comes from the estimates' own standard errors. It is applied to standard errors to which the variance of one more
+example in each run is added, so that runs with few wrong answers are not separated by a standard error that rests on
+few examples. Groups are maximal sets of runs without a significant difference, shown as letters (Piepho, *Journal of
+Computational and Graphical Statistics* 2004).
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Ratio
 from medtasks_utils.statistics.score_arrays import Mask, concatenate
 
-from .topics import MetricOfTopic, Topic
+from .topics import Topic
 
 _DRAWS = 20_000
 
@@ -34,28 +34,23 @@ _DRAWS = 20_000
 def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
     """Rank the comparable runs by the first metric of each topic; return the ranks by topic and filter.
 
-    The ranks use the examples that all of these runs have, and their intervals hold simultaneously. A topic is left out
-    if fewer than two runs are comparable, or if its metric has no better direction; its list is empty if there are too
-    few examples.
+    The ranks use the examples that all of these runs have. Each topic is ranked by itself. It is left out if fewer than
+    two runs are comparable, or if its metric has no better direction; its list is empty if there are too few examples.
     """
-    ranked: list[tuple[Topic, str, MetricOfTopic, list[str]]] = []
+    result = {}
     for topic in topics:
         for name in topic.filters:
             values = topic.values[name, topic.headline[0]]
             runs = [run for run in topic.sampled if topic.runs.index(run) not in values.incomparable]
             all_have_samples = len(topic.sampled) == len(topic.results)
             if all_have_samples and len(runs) > 1 and values.metric.higher_is_better is not None:
-                ranked.append((topic, name, values, runs))
-    return {
-        (topic.name, name): ranking(
-            runs,
-            _ratios(topic, runs, name, values.metric),
-            highest=values.metric.range[1] or 1.0,
-            ascending=not values.metric.higher_is_better,
-            family=len(ranked),
-        )
-        for topic, name, values, runs in ranked
-    }
+                result[topic.name, name] = ranking(
+                    runs,
+                    _ratios(topic, runs, name, values.metric),
+                    highest=values.metric.range[1] or 1.0,
+                    ascending=not values.metric.higher_is_better,
+                )
+    return result
 
 
 def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) -> list[Ratio]:
@@ -89,7 +84,7 @@ class Rank(NamedTuple):
 
 
 def ranking(
-    runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.0, ascending: bool = False, family: int = 1
+    runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.0, ascending: bool = False
 ) -> list[Rank]:
     """Rank k runs by a metric.
 
@@ -98,7 +93,6 @@ def ranking(
         ratios: the metric of each run, all over the same n examples.
         highest: the largest value that an example can have.
         ascending: True if smaller values are better.
-        family: the number of rankings that are read together, among which the error rate of 5 % is divided.
 
     Returns:
         The k ranks, best first; empty if any run has no standard error, or fewer than ten clusters that count.
@@ -120,7 +114,7 @@ def ranking(
     largest = distance.max(axis=1, initial=0.0) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
     # One more example is assumed to be right or wrong in all k generations: near the ceiling, they rarely differ.
     one_more = np.array([ratio.variance_of_one_more(highest, of_example=True) for ratio in ratios])
-    critical = np.quantile(largest, 1 - ALPHA / family)
+    critical = np.quantile(largest, 1 - ALPHA)
     reach = critical * np.sqrt(np.square(errors) + one_more[first] + one_more[second])
     better = values[:, None] - values > scipy.spatial.distance.squareform(reach)  # row i: runs that i beats
     best, worst = 1 + better.sum(axis=0), len(runs) - better.sum(axis=1)

@@ -156,14 +156,15 @@ class Topic:
         """The metrics that a summary shows.
 
         These are the first metric, the benchmark's headline metrics, and those that a variant of the task adds, which
-        the benchmark does not declare; without a benchmark, all metrics.
+        the benchmark does not declare; without a benchmark, all metrics. The one on which runs are compared is first.
         """
         names = list(chain.from_iterable(map(self.metrics, self.filters)))
         if self.benchmark is None:
             return list(dict.fromkeys(names))
         minor = {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
         minor.difference_update(names[:1], self.facts.headline)
-        return list(dict.fromkeys(name for name in names if name not in minor))
+        compared = [name for name in self.facts.compared if name in names][:1]
+        return list(dict.fromkeys([*compared, *(name for name in names if name not in minor)]))
 
     @cached_property
     def values(self) -> dict[tuple[str, str], MetricOfTopic]:

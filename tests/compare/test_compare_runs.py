@@ -18,7 +18,7 @@ from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
 from medtasks_utils.compare.comparing import Comparison
-from medtasks_utils.compare.contrast import Contrast, MetricDifference, corrected
+from medtasks_utils.compare.contrast import Contrast, MetricDifference
 from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
 from medtasks_utils.errors import MedtasksError
@@ -269,13 +269,6 @@ def test_the_command(words, code, said, saved, monkeypatch, capsys):
     monkeypatch.chdir(saved)
     assert cli.main(["compare", *words.split()]) == code
     assert re.search(said, "".join(capsys.readouterr()), re.DOTALL)
-
-
-def test_whole_tasks_and_breakdowns_are_corrected_apart():
-    rows = table("families")
-    contrasts = [(name, cast(Contrast, SimpleNamespace(p=p))) for name, p, _ in rows]
-    parts = [MetricDifference("task", STRICT, ACC, name, name, one) for name, one in contrasts]
-    assert [part.p_adjusted for part in corrected(parts)] == [expected for *_, expected in rows]
 
 
 # ---- our verdicts beside those of the harness that a run comes from

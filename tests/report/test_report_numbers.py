@@ -5,9 +5,14 @@ from typing import Any
 
 import pytest
 from given import TASK, each_row
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from medtasks_utils.compare import compare_runs
+from medtasks_utils.compare import comparison_data as compared_data
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.report.comparison import _p_value, comparison_data
 from medtasks_utils.report.leaderboard import leaderboard
 from medtasks_utils.report.outcomes import OUTCOMES, outcomes
 from medtasks_utils.report.page import leaderboard_figure
@@ -15,6 +20,8 @@ from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, Sample, as_run, with_baseline_first
 from medtasks_utils.results.samples import SampleLog
+
+BENCHMARKS = ["medhallu", "medmcqa", "medcalc_bench"]
 
 
 def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), signature=None, n=0) -> Run:
@@ -83,6 +90,38 @@ def test_who_leads_who_shares_the_first_place_and_where_there_are_too_few_exampl
         for name, right, benchmark in models
     ]
     assert leaderboard(topics_of(runs), runs, [STRICT])["sentences"][STRICT] == said, case
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.lists(st.tuples(*[st.integers(5, 40)] * len(BENCHMARKS)), min_size=2, max_size=4), st.data())
+def test_a_pair_has_the_same_p_values_in_the_page_in_compare_and_in_json_whatever_else_is_shown(models, data):
+    """The corrected ones are Holm's over the benchmarks, by one metric each; models are right in so many examples."""
+    runs = [joined(str(place), model) for place, model in enumerate(models)]
+    pair = data.draw(st.sampled_from(comparison_data(runs, [STRICT])))
+    on_page = {(line["task"], line["metric"]): line["cells"][-3:-1] for line in pair["lines"]}
+    a, b = (runs[place] for place in pair["runs"])
+    whole = {
+        (line["task"], line["metric"]): (line["p"], line["p_adjusted"])
+        for line in compared_data(compare_runs(a, b))["comparisons"]
+    }
+    assert on_page == {key: [p and _p_value(p) for p in values] for key, values in whole.items()}
+    task = TASK[data.draw(st.sampled_from(BENCHMARKS))]
+    (alone,) = compare_runs(a, b, tasks=[(task, task)], metrics=["acc"]).differences
+    assert (alone.contrast.p, alone.p_adjusted) == whole[task, "acc"]
+    family = sorted(p for p, p_adjusted in whole.values() if p_adjusted is not None)
+    assert len(family) == len(BENCHMARKS) == len(whole) - 1, "F1 of MedHallu has its own p alone"
+    least = min(p_adjusted for _, p_adjusted in whole.values() if p_adjusted is not None)
+    assert least == pytest.approx(min(1.0, len(family) * family[0]))
+
+
+def joined(name: str, right: tuple[int, ...]) -> Run:
+    """A run of several benchmarks: so many of 40 examples are right, and F1 is of pairs."""
+    run = made(name)
+    for benchmark, count in zip(BENCHMARKS, right, strict=True):
+        extra = {"f1": [(2.0, 3.0)]} if benchmark == "medhallu" else {}
+        samples = [scored(i, {"acc": [float((i * 7) % 40 < count)], **extra}) for i in range(40)]
+        run.tasks |= made(name, samples, benchmark).tasks
+    return run
 
 
 def test_the_baseline_is_named_by_name_model_or_folder(tmp_path):

@@ -15,8 +15,6 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report.comparison import comparison_data
 from medtasks_utils.report.page import build_page
-from medtasks_utils.report.ranking import ranks
-from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import read_runs
 
 SMALL = Path(__file__).with_name("small")
@@ -39,13 +37,6 @@ def test_results_are_compared_if_they_measure_the_same(field, now, config, promp
     b.samples[0].prompt_hash = prompt
     reason = comparability(a, b if has_samples else replace(b, samples_path=None), "strict-match").reason
     assert reason.startswith(words) and bool(reason) == bool(words)
-
-
-def test_ranks_are_corrected_for_all_that_are_read_together(runs, monkeypatch):
-    families = []
-    monkeypatch.setattr("medtasks_utils.report.ranking.ranking", lambda *_, family, **more: families.append(family))
-    ranks(topics_of(runs))
-    assert set(families) == {len(families)} != {1}
 
 
 def test_a_task_without_samples_keeps_no_other_from_being_compared(runs):

@@ -123,7 +123,7 @@ class MedHallu(Benchmark[MedHalluOptions]):
         *(Metric(f"f1_{level}", F1) for level in DIFFICULTIES),
     )
     report = ReportFacts(
-        compared=("f1", "acc"),
+        compared=("acc", "f1"),
         breakdowns=(
             Breakdown(
                 "difficulty", by_field("difficulty"), ("f1", "acc", "precision", "recall", "unsure_rate"), DIFFICULTIES

@@ -63,7 +63,7 @@ function detailsOf(value, { places, counted }, isSigned) {
     `n ${grouped(n)}${counted}`,
     note,
     detectable !== null && `MDE ${detectable.toFixed(places)}`,
-    p && `p ${p}, corrected ${corrected}`,
+    p && `p ${p}${corrected === null ? "" : `, corrected ${corrected}`}`,
   ].filter(Boolean);
 }
 

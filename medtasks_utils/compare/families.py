@@ -1,0 +1,111 @@
+"""Correct the p-values of two runs for the number of tests that are read together; nothing else corrects them.
+
+Each difference has its own p-value. A corrected one (Holm's method) takes its *family* into account, which follows from
+the two runs alone, whatever is printed or chosen:
+
+- the benchmarks that both runs have, each by its first compared metric, such as ``acc``; a group of tasks of one
+  benchmark stands for its tasks
+- the tasks of such a group, such as the specialties of ``medexqa``, by the same metric
+- the parts of a breakdown of a task
+- pairs of tasks that have other names in the two runs, by the same metric
+
+Other metrics, and means over several benchmarks, have only their own p-value.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import lru_cache
+
+from medtasks_utils.filters import DEFAULT_FILTER
+from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.statistics.ratio import holm
+from medtasks_utils.statistics.score_arrays import concatenate
+
+from .contrast import MetricDifference, contrast
+from .pairing import common_examples
+from .task_pair import TaskPair
+
+TaskPairs = Mapping[str, TaskPair]
+"""Tasks in two runs, by name in the first run."""
+
+
+def corrected(
+    a: Run, b: Run, differences: Sequence[MetricDifference], pairs: TaskPairs, filter_name: str | None
+) -> list[MetricDifference]:
+    """Return the differences that are shown, with corrected p-values.
+
+    Args:
+        a: the first run.
+        b: the second run.
+        differences: the differences.
+        pairs: the tasks that they are of.
+        filter_name: the filter that is compared, where both runs have it; see :func:`shared_filter`.
+    """
+    families: dict[object, list[MetricDifference]] = defaultdict(list)
+    for difference in differences:
+        if difference.breakdown:
+            families[difference.task, difference.breakdown, difference.metric.name].append(difference)
+    common = common_pairs(a, b, filter_name)
+    grouped: set[str] = set()
+    for name, members in common_groups(a, b, common).items():
+        if len({member.a.benchmark_name for member in members}) == 1:
+            grouped.update(member.a.task for member in members)
+            families[name] = [*filter(None, map(TaskPair.headline, members))]
+            of_group = (group_difference(name, members, metric) for metric in members[0].a.facts.compared)
+            families["benchmarks"] += [*filter(None, of_group)][:1]
+    alone = (pair.headline() for name, pair in common.items() if name not in grouped)
+    families["benchmarks"] += filter(None, alone)
+    others = (pair for name, pair in pairs.items() if pair != common.get(name))
+    families["others"] = [*filter(None, map(TaskPair.headline, others))]
+    p_values: dict[tuple[str | None, ...], float] = {}
+    for family in families.values():
+        tested = {_key(one): one.contrast.p for one in family if one.contrast.p is not None}
+        p_values.update(zip(tested, holm([*tested.values()]), strict=True))
+    return [replace(one, p_adjusted=p_values.get(_key(one))) for one in differences]
+
+
+def _key(difference: MetricDifference) -> tuple[str | None, ...]:
+    return difference.task, difference.filter, difference.metric.name, difference.breakdown, difference.group
+
+
+def shared_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str | None:
+    """Return the wanted filter, else ``strict-match``, else the first filter that both runs have; None without any.
+
+    >>> from types import SimpleNamespace as Task
+    >>> a, b = Task(filters=["none", "strict-match"]), Task(filters=["none"])
+    >>> shared_filter(a, a, None), shared_filter(a, b, None), shared_filter(a, a, "none"), shared_filter(a, a, "x")
+    ('strict-match', 'none', 'none', 'strict-match')
+    """
+    in_both = [name for name in a.filters if name in b.filters]
+    return next(filter(in_both.__contains__, (wanted, DEFAULT_FILTER, *in_both)), None)
+
+
+def common_pairs(a: Run, b: Run, filter_name: str | None) -> dict[str, TaskPair]:
+    """Return the tasks of benchmarks that both runs have, with samples of common examples."""
+    pairs = {}
+    for name, task in a.tasks.items():
+        other = b.tasks.get(name)
+        shared = shared_filter(task, other, filter_name) if other and task.benchmark_name else None
+        if other and shared and len(common_examples(task, other)[0]):
+            pairs[name] = TaskPair(task, other, shared)
+    return pairs
+
+
+def common_groups(a: Run, b: Run, pairs: TaskPairs) -> dict[str, tuple[TaskPair, ...]]:
+    """Return the groups that have the same tasks in both runs, with all of these tasks."""
+    return {
+        name: tuple(pairs[task] for task in group.tasks)
+        for name, group in a.groups.items()
+        if group.tasks and name in b.groups and b.groups[name].tasks == group.tasks and pairs.keys() >= {*group.tasks}
+    }
+
+
+@lru_cache(maxsize=1024)
+def group_difference(name: str, members: tuple[TaskPair, ...], metric_name: str) -> MetricDifference | None:
+    """Return the difference of the unweighted mean over the tasks of a group; None if a task has no such value."""
+    sides = zip(*(member.scores(metric_name) for member in members), strict=True)
+    scores_a, scores_b = (concatenate(side, tasks_are_strata=True) for side in sides)
+    metric = members[0].a.metric(metric_name).over_strata()
+    result = contrast(scores_a, scores_b, metric)
+    return MetricDifference(name, members[0].filter, metric, None, None, result) if result else None
