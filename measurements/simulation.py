@@ -109,6 +109,16 @@ def ratio_cells() -> Iterator[Coverage]:
             return interval(Metric(m[0], m[1]), pairs(m[0], *verdicts(rng, m[2], **m[3])), m[4])
 
         yield Coverage(f"{name}; {rows} rows, truth {truth:.3f}", rows, draw, truth)
+    for rows, repeats, unsure in ((10, 4, 0.72), (10, 8, 0.72), (100, 8, 0.72), (100, 8, 0.0)):
+        model = {"hit": 0.8, "false_alarm": 0.3, "unsure": unsure}
+        truth = truth_of("f1", *verdicts(np.random.default_rng(0), _LARGE // 2, **model))
+
+        def draw_repeats(rng: Rng, m: Any = (rows, repeats, model)) -> Found:
+            generations = (pairs("f1", *verdicts(rng, m[0], **m[2])) for _ in range(m[1]))
+            together: Rows = [[score for (score,) in own] for own in zip(*generations, strict=True)]
+            return interval(Metric("f1", F1), together, np.repeat(np.arange(m[0]), 2))
+
+        yield Coverage(f"F1, {repeats} repeats, {unsure:.0%} unsure; {rows} rows", rows, draw_repeats, truth)
     for rows in (20, 100, 1000):
         for hit, false_alarm in ((0.8, 0.3), (0.9, 0.9), (0.9, 0.1)):
 
@@ -223,6 +233,19 @@ def nulls(difference: float = 0.0) -> Iterator[Rejection]:
         yield Rejection(
             f"explanation; judge fails on {failing[0]:.0%} and {failing[1]:.0%}; 300 examples", 300, draw_judged
         )
+
+
+def f1_of_repeats_nulls() -> Iterator[Rejection]:
+    """Equal models, one of which is often unsure."""
+
+    def draw(rng: Rng) -> bool | None:
+        sides: list[Rows] = []
+        for unsure in (0.0, 0.72):
+            generations = [pairs("f1", *two_models(rng, 20, (unsure, unsure))[0]) for _ in range(8)]
+            sides.append([[score for (score,) in own] for own in zip(*generations, strict=True)])
+        return is_rejected(sides[0], sides[1], "f1", clusters=np.repeat(np.arange(20), 2).tolist())
+
+    yield Rejection("f1, 8 repeats; 20 rows, unsure 0% and 72%", 20, draw)
 
 
 def macro_nulls(is_power: bool = False) -> Iterator[Rejection]:
@@ -506,7 +529,7 @@ PARTS: dict[str, tuple[str, tuple[Callable[[], Iterator[Any]], ...]]] = {
     "against": ("runs that stop early | asked | wrong decisions | coverage | draws", (early_stops,)),
     "tests": (
         "tests at 5 % of equal models | reject | not tested | draws",
-        (nulls, macro_nulls, judged_repeats_nulls, macro_f1_nulls, family_nulls),
+        (nulls, f1_of_repeats_nulls, macro_nulls, judged_repeats_nulls, macro_f1_nulls, family_nulls),
     ),
     "power": (
         "tests at 5 % of models that differ by 5 points | reject | not tested | draws",

@@ -1,12 +1,13 @@
 """Compute every metric as a mean of ratios of sums, with its standard error and the difference between two runs.
 
-A metric is a mean of ratios ``Σ numerators / Σ denominators``, where the sums run over examples and the mean over
-strata, generations and classes. Means, shares, precision, recall, F1, macro-F1, macro averages and means over tasks all
-have this form. An example's *influence* on one ratio is ``(numerator − ratio × denominator) / Σ denominators``; its
-influence on the metric is the mean of these. Influences are summed within clusters, such as the two examples of one
-question. The variance is ``G/(G−1) Σ e²`` over the influences e of the G clusters that count, those with a positive
-denominator: the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
-arXiv:2411.00640). For a mean of independent examples, its square root is the harness's own standard error.
+A metric is a mean of ratios ``Σ numerators / Σ denominators``, where the sums run over the generations of all examples
+and the mean over strata and classes. Means, shares, precision, recall, F1, macro-F1, macro averages and means over
+tasks all have this form. An example's *influence* on one ratio is ``(numerator − ratio × denominator) / Σ
+denominators``; its influence on the metric is the mean of these. Influences are summed within clusters, such as the two
+examples of one question. The variance is ``G/(G−1) Σ e²`` over the influences e of the G clusters that count, those
+with a positive denominator: the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for
+evaluations Miller, arXiv:2411.00640). For a mean of independent examples, its square root is the harness's own standard
+error.
 """
 
 import math
@@ -46,12 +47,13 @@ def student(degrees_of_freedom: float, probability: float = 1 - ALPHA / 2) -> fl
 class Ratio:
     """A mean of ratios over n examples with k generations, in C classes and S strata.
 
-    Each generation and class has its own ratio; one in which nothing is counted is left out. The algebra, with x for
-    numerators and w for denominators, both of shape ``(n, k, C)``::
+    Each class has its own ratio; one in which nothing is counted is left out. Counts are pooled over the generations,
+    since a mean of their ratios would be biased where few are counted in each. The algebra, with x for numerators and
+    w for denominators, both of shape ``(n, k, C)``::
 
-        R[s, g, c]  = Σ x[i, g, c] / Σ w[i, g, c]           sums over the examples i of stratum s
-        value       = mean over s of mean over g of mean over c of R        where Σ w > 0
-        e[i, g, c]  = (x[i, g, c] − R[s(i), g, c] w[i, g, c]) × weight of R in value / Σ w
+        R[s, c]     = Σ x[i, g, c] / Σ w[i, g, c]           sums over the generations g of the examples i of stratum s
+        value       = mean over s of mean over c of R                       where Σ w > 0
+        e[i, g, c]  = (x[i, g, c] − R[s(i), c] w[i, g, c]) × weight of R in value / Σ w
         influence   = Σ e over g, c and the examples of a cluster           shape (G,); sums to 0
         variance    = Σ over s of G(s) / (G(s) − 1) × Σ influence²          over the G(s) clusters that count
 
@@ -75,27 +77,27 @@ class Ratio:
 
     @cached_property
     def _totals(self) -> tuple[Array, Array]:
-        """Sums of numerators and denominators, shape ``(S, k, C)``; exact, so independent of the order of examples."""
+        """Sums of numerators and denominators, shape ``(S, C)``; exact, so independent of the order of examples."""
 
         def sums(values: Array) -> Array:
-            """Return the sums over the examples of each stratum."""
-            return np.array([np.apply_along_axis(math.fsum, 0, values[mask]) for mask in self._masks])
+            """Return the sums over the generations of the examples of each stratum."""
+            of_strata = (values[mask].reshape(-1, values.shape[2]) for mask in self._masks)
+            return np.array([np.apply_along_axis(math.fsum, 0, own) for own in of_strata])
 
         return sums(self.numerators), sums(self.denominators)
 
     @cached_property
     def _weights(self) -> Array:
-        """The weight of each ratio R in the value, shape ``(S, k, C)``; 0 where nothing is counted."""
+        """The weight of each ratio R in the value, shape ``(S, C)``; 0 where nothing is counted."""
         is_counted = self._totals[1] > 0
-        classes = np.maximum(is_counted.sum(axis=2, keepdims=True), 1)
-        generations = np.maximum(is_counted.any(axis=2, keepdims=True).sum(axis=1, keepdims=True), 1)
-        return np.asarray(is_counted / classes / generations / len(is_counted))
+        classes = np.maximum(is_counted.sum(axis=1, keepdims=True), 1)
+        return np.asarray(is_counted / classes / len(is_counted))
 
     @cached_property
     def value(self) -> float | None:
         """The value; ``empty_value`` if nothing is counted at all, None if nothing is counted in one of the strata."""
         top, bottom = self._totals
-        is_counted = (bottom > 0).any(axis=(1, 2))
+        is_counted = (bottom > 0).any(axis=1)
         if not is_counted.any():
             return self.empty_value
         ratios = top / np.where(bottom > 0, bottom, 1.0)
@@ -106,8 +108,8 @@ class Ratio:
         """The influence of each cluster on the value, shape ``(G,)``; the influences sum to 0."""
         top, bottom = self._totals
         safe = np.where(bottom > 0, bottom, 1.0)
-        residuals = self.numerators - (top / safe)[self.strata] * self.denominators
-        of_examples = (residuals * (self._weights / safe)[self.strata]).sum(axis=2).sum(axis=1)
+        residuals = self.numerators - (top / safe)[self.strata, None] * self.denominators
+        of_examples = (residuals * (self._weights / safe)[self.strata, None]).sum(axis=2).sum(axis=1)
         order = np.argsort(of_examples, kind="stable")  # the same sum for any distribution of examples over processes
         return np.bincount(self._cluster_of[order], of_examples[order], len(self._stratum_of)).astype(float)
 
@@ -174,7 +176,7 @@ class Ratio:
         """
         largest *= self.numerators.shape[1] if of_example else 1
         variances = []
-        for totals in self._totals[1].sum(axis=1):  # shape (C,), of a stratum
+        for totals in self._totals[1]:  # shape (C,), of a stratum
             counted = totals[totals > 0]
             steps = largest / len(self._masks) / len(counted) / counted
             variances.append(np.square(steps).mean())
