@@ -2,12 +2,37 @@ r"""Find the containers of answers: boxes, answer tags and keys in JSON, includi
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from .boxes import spans
+from .nothing import retracted_until
 from .patterns import later
-from .plain import own_parts, stated, tidied
-from .weighing import NOTHING, Candidate, Reading
+from .plain import own_parts, stated, tidied, unformatted
+from .weighing import NOTHING, Candidate, Reading, rows, weighed
+from .words import Mention, symbols_of
+
+# In these rows, "cand" is a box or an answer tag, whatever it contains.
+CONTAINER_ROWS = rows(
+    r"""
+lead = [the fill option open if]*
+-100 denied: not [the fill option open choose answer so colon is]* <cand>
+    none: The answer is not \boxed{A}.
+-100 denied: <cand> (?=close* comma? because? if? is [the fill so]* (wrong|not [the fill so]* (right|answer)))
+    none: \boxed{A} would be wrong.
+-100 denied: versus {lead} <cand>
+    B: The answer is \boxed{B} rather than \boxed{A}.
+-100 asked: <cand> (?=stop not (stop|comma|line|$))
+    none: Is it \boxed{A}? No.
+-100 draft: draft ~3 <cand>
+    C: I choose C. My first answer was \boxed{A}.
+-100 one of two: <cand> (?=close* [comma or]+ {lead} cand)
+    none: Either \boxed{A} or \boxed{B}.
+-100 one of two: cand (close* [comma or]+ {lead} cand)* close* [comma or]+ {lead} <cand>
+    none: Either \boxed{A} or \boxed{B}.
+    """
+)
+_BEFORE, _AFTER = 160, 80  # maximum characters around a box or tag that may deny it
 
 _NEAR_BOX = later(
     r"(?:\\?f?b|\x08|(?<!\w))ox(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=ed)\((?P<round>[A-Da-d]|-?\d[\d.,/]{0,20})\)"
@@ -26,7 +51,7 @@ _KEY = later(
 )
 _OTHER_KEY = later(
     r"second|other|alternative|reject|exclu|wrong|incorrect|initial|previous|runner|confidence|max|min(?!ut)|thresh|cut"
-    r"|limit|normal|refer|range|possible|prior|reason|step|explan|rationale|analysis"
+    r"|limit|normal|choices|options|refer|range|possible|prior|reason|step|explan|rationale|analysis"
 )
 # Words before or after a box that only shows the requested form of an answer.
 _SHOWN = later(
@@ -38,7 +63,7 @@ _SHOWN = later(
     re.IGNORECASE,
 )
 _SHOWN_AFTER = later(
-    r"[^\w\n.!?]{0,3}\s(?:if|when|where|or\s\\{1,2}boxed|for\san?\b|wenn|falls|si\b|se\b|если)\b", re.I
+    r"[^\w\n.!?]{0,3}\s(?:if|when|where|for\san?\b|wenn|falls|si\b|se\b|если)\b", re.I
 )
 _FORM = later(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 
@@ -104,6 +129,36 @@ def candidates_in(text: str, keys: Sequence[str], value_of: Callable[[Container]
     """Return a candidate for each container of :func:`containers_of` that has a value."""
     candidates = [container.candidate(value_of(container), text) for container in containers_of(text, keys)]
     return [candidate for candidate in candidates if candidate]
+
+
+def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate], str]:
+    r"""Return the candidates in containers that the words around them do not deny, and the text without the others.
+
+    A box or tag that is one of two, or whose value is denied later, does not count either. If words after the last
+    container retract it, none counts.
+    """
+    surrounded, mentions, end = "", [], 0
+    forms = [candidate for candidate in candidates if candidate.cue != "key"]
+    for candidate in forms:
+        between = text[end : candidate.start]
+        if len(between) > _BEFORE + _AFTER:
+            between = f"{between[:_AFTER]}\n{between[-_BEFORE:]}"
+        surrounded += unformatted(between)
+        mentions.append(Mention(candidate.value, len(surrounded), len(surrounded) + 1))
+        surrounded, end = f"{surrounded}□", candidate.end
+    found = weighed(CONTAINER_ROWS, symbols_of(surrounded + unformatted(text[end : end + _AFTER]), mentions))
+    for first, second in pairwise(found):
+        if first.value == second.value:
+            first.evidence.pop("one of two", None)
+            second.evidence.pop("one of two", None)
+    fallen = [candidate for candidate, place in zip(forms, found, strict=True) if place.weight <= -100]
+    values = {candidate.value for candidate in fallen}
+    held = [each for each in candidates if each.cue == "key" or each.value not in values]
+    if held and retracted_until(symbols_of(text[candidates[-1].end :])) >= 0:
+        held = []
+    for candidate in reversed(fallen):
+        text = f"{text[: candidate.start]} {text[candidate.end :]}"
+    return held, text
 
 
 def _matches(form: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:

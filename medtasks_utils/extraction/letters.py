@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from . import nothing
 from .boxes import unwrap
-from .containers import Container, candidates_in, first_reading
+from .containers import Container, candidates_in, first_reading, upheld
 from .letter_options import LETTERS as LETTERS
 from .letter_options import latin_letters, mentions_of, similar_text
 from .patterns import later
@@ -42,7 +42,7 @@ end = (?=[stop line close dash comma because colon is]|$)
 66 false: {wrong one} [^ stop line comma cand text not versus]{0,6}? is {lead} <cand> (?=close|stop|line|comma|text|$)
     C: The incorrect statement is C.
 wrong one = wrong option|(option|fill) [because the is so fill]{0,3} (wrong|not [word right fill]{1,2})
-60 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} versus {lead} <any> (?=close* (stop|line|$))
+60 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} odd {lead} <any> (?=close* (stop|line|$))
     C: All of these are features except (C).
 46 ends: open option {lead} <cand text> (?=close+ stop* line* $)
     B: The best step would be to test flexion (option B).
@@ -79,7 +79,7 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
     none: I would not choose A.
 -100 not chosen: answer [^ stop line comma cand text]{0,3}? not is {lead} <any>
     none: The answer cannot be A. It cannot be C either.
--60 denied: versus {lead} <any>
+-60 denied: [versus odd] {lead} <any>
     C: Rather than the axillary nerve, the findings indicate the long thoracic nerve.
 -60 denied: not [the fill option open is right so answer]* <cand text>
     B: The answer is not A but B.
@@ -141,11 +141,12 @@ def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
 
 def _read_part(text: str, options: Sequence[str]) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no answer, its text."""
-    inside = candidates_in(text, _KEYS, lambda container: _inside(container, options))
+    inside, text = upheld(candidates_in(text, _KEYS, lambda container: _inside(container, options)), text)
     plain = unformatted(text, keep=JOINED)
     symbols, candidates = _candidates(plain, options)
-    if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :])) < 0:
-        return choose(inside)._replace(candidates=(*inside, *candidates))
+    if inside:
+        reading = choose(inside)._replace(candidates=(*inside, *candidates))
+        return reading if reading.value else NOTHING._replace(candidates=reading.candidates)
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     _discard_unfinished(candidates, plain, whole)
     _discard_several(candidates)
@@ -175,12 +176,16 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
 
 
 def _inside(container: Container, options: Sequence[str]) -> str | None:
-    """Return the letter in a box, tag or key; None if it holds none."""
+    """Return the letter in a box, tag or key; None if it holds none, "" if it lists several or says that none fits."""
     content = unwrap(container.content)
-    letter = letter_of(content.strip("'\"().[] "), digits=container.cue != "tag")
-    if letter is None:
-        letter = choose(_candidates(unformatted(content), options)[1], _OPEN).value
-    return letter
+    letter = letter_of(content.strip("'\"().[] "), digits=container.cue == "box")
+    if letter:
+        return letter
+    candidates = _candidates(unformatted(content), options)[1]
+    letter = choose(candidates, _OPEN).value or similar_text(content, options)
+    are_several = any("one of several" in candidate.evidence for candidate in candidates)
+    says_none = bool(container.key and content and not candidates)
+    return "" if letter is None and (are_several or says_none) else letter
 
 
 def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:

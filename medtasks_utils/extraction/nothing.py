@@ -14,7 +14,7 @@ def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
     >>> retracted_until(symbols_of("It is A. Wait, it is B.")), retracted_until(symbols_of("It is A."))
     (9, -1)
     """
-    matches = symbols.matches(f"(^|stop|line|dash|but|comma|close) (but|so|not|comma)* {words}")
+    matches = symbols.matches(f"(^|stop|line|dash|but|comma|close) (but|so|not|comma|fill)* {words}")
     return max((symbols.places[match.end() - 1] for match in matches), default=-1)
 
 

@@ -16,7 +16,7 @@ from scripts import draw
 
 from medtasks_utils.benchmarks.medcalc_bench import values
 from medtasks_utils.benchmarks.medhallu import verdicts
-from medtasks_utils.extraction import letters, nothing
+from medtasks_utils.extraction import containers, letters, nothing
 from medtasks_utils.extraction.weighing import rows, weighed
 from medtasks_utils.extraction.words import symbols_of
 
@@ -98,6 +98,7 @@ def value(text: str, shown: str) -> Any:
 
 
 READERS: dict[str, tuple[Any, Any, Any]] = {
+    "containers": (containers, containers.CONTAINER_ROWS, lambda text, _: letters.read_letter(text, NERVES)),
     "letters": (letters, letters.LETTER_ROWS, lambda text, _: letters.read_letter(text, NERVES)),
     "values": (values, values.VALUE_ROWS, value),
     "dates": (values, values.ROWS_OF_KIND["date"], value),

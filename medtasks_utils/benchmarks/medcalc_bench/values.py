@@ -4,7 +4,7 @@ import math
 from typing import Literal
 
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.containers import containers_of, first_reading
+from medtasks_utils.extraction.containers import containers_of, first_reading, upheld
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import BOLD, is_bold, tidied, unformatted
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
@@ -142,6 +142,7 @@ def _read_part(text: str, kind: Kind) -> Reading:
             inside.append(candidate)
         elif container.cue == "key" and _SAYS_SOMETHING.search(container.content):
             inside, denied_by_key = [], True  # the answer's key says that there is no answer
+    inside, text = upheld(inside, text)
     if inside:
         return choose(inside)
     return NOTHING if denied_by_key else _rounded(choose(_of_a_text(text, kind)))
