@@ -87,7 +87,7 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
 
     def read(self, text: str, example: Example) -> Reading:
         """Read the letter that a response chooses, in a box or elsewhere."""
-        return read_letter(final_text(without_continuation(text)), example["options"])
+        return read_letter(final_text(without_continuation(text)), example["options"], example.get("question", ""))
 
 
 def order_of(generation: int, first: str) -> str:

@@ -62,9 +62,7 @@ _SHOWN = later(
     r"|\b(?:your|Ihre|votre|tu|su|sua)\s(?:final\s)?(?:answer|choice|value|verdict|response)\b[^.!?\n:]{0,40}$",
     re.IGNORECASE,
 )
-_SHOWN_AFTER = later(
-    r"[^\w\n.!?]{0,3}\s(?:if|when|where|for\san?\b|wenn|falls|si\b|se\b|если)\b", re.I
-)
+_SHOWN_AFTER = later(r"[^\w\n.!?]{0,3}\s(?:if|when|where|for\san?\b|wenn|falls|si\b|se\b|если)\b", re.I)
 _FORM = later(r"\\f?box(?:ed)?\s?\{[^{}\n]{0,80}\}|<answer>[^<]{0,200}</answer>", re.IGNORECASE)
 
 

@@ -18,9 +18,10 @@ _LETTER = later(
     r"(?<![A-Za-z0-9À-ÿ_\\{^°~∆Δ])(?<![A-Za-z0-9]['’-])(?:(?P<capital>[A-J])(?![A-Za-z0-9_+À-ÿ^]|['’][a-z]|-[A-Za-z0-9]|[²³₀-₉=]|/[A-Za-z]\w|\.[A-Z]\.)"
     r"|(?P<small>[a-d])(?![A-Za-z0-9_+À-ÿ]|['’-][A-Za-z]|\.[a-z]))"
 )
-_CLOSED = later(r"\s?[)\].:,;!*'\"]|\s?$|\n", re.M)
+_CLOSED = later(r"\s?[)\].:,;!*]|['\"](?!\w)|\s?$|\n", re.M)
+_UNFINISHED = later(r"\b(?!option|answer|choice)[a-z]{1,20} a\Z")  # the text breaks off after the article
 _ARTICLE = later(
-    r"(?<=[a-z0-9][.!?]\sA)\s[A-Z][a-z]|\s(?=[a-z0-9])(?!(?:is|are|was|and|n?or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
+    r"(?<=[a-z0-9][.!?]\sA)\s[A-Z][a-z]|\s(?:[A-Z]{2,}\s(?!is\b)[a-z]|'?(?=[a-z0-9]))(?!(?:is|are|was|and|n?or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
     r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
 
@@ -45,6 +46,7 @@ def letters_in(text: str) -> Iterator[Mention]:
     A letter from E to J (except I) in the form of a choice, such as "E)", is a mention with an empty value. The article
     "A" is skipped.
     """
+    breaks_off = _UNFINISHED.search(text[-30:]) is not None
     for match in _LETTER.finditer(text):
         letter, start, end = match[0], match.start(), match.end()
         closed = _CLOSED.match(text, end)
@@ -54,7 +56,7 @@ def letters_in(text: str) -> Iterator[Mention]:
                     yield Mention("", start, end, "weak")
             elif letter != "A" or closed or not _ARTICLE.match(text, end):
                 yield Mention(letter, start, end)
-        elif closed:
+        elif closed and not (breaks_off and end == len(text)):
             yield Mention(letter.upper(), start, end, "weak")
 
 
@@ -124,8 +126,10 @@ def mentions_of(text: str, options: Sequence[str]) -> list[Mention]:
     merged: list[Mention] = []
     for mention in sorted([*texts, *outside(letters_in(text), texts)], key=lambda mention: mention.start):
         last = merged[-1] if merged else None
-        if last and _are_one(last, mention, text[last.end : mention.start]):
-            merged[-1] = Mention(last.value, last.start, mention.end)
+        between = text[last.end : mention.start] if last else ""
+        if last and _are_one(last, mention, between):
+            is_article = last.value == "A" != mention.value and between == " "
+            merged[-1] = mention if is_article else Mention(last.value, last.start, mention.end)
         else:
             merged.append(mention)
     return merged

@@ -1,5 +1,6 @@
 """Read which of the choices A to D a text gives as its answer."""
 
+import re
 from collections.abc import Sequence
 
 from . import nothing
@@ -31,17 +32,25 @@ end = (?=[stop line close dash comma because colon is]|$)
     C: The most likely injury is the long thoracic nerve, which leaves the axillary nerve.
 56 choose: choose [the fill option open colon answer is]* <any>
     B: 根据题干的描述，应选B。Retinol（选项A）多见于儿童，故排除。
-58 ticked: (?<![cross tick]) <cand text> [^ line cand text cross tick]* tick
-    C: - A ❌\n- B ❌\n- C ✅\n- D ❌
-58 ticked: tick {lead} <cand text>
+58 ticked: (^|line) ({some} [cand text] {others} cross)* {some}? <cand text> {others} tick {only}
+    C: A ❌ B ❌ C ✅ D ❌
+58 ticked: (^|line) {others} (cross {some})* tick {lead} <cand text> {only}
     D: ✗ A\n✗ B\n✗ C\n✓ D
+some = [^ line cross tick]*
+others = [^ line cand text cross tick]*
+only = (?![^ line]* tick)
+58 ticked: <cand text> (?={cell} ({cell})* [the fill tick]* (right|yes) [^ line bar]{0,3} (bar|line|$))
+    B: | A | wrong |\n| B | correct |\n| C | wrong |\n| D | wrong |
 54 colon: (?<!options )is [^ stop line comma cand text not colon]{0,3} colon {marks} <any>
     D: In this case the position would be:\n\n**D) Face down**
 46 colon: (?<!options )[word the because] colon {lead} <cand text> (?=[stop close]* (line|$))
     C: A winged scapula is a sign of damage known as:\n\n**Long thoracic nerve**\n\nThe axillary nerve is whole.
 66 false: {wrong one} [^ stop line comma cand text not versus]{0,6}? is {lead} <cand> (?=close|stop|line|comma|text|$)
     C: The incorrect statement is C.
-wrong one = wrong option|(option|fill) [because the is so fill]{0,3} (wrong|not [word right fill]{1,2})
+cell = [^ line bar]* bar
+begun = (^|stop|line|so) [the fill comma]*
+wrong one = wrong option|{begun} wrong word|(option|fill) {to it} (wrong|not [word right fill]{1,2})
+to it = [because the is so fill]{0,3}
 60 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} odd {lead} <any> (?=close* (stop|line|$))
     C: All of these are features except (C).
 46 ends: open option {lead} <cand text> (?=close+ stop* line* $)
@@ -95,6 +104,8 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
     D: Some say the answer is A. My answer: D.
 -40 supposed: <cand text> (?=close* fill? if)
     A: Axillary nerve palsy. Long thoracic nerve would be a winged scapula
+-30 example: such [^ stop line cand text]{0,8}? <text>
+    none: Nerves of the plexus, such as the axillary nerve, are injured in falls.
 -70 name: name <cand text>
     none: Vitamin A, hepatitis B, hepatitis C and vitamin D.
 -70 name: <cand text> (?=named)
@@ -102,7 +113,14 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
     """
 )
 _SEVERAL = "[cand text] close* [comma or dash fill range op]+ [the option open or]* (?=[cand text])"
-_OPEN = ("named", "said to be")
+_LACKING = (
+    "[any] close* [comma word]? (is|colon|dash)* word? [the fill so]* not (?![the fill so]* (right|answer|choose))"
+)
+_ASKS_WHICH_NOT = later(
+    r"\b(?:not|except|exclud\w+|least|false|incorrect|untrue|wrong)\b|n't\b|不|除|عدا|ليس|않|아닌|틀린", re.IGNORECASE
+)
+_LACKS = 45.0  # support of a choice that lacks what is asked for
+_OPEN = ("named", "said to be", "lacking")
 _PARTS = "^ line* open [cand weak] close .*? (stop|line) line* open [cand weak] close"  # "(a) …", parts of a question
 _BY_NUMBER = str.maketrans("0123", LETTERS)
 _KEYS = ("answer", "choice", "letter", "option")
@@ -128,22 +146,24 @@ def letter_of(token: str, digits: bool = False) -> str | None:
     return letter if len(letter) == 1 and letter in LETTERS else None
 
 
-def read_letter(text: str, options: Sequence[str] = ()) -> Reading:
+def read_letter(text: str, options: Sequence[str] = (), question: str = "") -> Reading:
     """Read the letter that a text chooses.
 
-    The text of a choice stands for its letter. No answer is read from "A or B", "not A" or a list of the choices.
+    The text of a choice stands for its letter. No answer is read from "A or B", "not A" or a list of the choices. If
+    the question asks which choice is *not* so, "A is not so" states it.
 
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
     """
-    return first_reading(text, lambda part: _read_part(latin_letters(part), options))
+    asks_which_not = _ASKS_WHICH_NOT.search(question[question.rstrip().rfind(". ") + 1 :]) is not None
+    return first_reading(text, lambda part: _read_part(latin_letters(part), options, asks_which_not))
 
 
-def _read_part(text: str, options: Sequence[str]) -> Reading:
+def _read_part(text: str, options: Sequence[str], asks_which_not: bool) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no answer, its text."""
     inside, text = upheld(candidates_in(text, _KEYS, lambda container: _inside(container, options)), text)
     plain = unformatted(text, keep=JOINED)
-    symbols, candidates = _candidates(plain, options)
+    symbols, candidates = _candidates(plain, options, asks_which_not)
     if inside:
         reading = choose(inside)._replace(candidates=(*inside, *candidates))
         return reading if reading.value else NOTHING._replace(candidates=reading.candidates)
@@ -160,7 +180,7 @@ def _read_part(text: str, options: Sequence[str]) -> Reading:
     return NOTHING._replace(candidates=reading.candidates)  # also if the best candidate says that there is no answer
 
 
-def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candidate]]:
+def _candidates(plain: str, options: Sequence[str], asks_which_not: bool = False) -> tuple[Symbols, list[Candidate]]:
     """Return a text as symbols, and its candidates with their weights."""
     symbols = symbols_of(plain, [*mentions_of(plain, options), *nothing.gives_up(plain)])
     candidates = weighed(LETTER_ROWS, symbols)
@@ -169,10 +189,26 @@ def _candidates(plain: str, options: Sequence[str]) -> tuple[Symbols, list[Candi
         first, second = at[match.start()], at[match.end()]
         if first.value and second.value and first.value != second.value:  # "B, the bone flap" is one choice
             first.evidence["one of several"] = second.evidence["one of several"] = -200
+    for match in symbols.matches(_LACKING) if asks_which_not else ():
+        lacking = at[match.start()]
+        lacking.evidence.pop("denied", None)
+        if lacking.support < _LACKS:
+            lacking.cue, lacking.support = "lacking", _LACKS
     for candidate in candidates:
         if candidate.cue in ("false", "odd"):
             candidate.evidence.pop("denied", None)
+    written_out = [candidate for candidate in candidates if _is_written_out(candidate, plain)]
+    if len({candidate.value for candidate in written_out}) == 1:
+        first = written_out[0]
+        if first.support < OUTRIGHT and not plain[: first.start].strip("\n ([#-"):
+            first.cue, first.support = "leads", OUTRIGHT
     return symbols, candidates
+
+
+def _is_written_out(candidate: Candidate, plain: str) -> bool:
+    """Return whether a candidate is a letter with its choice's text, such as "(B) the nerve"."""
+    after = plain[candidate.start + 1 : candidate.end]
+    return plain[candidate.start] == candidate.value and after != "" and not after[0].isalnum()
 
 
 def _inside(container: Container, options: Sequence[str]) -> str | None:
@@ -230,16 +266,18 @@ def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the items of lists of the choices: lines of any length that begin with A, then with B, and so on."""
     items: list[Candidate] = []
     run: list[Candidate] = []
+    is_bulleted = False
     for candidate in candidates:
         before = _BEFORE_ITEM.fullmatch(plain, line_start(plain, candidate.start), candidate.start)
-        is_first = before and (not before["word"] or before["word"].lower() in words_of("option"))
-        if not is_first or not candidate.value or plain[candidate.start].upper() != candidate.value:
+        if before is None or not candidate.value or plain[candidate.start].upper() != candidate.value:
             continue
-        if run and candidate.value == LETTERS[len(run) % len(LETTERS)]:
+        if before["word"] and before["word"].lower() not in words_of("option"):
+            continue
+        if run and ("-" in before[0]) == is_bulleted and candidate.value == LETTERS[len(run) % len(LETTERS)]:
             run.append(candidate)
             items += run if len(run) == 2 else run[2:][-1:]
         elif candidate.value == "A":
-            run = [candidate]
+            run, is_bulleted = [candidate], "-" in before[0]
     return items
 
 

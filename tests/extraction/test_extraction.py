@@ -57,6 +57,11 @@ def test_the_letter_among_options_of_its_own(text, options, letter):
     assert read_letter(text, options).value == letter
 
 
+@each_row("letter_by_question")
+def test_what_is_not_so_is_the_letter_if_the_question_asks_for_it(text, question, letter):
+    assert read_letter(text, NERVES, question).value == letter
+
+
 def test_a_stated_value_is_read_out_of_a_whole_response():
     found = [(text, value, read_value(text, kind).value) for text, (kind, value) in table("stated_value")]
     assert [row for row in found if not same(row[2], row[1])] == []
