@@ -13,6 +13,8 @@ _ALIKE, _IN_ORDER = str.maketrans("АВСΑΒ", "ABCAB"), str.maketrans("АБВ�
 _CYRILLIC = later(
     r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
 )
+_ARABIC = later(r"(?<!\w)[أبجد](?!\w)(?=\s?[).,:*\]»}<،-]|\s?$|\s\(|\sأو\s)", re.M)
+_ARABIC_IN_ORDER = str.maketrans("أبجد", "ABCD")
 # A capital letter that is not part of a name ("B-cell", "A's", "D+"), or a small letter.
 _LETTER = later(
     r"(?<![A-Za-z0-9À-ÿ_\\{^°~∆Δ])(?<![A-Za-z0-9]['’-])(?:(?P<capital>[A-J])(?![A-Za-z0-9_+À-ÿ^]|['’][a-z]|-[A-Za-z0-9]|[²³₀-₉=]|/[A-Za-z]\w|\.[A-Z]\.)"
@@ -27,7 +29,7 @@ _ARTICLE = later(
 
 
 def latin_letters(text: str) -> str:
-    """Return the text with A to D instead of Cyrillic and Greek letters that stand for choices.
+    """Return the text with A to D instead of Cyrillic, Greek and Arabic letters that stand for choices.
 
     Each letter is replaced with the Latin letter that looks like it. If any Cyrillic one looks like none, all are
     replaced with those that have the same place in the alphabet.
@@ -37,6 +39,7 @@ def latin_letters(text: str) -> str:
     """
     in_order = any(match[0] in "БГ" for match in _CYRILLIC.finditer(text))
     table = _IN_ORDER if in_order else _ALIKE
+    text = _ARABIC.sub(lambda match: match[0].translate(_ARABIC_IN_ORDER), text)
     return _CYRILLIC.sub(lambda match: match[0].translate(table), text)
 
 

@@ -68,6 +68,11 @@ _HEADING = later(
     r"^(#{1,6} [^\n]{1,60}?|\*\*(?![A-J][.):])[^*\n\d:]{1,40}:?\*\*)[ \t]*\n\s*(?![#|\s-]|\*\*\d|\d{1,2}[.)] |\* )",
     re.MULTILINE,
 )
+# The token with which chat templates begin a turn of the user.
+_TURN = (
+    r"(?:</s>)?\[INST\]|<[|｜](?:user|human)[|｜]>|<\|im_start\|>\s?user\b|<\|start\|>user\b|<start_of_turn>\s?user\b"
+    r"|<\|start_header_id\|>user\b"
+)
 _NEXT_QUESTION = later(
     r"^(?:[\s>#*_]{0,6}(?:(?:(?:Next|New|Another|Multiple[-\s]Choice|Practice|Sample)\s)?(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)|[#*\s]{0,6}(?:Next"
@@ -75,9 +80,11 @@ _NEXT_QUESTION = later(
     r"|Practice|Bonus|Related|Similar|Further)\s)?(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human"
     r"|User)\s?\d{0,3}\s?:?\s?$|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s| {0,8}#{1,4}\sInstruction\s?:\s"
     r"|Now,\slet's\s?(?:总结|(?:summarize|combine)\s[^\n]{0,20}answer)"
-    r"|(?:</?s>){0,2}\[INST\]|<\|?(?:im_start\|>\s?|\|)?(?:user|start_header_id)\b)|(?<!\S)Exercise\s[2-9]:|(?:<\|(?:endoftext|im_end|eot_id)\|>|</s>|<eos>|<end_of_turn>)(?=\s*[^\s<])",
+    rf"|<user>)|(?<!\S)Exercise\s[2-9]:|{_TURN}"
+    r"|(?:<\|(?:endoftext|end|return|im_end|eot_id|endofutterance)\|>|</s>|<eos>|<end_of_turn>)(?=\s*[^\s<])",
     re.MULTILINE | re.IGNORECASE,
 )
+_USER_TURN = later(_TURN, re.IGNORECASE)
 # A question with its answer on a separate line is a further question; in bold or in a list, it is only restated.
 _INVENTED = later(
     r"(?![\s>_-]{0,3}\*)[\s\S]{0,4000}?"
@@ -181,6 +188,6 @@ def without_continuation(response: str) -> str:
         within_reasoning = tag and tag[1]
         if within_reasoning or not answer or _PREAMBLE.fullmatch(answer):
             continue
-        if _INVENTED.match(response, question.start()):
+        if _USER_TURN.match(question[0]) or _INVENTED.match(response, question.start()):
             return response[: question.start()]
     return response

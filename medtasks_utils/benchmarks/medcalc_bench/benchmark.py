@@ -266,8 +266,8 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         own_text = without_continuation(text)
         filled = (pair for pair in self._contents(own_text) if pair[1] is not None)
         form, content = next(filled, ("statement", None))
-        is_alone = content and self.read(f"<answer>{content}</answer>", example).value is None
-        if value is None and is_alone and _BEGINS_WITH_A_NUMBER.match(content):
+        is_unread = value is None and content and self.read(f"<answer>{content}</answer>", example).value is None
+        if is_unread and content and _BEGINS_WITH_A_NUMBER.match(content):
             # This is, for example, a range, of which the authors' rule reads the upper end.
             value, found_by, certainty = self.value(content, example), form, 0.5
         if self.options.is_corrected and states_not_available(final_text(own_text) if content is None else content):
@@ -282,9 +282,9 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         text = without_continuation(text)
         tag = None if think_tags_pair_up(text) else last_tag(text)
         weighed = final_text(text) if tag is None else f"<answer>{tag}</answer>"
-        kind = example["judgement"]
+        kind, question = example["judgement"], example.get("question", "")
         if kind != "days":
-            return read_value(weighed, kind)
+            return read_value(weighed, kind, question)
         age = read_value(weighed, "weeks_days")
         if age.value is None:
             return read_value(weighed, "decimal")

@@ -16,6 +16,11 @@ class Percentage(float):
 _SIGNS = str.maketrans(
     {**dict.fromkeys("–—﹣－", "-"), **dict.fromkeys("·⋅∙✕", "×"), "٫": ".", "٪": "%", "〜": "-", "～": "-"}
 )
+_MIDDLE_POINT = later(r"(?<![\d.·])(\d{1,4})·(\d{1,4})(?!\d|\.\d|\s?[=×·*/^])")
+_MINUS = later(  # a minus apart from its number, after a word or sign that no subtraction follows
+    r"((?:[=≈:]|\b(?:is|was|of|to|about|approximately|gives|yields|equals))[ *_$]{0,5})[-–−] {0,2}"
+    r"(?:\\[,;! ] ?)?(?=\.?\d)"
+)
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _OUT_OF = later(
     r"(?<![\w/.])(\d{1,2})\s?(?:(?:points?|pts)\s?[(,]?\s?)?"
@@ -79,6 +84,15 @@ _NUMBER = later(
 )
 
 
+def signed(text: str) -> str:
+    """Return the text with each minus right before its number: "-0.8" for "= - 0.8" and for a text "- 0.8".
+
+    >>> signed("The gap is - 0.8"), signed("12 - 0.8"), signed("Results:\\n- 12")
+    ('The gap is -0.8', '12 - 0.8', 'Results:\\n- 12')
+    """
+    return _MINUS.sub(r"\1-", text)
+
+
 def prepared(text: str, *, score: bool = False) -> str:
     r"""Return the text with all numbers in one notation.
 
@@ -88,7 +102,7 @@ def prepared(text: str, *, score: bool = False) -> str:
     >>> prepared(r"$1{,}234.5\ \text{mL}$").split(), prepared("1.2 × 10^3"), prepared("22,9 kg/m²").strip()
     (['1234.5', 'mL'], '1.2e3', '22.9')
     """
-    text = text.translate(_SIGNS)
+    text = _MIDDLE_POINT.sub(r"\1.\2", text).translate(_SIGNS)
     if score:
         text = _OUT_OF.sub(r"\1 (max \2)", text)
     if "\\" in text:
@@ -133,16 +147,35 @@ _WORD = later(r"[^\W\d_]+")
 
 
 def in_words(text: str) -> list[Mention]:
-    """Return the numbers from 0 to 99 that are written as words, such as "twenty-three", as weak mentions."""
+    """Return the numbers below a million that are written as words, such as "twenty-three", as weak mentions.
+
+    >>> [mention.value for mention in in_words("two thousand three hundred and five, or one")]
+    [2305.0, 1.0]
+    """
     values, mentions = numbers_by_word("n"), list[Mention]()
     for match in _WORD.finditer(text):
         value = values.get(match[0].lower())
         if value is None:
             continue
-        start = match.start()
-        tens = mentions[-1] if mentions and text[mentions[-1].end : start] in (" ", "-") else None
-        if tens and tens.value >= 20 and tens.value % 10 == 0 and 0 < value < 10:
-            value, start = tens.value + value, tens.start
-            mentions.pop()
-        mentions.append(Mention(float(value), start, match.end(), "weak"))
+        last = mentions[-1] if mentions else None
+        gap = text[last.end : match.start()] if last else ""
+        total = _continued(last.value, value, gap) if last else None
+        if last and total is not None:
+            mentions[-1] = Mention(total, last.start, match.end(), "weak")
+        else:
+            mentions.append(Mention(float(value), match.start(), match.end(), "weak"))
     return mentions
+
+
+def _continued(total: float, value: int, gap: str) -> float | None:
+    """Return the number that a word continues, such as 160 for 100 and 60; None if it begins another one."""
+    tail, below_100 = total % 1000, total % 100
+    if gap not in (" ", "-") and (gap != " and " or total < 100):
+        return None
+    if value == 100:
+        return total + 99 * tail if 0 < tail < 100 else None
+    if value == 1000:
+        return 1000 * total if 0 < total < 1000 else None
+    is_unit_after_tens = 0 < value < 10 and below_100 >= 20 and below_100 % 10 == 0
+    is_after_hundreds = value > 0 and total >= 100 and below_100 == 0
+    return total + value if is_unit_after_tens or is_after_hundreds else None

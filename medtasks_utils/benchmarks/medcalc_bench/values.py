@@ -1,6 +1,7 @@
 """Read the number, date or age that a text states as its answer."""
 
 import math
+import re
 from typing import Literal
 
 from medtasks_utils.extraction.boxes import unwrap
@@ -13,7 +14,7 @@ from medtasks_utils.extraction.words import Symbols, symbols_of
 from . import no_result
 from .dates import written_dates
 from .durations import written_ages
-from .quantities import Percentage, fraction_value, numbers, prepared
+from .quantities import Percentage, fraction_value, numbers, prepared, signed
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
@@ -117,11 +118,22 @@ _STATED = 44.0  # minimum weight of a value that is stated
 _LEAST = 20.0  # candidates with a lower weight are discarded
 _STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "result")
 _SAYS_SOMETHING = later(r"[^\W\d_]{3}|\d[-–‑]\d")  # in a key without a value: words or a range
+# Code and calls of tools, whose numbers are inputs; their output follows them.
+_CODE = later(
+    r"```(?:(?!(?:json|text|txt|output|plain|markdown|md|latex|math)\b)[a-z+]{1,12}\s"
+    r"|(?=[^`]{0,4000}?\b(?:print\(|import\s|def\s|return\s)))[^`]*(?:```|\Z)"
+    r"|<tool_call>[\s\S]*?(?:</tool_call>|\Z)"
+    r"|\{\s*\"(?:name|tool|function)\"\s*:\s*\"\w+\"\s*,\s*\"(?:arguments|parameters|args|input)\"[^`]*?\}\s*\}?",
+    re.IGNORECASE,
+)
+_LEADING_MINUS = later(r"\A\s*[-–−]\s{1,2}(?=\.?\d)")
+_STATED_BEFORE_CODE = ("box", "tag", "key", "answer", "headed")
+_BODY = later(r"\b(weight|height)\b[^.;:=≈\n\d]{0,24}[=≈:]?\s*$", re.IGNORECASE)
 _MAX_CONTENT = 1000  # maximum characters of a text that states a single value
 
 
-def read_value(text: str, kind: Kind) -> Reading:
-    """Read the value that a text states as its result.
+def read_value(text: str, kind: Kind, question: str = "") -> Reading:
+    """Read the value that a text states as its result. A weight or height is an input unless the question asks for it.
 
     Decimals and integers are read as floats, dates as ``datetime.date``, and ages (``weeks_days``) as pairs (weeks,
     days).
@@ -129,10 +141,15 @@ def read_value(text: str, kind: Kind) -> Reading:
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76
     """
-    return first_reading(text, lambda part: _read_part(part, kind))
+    code = [match.end() for match in _CODE.finditer(text)]
+    after = first_reading(text[code[-1] :] if code else text, lambda part: _read_part(part, kind, question))
+    if not code or after.value is not None:
+        return after
+    before = first_reading(_CODE.sub(" ", text), lambda part: _read_part(part, kind, question))
+    return before if before.cue in _STATED_BEFORE_CODE else after
 
 
-def _read_part(text: str, kind: Kind) -> Reading:
+def _read_part(text: str, kind: Kind, question: str) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no value, its text."""
     inside: list[Candidate] = []
     denied_by_key = False
@@ -140,12 +157,12 @@ def _read_part(text: str, kind: Kind) -> Reading:
         candidate = container.candidate(content_value(container.content, kind).value, text)
         if candidate:
             inside.append(candidate)
-        elif container.cue == "key" and _SAYS_SOMETHING.search(container.content):
+        elif container.cue != "box" and _SAYS_SOMETHING.search(container.content):
             inside, denied_by_key = [], True  # the answer's key says that there is no answer
     inside, text = upheld(inside, text)
     if inside:
         return choose(inside)
-    return NOTHING if denied_by_key else _rounded(choose(_of_a_text(text, kind)))
+    return NOTHING if denied_by_key else _rounded(choose(_of_a_text(text, kind, question)))
 
 
 def _rounded(reading: Reading) -> Reading:
@@ -168,7 +185,7 @@ def _rounds(value: float, to: float) -> bool:
 
 def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
     """Return a text as symbols, and its candidates with their weights."""
-    plain = unformatted(text, keep=BOLD)
+    plain = unformatted(signed(text), keep=BOLD)
     if kind in ("decimal", "integer"):
         plain = prepared(plain, score=kind == "integer")
         mentions = numbers(plain)
@@ -187,7 +204,7 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
     return symbols, candidates
 
 
-def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
+def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
     """Return the candidates of a text that contains reasoning.
 
     Their weights also depend on asides in the text, and on whether it has a result at all.
@@ -195,7 +212,11 @@ def _of_a_text(text: str, kind: Kind) -> list[Candidate]:
     symbols, candidates = _candidates(text, kind)
     asides = no_result.asides(symbols)
     least = _STATED + 1 if no_result.cannot(symbols) else 0.0
+    asked = question.partition("?")[0].lower()
     for candidate in candidates:
+        body = _BODY.search(symbols.text[max(0, candidate.start - 60) : candidate.start])
+        if asked and body and body[1].lower() not in asked:
+            candidate.evidence["another quantity"] = -40
         if any(start <= candidate.start < end for start, end in asides):
             candidate.evidence["in an aside"] = -35
         if candidate.support < least or candidate.weight < _LEAST:
@@ -217,6 +238,7 @@ def content_value(content: str, kind: Kind) -> Reading:
     """
     if len(content) > _MAX_CONTENT:
         return NOTHING
+    content = _LEADING_MINUS.sub("-", content)
     text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
     fraction = fraction_value(text) if kind == "decimal" else None
     if fraction is not None:

@@ -43,6 +43,8 @@ end = (?=close* (stop|line|comma|because|dash|colon|open|text|$))
     0: Ответ верный.
 -90 scale: (?={pair} {and} {pair}) <any>
     none: 0 factual, 1 hallucinated, 2 unsure
+-90 scale: is <cand> (?=because [text weak])
+    1: The response should be '0' for factual answers:\n1
 -90 scale: {class} <any> (?={and} {pair})
     none: I label answers as factual (0) or hallucinated (1), as I am an AI.
 -90 scale: {pair} {and} <any> (?={means} [cand text])
