@@ -209,6 +209,10 @@ def figures(benchmark: Benchmark[Any], examples: Sequence[Example], answers: Seq
     return found
 
 
+PARTS = {"medexqa": "935 of the 940 rows of MedExQA", "medcalc_bench": "the first release"}
+"""Which of the hub's rows files are that do not have all."""
+
+
 def measure(root: str, data: Data, folds: int) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the parts and the verdicts of ``shortcuts.json`` that these rows give."""
     benchmark = bound(data)
@@ -252,6 +256,7 @@ def measure(root: str, data: Data, folds: int) -> tuple[dict[str, Any], dict[str
             "source": _source(root, benchmark),
             "measured": date.today().isoformat(),
             "package": f"scikit-learn {sklearn.__version__}",
+            **({"part": PARTS[data.benchmark]} if data.benchmark in PARTS and root != "hub" else {}),
             "readers": own,
         }
     return found, kept

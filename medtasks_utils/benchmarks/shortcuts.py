@@ -4,7 +4,8 @@
 contains results, but no rows::
 
     {"parts": {"<hash>": {"task": "medhallu", "n": 2000, "source": "where the rows are from", "measured": "2026-11-24",
-                          "readers": {"answer_text": {"acc": [value, low, high]}}}},
+                          "part": "which of the hub's rows, if not all", "readers": {"answer_text": {"acc": [value,
+                          low, high]}}}},
      "verdicts": {"<hash>": "hexadecimal digits, a bit for each example: whether the reader is right out of fold"}}
 
 The hash covers the questions and right answers of all examples, in any order, so that it identifies a set of rows.
@@ -40,11 +41,22 @@ def content_hash(examples: Iterable[Row], fields: Sequence[str]) -> str:
     return hashlib.sha256("\n".join(sorted(_contents(examples, fields))).encode()).hexdigest()[:16]
 
 
-def most_reached(path: Path, content: str, metric: str) -> Reached | None:
-    """Return the best reader's value of a metric on the rows with the hash ``content``; None if it was not measured."""
-    readers = measured(path)["parts"].get(content, {}).get("readers", {})
-    reached = [Reached(values[metric][0], name) for name, values in readers.items() if metric in values]
-    return max(reached, default=None)
+def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] | None = None) -> Reached | None:
+    """Return the best reader's value of a metric on the rows with the hash ``content``; None if it was not measured.
+
+    ``whole`` is the task and the number of its examples, if these are all of the hub. If only a part of them or another
+    release was measured, return that value; the reader's name then says so.
+    """
+    parts = measured(path)["parts"]
+    if content in parts:
+        part, of_part = parts[content], ""
+    else:
+        in_part = (part for part in parts.values() if "part" in part)
+        task, n = whole or ("", 0)
+        part = next((part for part in in_part if part["task"] == task and part["n"] <= n), {"readers": {}})
+        of_part = f", on {part.get('part')}"
+    found = [Reached(values[metric][0], name + of_part) for name, values in part["readers"].items() if metric in values]
+    return max(found, default=None)
 
 
 def verdicts(data: Data, examples: Sequence[Example]) -> list[bool] | None:

@@ -104,10 +104,15 @@ class TaskRun:
         return metric_of(name, self.benchmark_name)
 
     def without_question(self, metric: str) -> Reached | None:
-        """Return the best score that a classifier reaches on these rows without the question; None if unknown."""
+        """Return the best score that a classifier reaches on these rows without the question; None if unknown.
+
+        On the hub's rows, a score that was measured on a part of them counts.
+        """
         content = self.metadata.get("content", "")
         shortcuts = self.benchmark.data.shortcuts if self.benchmark else None
-        return most_reached(shortcuts, content, metric) if shortcuts else None
+        is_whole = self.source == "hub" and self.asked == self.available
+        whole = (self.task, self.available) if is_whole else None
+        return most_reached(shortcuts, content, metric, whole) if shortcuts else None
 
     @cached_property
     def _log(self) -> SampleLog:

@@ -195,10 +195,24 @@ def test_the_readme_has_the_packages_figure_and_the_package_no_rows(name):
     held = measured(benchmark.data.shortcuts)
     assert set(held) == {"parts", "verdicts"}
     for part in held["parts"].values():
-        assert set(part) == {"task", "options", "n", "source", "measured", "package", "readers"}
+        assert set(part) - {"part"} == {"task", "options", "n", "source", "measured", "package", "readers"}
     for content, digits in held["verdicts"].items():
         assert held["parts"][content]["n"] <= 4 * len(digits) + 3
     of_all_rows = [benchmark.tasks.whole, ""]
     (content,) = (key for key, part in held["parts"].items() if [part["task"], part["options"]] == of_all_rows)
     reached: Any = most_reached(benchmark.data.shortcuts, content, "acc")
     assert f"{100 * reached.value:.1f} %" in (ROOT / "tasks" / name / "README.md").read_text()
+
+
+def test_rows_of_the_hub_of_which_a_part_was_measured_show_its_figure_with_that_word():
+    path: Any = benchmarks()["medcalc_bench"].data.shortcuts
+    reached: Any = most_reached(path, "rows of another release", "acc", ("medcalc_bench", 1100))
+    assert reached.reader == "no_note, on the first release"
+    assert reached.value == most_reached(path, content_of("medcalc_bench", path), "acc").value
+    for whole in (None, ("medcalc_bench", 100), ("a task of one's own", 1100)):
+        assert most_reached(path, "rows of another release", "acc", whole) is None
+
+
+def content_of(task: str, path: Any) -> Any:
+    parts = measured(path)["parts"].items()
+    return next(content for content, part in parts if [part["task"], part["options"]] == [task, ""])
