@@ -1,0 +1,91 @@
+"""Published verdicts: each response is scored, compared, and, where verdicts differ, explained by one cause."""
+
+import gzip
+import importlib.util
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commanding import exit_code
+from given import ROOT, each_row, error_line, sample_rows
+
+from medtasks_utils.errors import DataError, MedtasksError
+from medtasks_utils.selfcheck.published import PublishedRun, score_published
+
+_found = importlib.util.spec_from_file_location("measurements_published", ROOT / "measurements" / "published.py")
+assert _found
+assert _found.loader
+program = importlib.util.module_from_spec(_found)
+sys.modules[_found.name] = program  # where dataclasses look their names up
+_found.loader.exec_module(program)
+MEDMCQA = sample_rows("medmcqa/validation.jsonl")
+
+
+def write_source(folder: Path, records: list[Any], name: str = "paper") -> Path:
+    folder.mkdir(exist_ok=True)
+    with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(record) + "\n" for record in records)
+    return folder
+
+
+def published(benchmark: str, identity: str, response: str, verdict: int, **more: Any) -> dict[str, Any]:
+    return {
+        "benchmark": benchmark,
+        "run": "one",
+        "id": identity,
+        "response": response,
+        "source_verdict": verdict,
+        **more,
+    }
+
+
+def scored(folder: Path) -> list[PublishedRun]:
+    return list(score_published(folder, "sample"))
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "identity", "response"),
+    [
+        ("medmcqa", MEDMCQA[0]["id"], r"\boxed{A}"),
+        ("medexqa", "clinical_psychology/test/0", "The answer is %s."),
+        ("medcalc_bench", sample_rows("medcalc_bench/test.csv")[0]["Row Number"], "<answer>%s</answer>"),
+        ("medhallu", "3/hallucinated", r"\boxed{1}"),
+    ],
+)
+def test_a_response_is_scored_with_the_example_that_its_id_names(tmp_path, benchmark, identity, response):
+    (found,) = scored(write_source(tmp_path, [published(benchmark, identity, "", 0)]))
+    (verdict,) = found.verdicts
+    assert verdict.answers["strict-match"].value is None
+    truth = {"medexqa": "answer_letter", "medcalc_bench": "ground_truth"}.get(benchmark, "")
+    text = response % verdict.example[truth] if truth else response
+    (found,) = scored(write_source(tmp_path, [published(benchmark, identity, text, 1)]))
+    assert found.to_data()["strict-match equal"] == 1
+    assert (found.to_data()["source %"], found.to_data()["strict-match"]) == (100, 100)
+
+
+def test_the_command_prints_a_line_for_each_run(tmp_path, capsys):
+    letter = r"\boxed{A}"
+    records = [published("medmcqa", MEDMCQA[0]["id"], letter, 1), published("medmcqa", MEDMCQA[0]["id"], "", 1)]
+    write_source(tmp_path, [*records, {**records[0], "run": "two"}])
+    assert exit_code(["selfcheck", "--published", str(tmp_path)]) == 0
+    _, one, two = capsys.readouterr().out.splitlines()
+    assert one.split() == ["paper", "medmcqa", "one", "2", "50.00", "1", "50.00", "1", "100.00"]
+    assert two.split() == ["paper", "medmcqa", "two", "1", "100.00", "1", "100.00", "1", "100.00"]
+
+
+def test_folders_and_records_that_cannot_be_scored_are_one_error(tmp_path):
+    assert "no file *.jsonl.gz" in error_line(MedtasksError, scored, tmp_path)
+    for record in ({"benchmark": "medmcqa"}, published("medmcqa", "no such id", "A", 1), ["A"]):
+        said = error_line(DataError, scored, write_source(tmp_path / "bad", [record]))
+        assert "paper.jsonl.gz" in said
+        assert "the rows of sample" in said
+    (tmp_path / "bad" / "paper.jsonl.gz").write_bytes(b"{}")
+    assert "paper.jsonl.gz" in error_line(DataError, scored, tmp_path / "bad")
+
+
+@each_row("causes")
+def test_a_verdict_that_differs_has_one_cause(cause, response, ours, source):
+    options = None if ours in ("0", "1") else ["Warfarin", "Ciprofloxacin", "Heparin", "Aspirin"]
+    assert program.cause_of(program.Look(response, ours, source, options)) == cause
