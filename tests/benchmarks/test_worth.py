@@ -208,7 +208,8 @@ def test_rows_of_the_hub_of_which_a_part_was_measured_show_its_figure_with_that_
     path: Any = benchmarks()["medcalc_bench"].data.shortcuts
     reached: Any = most_reached(path, "rows of another release", "acc", ("medcalc_bench", 1100))
     assert reached.reader == "no_note, on the first release"
-    assert reached.value == most_reached(path, content_of("medcalc_bench", path), "acc").value
+    measured_there: Any = most_reached(path, content_of("medcalc_bench", path), "acc")
+    assert reached.value == measured_there.value
     for whole in (None, ("medcalc_bench", 100), ("a task of one's own", 1100)):
         assert most_reached(path, "rows of another release", "acc", whole) is None
 
