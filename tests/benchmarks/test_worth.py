@@ -128,8 +128,8 @@ def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tm
     page = Page(build_page(read_runs(tmp_path / "whole")))
     column = page.column("medhallu")
     reached = {row["label"]: row["reached"] for row in page.blocks("medhallu")["All metrics"]["rows"]}
-    assert [column["reached"], reached["f1"], reached["acc"]] == pytest.approx([85, 85, 90])
-    assert (column["reader"], column["chance"]) == ("answer text", None)
+    assert [column["reached"], reached["f1"], reached["acc"]] == pytest.approx([90, 85, 90])
+    assert (column["reader"], column["chance"]) == ("style", 50.0)
     by_style = page.blocks("medhallu")["acc by style"]["rows"]
     sizes = [(row["label"], row["values"][0][3]) for row in by_style]
     assert sizes == [("style says the truth", 71), ("style misleads", 9)]

@@ -98,7 +98,7 @@ def test_the_end_of_a_run_says_what_came_out(tmp_path, capsys):
         assert evaluated(served, "medhallu", "--limit", "4") == 0
         *scores, share, nothing, spent, where, way_on = capsys.readouterr().out.splitlines()
         (saved,) = Path("out").rglob("results_*.json")
-        assert [line.split()[:3] for line in scores[1:3]] == [["medhallu", "f1", "4"], ["medhallu", "acc", "4"]]
+        assert [line.split()[:3] for line in scores[1:3]] == [["medhallu", "acc", "4"], ["medhallu", "f1", "4"]]
         assert (share, nothing) == ("medhallu: --limit 4, 4 of 28 examples (14.3 %)", "")
         assert re.fullmatch(r"[\d.]+ s, 28 prompt tokens, 12 completion tokens", spent)
         assert (where, way_on) == (f"saved in {saved}", f"next: medtasks report {saved} -o report.html")
