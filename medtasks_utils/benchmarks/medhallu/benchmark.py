@@ -271,7 +271,7 @@ def _pair(row: Row) -> list[Example]:
 def passages(knowledge: Any) -> list[str]:
     """Return the passages in a cell of ``Knowledge``: a list, or the text of a list as Python or NumPy prints it."""
     if isinstance(knowledge, list | tuple):
-        return [str(passage) for passage in knowledge]
+        return [text_of(passage) for passage in knowledge]
     text = text_of(knowledge).strip()
     if text.startswith("[") and not _QUOTED.sub("", text).strip("[], \r\n"):
         return [ast.literal_eval(re.sub("[\r\n]", r"\\n", quoted)) for quoted in _QUOTED.findall(text)]
