@@ -224,11 +224,11 @@ def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metr
             chosen.append(metric)
             if not entry.items() <= {"metric": name, **facts}.items():
                 problem = f"{name} has {facts}: omit other settings, or define your own metric with process_results"
-        elif isinstance(entry.get("aggregation"), str) and entry["aggregation"] not in AGGREGATION_REGISTRY:
-            known = ", ".join(AGGREGATION_REGISTRY.keys())
-            problem = f"there is no aggregation {entry['aggregation']!r} of {name}; the aggregations are {known}"
         elif defines_metrics or callable(name) or entry.get("hf_evaluate") or name in METRIC_REGISTRY.keys() - ours:
             others.append(entry)
+            aggregation, known = entry.get("aggregation"), AGGREGATION_REGISTRY.keys()
+            if not callable(aggregation) and aggregation not in known and (aggregation or name not in METRIC_REGISTRY):
+                problem = f"{name} needs an aggregation, one of {', '.join(known)} or a function, not {aggregation!r}"
         else:
             problem = (
                 f"{name} is neither a metric that this task reports with these options ({', '.join(reported)}) nor one "
