@@ -109,11 +109,9 @@ def test_texts_and_messages_are_rewarded_alike():
 @each_row("batches_of_cops")
 def test_the_first_batch_or_the_option_settles_what_a_number_means(options, batches, rewarded, warns, caplog):
     rewards = reward("medmcqa", **options)
-    rows = [columns([{**ROWS[0], "cop": cop} for cop in cops]) for cops in batches]
+    rows = [{**{name: [value] * len(cops) for name, value in ROWS[0].items()}, "cop": cops} for cops in batches]
     assert [rewards(["\\boxed{B}"] * len(row["cop"]), **row) for row in rows] == rewarded
-    assert [record.getMessage() for record in caplog.records if "0 was taken for A" in record.getMessage()] == (
-        [caplog.records[0].getMessage()] if warns else []
-    )
+    assert caplog.text.count("0 was taken for A") == warns
     with pytest.raises(DataError, match="cop is 5"):
         rewards(["\\boxed{B}"], **columns([{**ROWS[0], "cop": 5}]))
 

@@ -96,7 +96,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
     def settle(self, rows: Sequence[Row]) -> None:
         """Settle the base of integers in ``cop``; warn if neither a 0 nor a 4 shows it."""
         labels = {_label(row.get("cop")) for row in rows}
-        if self.options.cop_base is None and labels <= {*"01234"}:
+        if labels and labels <= {*"01234"} and self.options.cop_base is None:
             base: Literal[0, 1] = 1 if "4" in labels else 0
             self.options = self.options.model_copy(update={"cop_base": base})
             if remark := _on_base(labels):
