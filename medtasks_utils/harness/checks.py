@@ -4,7 +4,7 @@
 2. The flags have valid values, and the flags that they depend on are set (:func:`check_request`).
 3. The output folder is writable (:func:`try_folder`).
 4. What the model and the tasks need is available (:func:`check_model`), and replies leave room for a prompt.
-5. The server answers a request of the form that the run will send (:func:`.models.probe`).
+5. The server answers a request of the form that the run will send (:func:`.server_model.probe`, :func:`.try_echo`).
 """
 
 import difflib
@@ -30,7 +30,8 @@ from .lm_eval_names import (
     model_registry,
     sanitize_model_name,
 )
-from .models import HF, check_tokenizer, context_in_process
+from .log_likelihoods import try_echo
+from .models import HF, begins_with_bos, check_tokenizer, context_in_process
 from .server_model import endpoint_of, is_api, model_to_probe, probe
 from .settings import check_arguments, check_generation, check_room, warn_of_cut_reasoning
 from .task_options import without_effect
@@ -77,13 +78,23 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
         if completion and any(reply.reasoning for reply in completion.replies):
             warn_of_cut_reasoning(lengths)
     check_room(lengths, context)
-    check_tokenizer(config.model, config.model_args, config.apply_chat_template)
+    tokenizer = check_tokenizer(config.model, config.model_args, config.apply_chat_template)
+    if model is not None and not config.apply_chat_template and begins_with_bos(tokenizer):
+        config.model_args.setdefault("add_bos_token", True)  # lm_eval adds it for models in this process only
+    compared = ", ".join(_of_log_likelihoods(tasks))
+    if compared and model is not None and completion is not None:
+        try_echo(get_model(config.model).create_from_arg_obj(config.model_args), compared)
     return manager, tasks
 
 
 def _ours(tasks: Mapping[str, Any]) -> list[Any]:
     """Return the tasks that run a benchmark, of this package or of another distribution."""
     return [task for task in tasks.values() if hasattr(task, "benchmark")]
+
+
+def _of_log_likelihoods(tasks: Mapping[str, Any]) -> list[str]:
+    """Return the names of the tasks that compare log-likelihoods."""
+    return [name for name, task in tasks.items() if task.OUTPUT_TYPE != "generate_until"]
 
 
 def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: Sequence[str] = ()) -> None:
@@ -109,6 +120,28 @@ def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: S
 
 def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[str, Any]) -> Iterator[str]:
     """Yield mistakes in flags: a value is missing or invalid, another flag is needed, or a flag has no effect."""
+    yield from _mistakes_about_models(config, ", ".join(_of_log_likelihoods(tasks)))
+    if any(task.config.unsafe_code for task in _ours(tasks)) and not config.confirm_run_unsafe_code:
+        yield (
+            "code written by the model will run in a sandbox: confirm this with --confirm_run_unsafe_code "
+            "(docs/sandbox.md says what the sandbox prevents)"
+        )
+    set_for = {option.partition(".")[0].strip() for option in options}
+    unused = set_for - {task.benchmark.name for task in _ours(tasks)}
+    if unused:
+        yield f"--set: no task of this run ({', '.join(tasks)}) belongs to {' or '.join(sorted(unused))}"
+    others = [str(name) for name in config.samples or () if name not in tasks]
+    if others:
+        yield (
+            f"--samples names {', '.join(others)}, but the tasks of this run are {', '.join(tasks)}: give the indices "
+            'of the examples by task, such as {"medhallu": [0, 1]}, or a file that contains this'
+        )
+    if config.limit is not None and config.limit <= 0:
+        yield f"--limit {config.limit:g}: give a number above 0 (below 1: a fraction), or omit it for all examples"
+
+
+def _mistakes_about_models(config: EvaluatorConfig, compared: str) -> Iterator[str]:
+    """Yield mistakes in flags about the model; ``compared`` names the tasks that compare log-likelihoods."""
     arguments, settings = config.model_args, config.gen_kwargs
     template = str(config.apply_chat_template)
     if template.startswith("--"):  # argparse takes a misspelt flag, if its value has spaces, for the value before it
@@ -127,7 +160,8 @@ def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[st
         )
     if settings.get("temperature") and not (settings.get("do_sample") or "completions" in config.model):
         yield "--gen_kwargs: temperature has no effect without do_sample=true"
-    sends_text = arguments.get("tokenized_requests") is False or arguments.get("tokenizer_backend") in ("None", "none")
+    has_no_tokenizer = arguments.get("tokenizer_backend", "auto") in (None, "None", "none")
+    sends_text = arguments.get("tokenized_requests") is False or has_no_tokenizer
     if config.model == "local-completions" and config.apply_chat_template and sends_text:
         yield (
             "--model local-completions renders a chat only with a tokenizer and tokenized_requests=True: use --model "
@@ -136,29 +170,13 @@ def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[st
     takes_only_chats = config.model.endswith("chat-completions")
     if takes_only_chats and not config.apply_chat_template:
         yield f"--model {config.model} takes only chats: add --apply_chat_template"
-    of_logits = [name for name, task in tasks.items() if task.OUTPUT_TYPE != "generate_until"]
-    if takes_only_chats and of_logits:
+    if compared and takes_only_chats:
         yield (
-            f"{', '.join(of_logits)}: these tasks compare log-likelihoods, which chat servers do not return: use "
-            "--model local-completions, vllm or hf, or omit these tasks"
+            f"{compared}: these tasks compare log-likelihoods, which chat servers do not return: use --model "
+            "local-completions, vllm or hf, or omit these tasks"
         )
-    if any(task.config.unsafe_code for task in _ours(tasks)) and not config.confirm_run_unsafe_code:
-        yield (
-            "code written by the model will run in a sandbox: confirm this with --confirm_run_unsafe_code "
-            "(docs/sandbox.md says what the sandbox prevents)"
-        )
-    set_for = {option.partition(".")[0].strip() for option in options}
-    unused = set_for - {task.benchmark.name for task in _ours(tasks)}
-    if unused:
-        yield f"--set: no task of this run ({', '.join(tasks)}) belongs to {' or '.join(sorted(unused))}"
-    others = [str(name) for name in config.samples or () if name not in tasks]
-    if others:
-        yield (
-            f"--samples names {', '.join(others)}, but the tasks of this run are {', '.join(tasks)}: give the indices "
-            'of the examples by task, such as {"medhallu": [0, 1]}, or a file that contains this'
-        )
-    if config.limit is not None and config.limit <= 0:
-        yield f"--limit {config.limit:g}: give a number above 0 (below 1: a fraction), or omit it for all examples"
+    if compared and config.model == "local-completions" and has_no_tokenizer:
+        yield f"{compared}: log-likelihoods need a tokenizer: add tokenizer=NAME to --model_args"
 
 
 # ---- where results go

@@ -115,8 +115,11 @@ def context_in_process(kind: str, arguments: Settings) -> int | None:
     return None
 
 
-def check_tokenizer(kind: str, arguments: Settings, needs_template: bool) -> None:
+def check_tokenizer(kind: str, arguments: Settings, needs_template: bool) -> Any:
     """Check that a model's tokenizer can be loaded and, if necessary, has a chat template.
+
+    Returns:
+        The tokenizer; None if it need not or cannot be loaded here.
 
     Raises:
         MedtasksError: if the tokenizer cannot be loaded.
@@ -134,7 +137,7 @@ def check_tokenizer(kind: str, arguments: Settings, needs_template: bool) -> Non
             revision = arguments.get("revision")
             tokenizer = AutoTokenizer.from_pretrained(name, revision=revision, trust_remote_code=False)
         else:
-            return
+            return None
     except OSError as error:
         raise MedtasksError(
             f"--model_args: {argument}={name} cannot be loaded ({reason_of(error)}). Name a folder or a model on the "
@@ -142,12 +145,19 @@ def check_tokenizer(kind: str, arguments: Settings, needs_template: bool) -> Non
             "elsewhere; a server needs no tokenizer with tokenizer_backend=none"
         ) from None
     except (ValueError, ImportError):  # loading the model explains these better
-        return
+        return None
     if needs_template and getattr(tokenizer, "chat_template", "") is None:
         raise UsageError(
             f"--apply_chat_template: the tokenizer {name} has no chat template: omit the flag, as for base models, or "
             "name the tokenizer of a chat model as tokenizer=NAME"
         )
+    return tokenizer
+
+
+def begins_with_bos(tokenizer: Any) -> bool:
+    """Return whether a tokenizer of transformers puts a token before each text, as ``hf`` and ``vllm`` then do."""
+    token = getattr(tokenizer, "bos_token_id", None)
+    return token is not None and callable(tokenizer) and tokenizer("").input_ids[:1] == [token]
 
 
 def refusal_of(model: LM, prompt: Any, reply: Settings | str) -> str | None:

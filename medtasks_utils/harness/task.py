@@ -33,6 +33,7 @@ from . import generations
 from .aggregates import HarnessAggregation, combined
 from .fields import OURS, bind_filters, checked_fields, filters_as_signed, metrics_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
+from .log_likelihoods import check_log_likelihoods
 from .models import runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
 from .rendering import check_templates, index_or_text, index_or_texts, rendered
@@ -467,9 +468,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Finish conversations with tools, apply the filters, and compute the scores that need all answers together.
 
         Raises:
-            MedtasksError: if no request of a task without tools got a reply.
+            MedtasksError: if no request of a task without tools got a reply, and for log-likelihoods that say nothing.
         """
         if not self.generates:
+            check_log_likelihoods(self.task_name, self.instances)
             super().apply_filters()
             refusals = {
                 instance.doc_id: instance.resps[0].refusal or ""

@@ -1,0 +1,79 @@
+"""Check log-likelihoods: that a server returns them for an echoed prompt, and that they tell choices apart."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import chain
+from math import isfinite
+from typing import Any
+
+from medtasks_utils.errors import MedtasksError, reason_of
+from medtasks_utils.inference.replies import Reply
+
+from .lm_eval_names import LM, Instance
+
+_MOST_TIES = 0.1
+"""The share of examples whose choices may all be equally likely; rounding to bfloat16 makes fewer than 1 % so."""
+_WAY_OUT = (
+    "a server must echo prompts with their logprobs, as vLLM's does and llama.cpp's does not; use --model vllm or hf, "
+    "or omit these tasks"
+)
+
+
+def is_echo(output: Any, size: int) -> bool:
+    """Return whether a body has log-probabilities of a prompt of ``size`` tokens, and of one generated token.
+
+    In OpenAI's format, the first token of the prompt has none, and all others are finite. Equal ones are no model's.
+    """
+    try:
+        (choice,) = output["choices"]
+        first, *values = choice["logprobs"]["token_logprobs"]
+        _, *most_likely = choice["logprobs"]["top_logprobs"]
+        is_whole = len(values) == size and not first and all(most_likely)
+        return is_whole and all(map(isfinite, values)) and len(set(values)) > 1
+    except (KeyError, TypeError, ValueError):
+        return False
+
+
+def try_echo(model: LM, tasks: str) -> None:
+    """Request log-probabilities of a short prompt in the form that the run will use.
+
+    Args:
+        model: an API model with its tokenizer.
+        tasks: the names of the tasks that need them.
+
+    Raises:
+        MedtasksError: if the server does not return them.
+    """
+    tokens = model.tok_encode("Which letter comes first in the alphabet? Answer: A")
+    problem = ""
+    try:
+        if not is_echo(model.model_call([tokens], generate=False), len(tokens)):
+            problem = f"does not return a finite log-probability for each of the {len(tokens)} tokens of a prompt"
+    except OSError as error:  # of requests
+        problem = f"refuses to return log-probabilities ({reason_of(error)})"
+    if problem:
+        raise MedtasksError(f"{tasks}: {model.base_url} {problem}: {_WAY_OUT}")
+
+
+def check_log_likelihoods(task: str, instances: Sequence[Instance]) -> None:
+    """Check that log-likelihoods are finite, and that all choices are equally likely in few examples.
+
+    Otherwise the first choice would be the answer. Prompts that were not sent have no log-likelihood.
+
+    Raises:
+        MedtasksError: if any is not finite, or if more than one example, and a tenth of them, or all, are ties.
+    """
+    by_example: dict[int, list[float]] = defaultdict(list)
+    for instance in instances:
+        if not isinstance(instance.resps[0], Reply):
+            by_example[instance.doc_id].append(instance.resps[0][0])
+    ties = sum(len(set(values)) == 1 for values in by_example.values())
+    problem = ""
+    if not all(map(isfinite, chain.from_iterable(by_example.values()))):
+        problem = "log-likelihoods are not finite numbers"
+    elif ties > max(1, _MOST_TIES * len(by_example)) or 0 < ties == len(by_example):
+        problem = f"all choices are equally likely in {ties} of {len(by_example)} examples"
+    if problem:
+        raise MedtasksError(
+            f"{task}: {problem}: {_WAY_OUT}. In this process, try another dtype. Add --fresh if replies were kept"
+        )

@@ -1,0 +1,111 @@
+"""Log-likelihoods that say nothing end a run, where possible before it; others are those of every engine."""
+
+from typing import Any
+
+import pytest
+from commanding import exit_code, one_line
+from given import each_row, error_line
+from local_server import Fault, LocalServer, Request, completion
+from running import Scripted, evaluate
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.lm_eval_names import get_model
+from medtasks_utils.harness.log_likelihoods import is_echo
+from medtasks_utils.harness.models import begins_with_bos
+
+TASK = "medexqa_clinical_psychology_logits"
+
+
+@each_row("echoes")
+def test_an_echo_has_a_finite_number_for_each_token(name, output, is_whole):
+    assert is_echo(output, 3) == is_whole
+
+
+def echoing(body: Request, values: Any = None) -> Any:
+    """Log-probabilities of a prompt, or the same values for any."""
+    if not body.get("echo"):
+        return completion(".")
+    choices = []
+    for index, tokens in enumerate(body["prompt"]):
+        found = values or [None, *(-1.0 - token % 7 for token in tokens[1:]), -1.0]
+        top = [value and {"x": -1.0} for value in found]
+        choices.append({"index": index, "logprobs": {"token_logprobs": found, "top_logprobs": top}})
+    return {"choices": choices}
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("echo", "says"),
+    [
+        (lambda body: echoing(body, [-1.0]), "does not return a finite log-probability for each of the 43 tokens"),
+        (lambda body: {"choices": [{"index": 0, "logprobs": {"content": []}}]}, "echo"),
+        (
+            lambda body: Fault(400, {"error": {"message": "no echo here"}}),
+            "(400 Client Error",
+        ),
+    ],
+    ids=["no echo", "as llama.cpp", "refused"],
+)
+def test_a_server_that_does_not_echo_is_one_line_before_the_run(echo, says, tiny_model, capsys):
+    with LocalServer(probed=lambda body: echo(body) if body.get("echo") else completion(".")) as server:
+        words = ["eval", "--data", "sample", "--tasks", TASK, "--model", "local-completions", "--model_args"]
+        arguments = f"model=m,base_url={server.url}/completions,tokenizer_backend=huggingface,tokenizer={tiny_model}"
+        assert exit_code([*words, arguments]) == 1
+    line = one_line(capsys.readouterr().err)
+    assert says in line and "--model vllm or hf" in line and "A" not in line.partition(":")[0]
+    assert [body for body in server.probes if body.get("echo")][1:] == []
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (float("nan"), "not finite"),
+        (float("-inf"), "not finite"),
+        (-1.5, "equally likely in 4 of 4 examples"),
+    ],
+)
+def test_likelihoods_by_which_no_choice_is_chosen_are_an_error(value, says):
+    assert says in error_line(MedtasksError, evaluate, TASK, Scripted(lambda doc: value), limit=4)
+
+
+def test_a_tie_by_chance_is_none():
+    first: list[str] = []
+
+    def likelihood(doc):
+        first.append(doc["question"])
+        return -1.0 if doc["question"] == first[0] else -ord(doc["continuation"][-1])
+
+    assert evaluate(TASK, Scripted(likelihood))["samples"][TASK]
+
+
+@pytest.mark.torch
+def test_a_server_is_sent_the_token_that_models_in_this_process_begin_with(tiny_model, tmp_path):
+    from tokenizers import processors
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    assert not begins_with_bos(tokenizer) and not begins_with_bos(None)
+    tokenizer._tokenizer.post_processor = processors.TemplateProcessing("<s> $A", special_tokens=[("<s>", 0)])
+    tokenizer.chat_template = None
+    tokenizer.save_pretrained(tmp_path)
+    with LocalServer(lambda body: ".", probed=echoing) as server:
+        words = [
+            "eval",
+            "--data",
+            "sample",
+            "--tasks",
+            f"{TASK},medhallu",
+            "--limit",
+            "1",
+            "--model",
+            "local-completions",
+        ]
+        arguments = f"model=m,base_url={server.url}/completions,tokenizer_backend=huggingface,tokenizer={tmp_path}"
+        assert exit_code([*words, "--model_args", arguments]) == 0
+    (generated,) = server.requests
+    echoed = [body for body in server.probes if body.get("echo")]
+    assert {tokens[0] for body in [generated, *echoed] for tokens in body["prompt"]} == {0}
+    given = {"pretrained": str(tiny_model), "tokenizer": str(tmp_path)}
+    in_process = get_model("hf").create_from_arg_obj(given, {"device": "cpu"})
+    text = in_process.tokenizer.decode(generated["prompt"][0][1:])
+    assert in_process.tok_encode(text) == generated["prompt"][0]
