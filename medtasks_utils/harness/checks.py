@@ -31,7 +31,7 @@ from .lm_eval_names import (
     sanitize_model_name,
 )
 from .log_likelihoods import try_echo
-from .models import HF, begins_with_bos, check_tokenizer, context_in_process
+from .models import HF, IN_PROCESS, begins_with_bos, check_in_process, check_tokenizer, context_in_process
 from .server_model import endpoint_of, is_api, model_to_probe, probe
 from .settings import check_arguments, check_generation, check_room, warn_of_cut_reasoning
 from .task_options import without_effect
@@ -39,7 +39,6 @@ from .task_options import without_effect
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
 _EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "vllm": "vllm"}
 _TRIAL_BYTES = 1 << 20  # large enough to fail on a full disk
-_DEFAULT_DEVICE = "cuda:0"  # lm_eval uses it only if it exists
 _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 
 
@@ -217,7 +216,7 @@ def check_model(config: EvaluatorConfig) -> None:
     """Check the kind of model and its arguments, and that its folder, its packages and the requested device exist.
 
     Raises:
-        UsageError: for an unknown kind, folder or argument, and for a CUDA device if torch finds none.
+        UsageError: for an unknown kind, folder or argument, and for what a model in this process cannot do.
         MedtasksError: for a missing package.
     """
     path = str(config.model_args.get("pretrained", ""))
@@ -234,12 +233,8 @@ def check_model(config: EvaluatorConfig) -> None:
         closest = difflib.get_close_matches(config.model, beginnings, n=1)
         suggestion = f" (did you mean {beginnings[closest[0]]}?)" if closest else ""
         raise UsageError(f"--model: unknown model {config.model}{suggestion}") from None
-    device = str(config.model_args.get("device") or config.device)
-    if config.model in HF and device.startswith("cuda") and device != _DEFAULT_DEVICE:
-        import torch
-
-        if not torch.cuda.is_available():
-            raise UsageError(f"device {device}: torch finds no CUDA device here; omit it to use another one")
+    if config.model in IN_PROCESS:
+        check_in_process(config.model, config.model_args, config.gen_kwargs, str(config.device))
     if is_api(kind) or config.model in HF:
         check_arguments(kind, config.model, config.model_args, is_api(kind))
     if config.wandb_args and importlib.util.find_spec("wandb") is None:

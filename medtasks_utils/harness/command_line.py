@@ -15,6 +15,9 @@ from medtasks_utils.writing import SECRETS, JsonObject, Settings
 from .lm_eval_names import EvaluatorConfig, MergeDictAction, Run, key_val_to_dict
 from .task_options import DATA_KEY, FLAGS
 
+_FLAGS = {"device", "batch_size", "max_batch_size"}
+"""Arguments of models that are flags of ``lm_eval run``."""
+
 
 class _MergeSettings(MergeDictAction):  # type: ignore[misc]
     """An action that merges the arguments of a flag. Their values may be JSON, which lm_eval would take for strings."""
@@ -80,6 +83,8 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
     config.tasks = [name.strip() for name in names.split(",") if name.strip()]
     if not config.tasks:
         raise UsageError("no task is named: use --tasks medtasks for the main tasks; medtasks eval --help lists all")
+    for name in _FLAGS.intersection(config.model_args):  # lm_eval would pass them to the model twice
+        setattr(config, name, config.model_args.pop(name))
     config.metadata = with_plain_flags(config.metadata, data, settings)
     return config
 

@@ -1,8 +1,11 @@
 """Provide what the other modules need to know about any model: its kind, its seed, its context, its processes."""
 
 import atexit
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError, reason_of
@@ -16,6 +19,13 @@ Asking = Callable[[Sequence[Instance]], Sequence[Any]]
 
 HF = ("hf", "hf-auto", "huggingface")
 """The values of ``--model`` for transformers models."""
+IN_PROCESS = (*HF, "vllm")
+"""The values of ``--model`` for models in this process whose arguments are checked."""
+
+_OF_TEMPLATES = ("reasoning_effort", "thinking", "thinking_budget", "chat_template_kwargs")
+"""Arguments of chat templates, as servers take them."""
+_REASONING = re.compile(r"think>|\[THINK\]|<\|channel|<\|think")  # also of Ministral, gpt-oss and Gemma 4
+_DEFAULT_DEVICE = "cuda:0"  # lm_eval uses it only if it exists
 
 
 # ---- kinds of models
@@ -29,6 +39,15 @@ def is_one_of(model: LM, *classes: str) -> bool:
 def runs_in_process(model: LM) -> bool:
     """Return whether a model generates in this process, with a known tokenizer and context."""
     return is_one_of(model, "HFLM", "VLLM", "SGLangLM")
+
+
+def may_reason(model: LM, template: str) -> bool:
+    """Return whether a model's chat template has marks of reasoning, which its arguments do not switch off."""
+    switches = {
+        "enable_thinking": getattr(model, "enable_thinking", None),
+        **(getattr(model, "chat_template_args", None) or {}),
+    }
+    return bool(_REASONING.search(template)) and switches["enable_thinking"] is not False
 
 
 def seed_of(model: LM, settings: Settings) -> int | None:
@@ -93,6 +112,46 @@ def ask_in_step(model: LM, ask: Asking, requests: Sequence[Instance], others: Se
     return list(replies)[: len(requests)]
 
 
+# ---- arguments, before weights are loaded
+
+
+def check_in_process(kind: str, arguments: Settings, settings: Settings, device: str) -> None:
+    """Check what a model that will run in this process needs.
+
+    Args:
+        kind: the value of ``--model``, one of :data:`IN_PROCESS`.
+        arguments: the model's arguments.
+        settings: the generation settings of the command line.
+        device: the value of ``--device``.
+
+    Raises:
+        UsageError: for the first error.
+    """
+    import torch
+
+    dtype = arguments.get("dtype", "auto")
+    is_elsewhere = device.startswith("cuda") and device != _DEFAULT_DEVICE
+    has_cuda = kind not in HF or torch.cuda.is_available()
+    file, folder = arguments.get("gguf_file"), Path(str(arguments.get("pretrained")))
+    mistake = ""
+    if names := [name for name in _OF_TEMPLATES if name in arguments or name in settings]:
+        mistake = f"{names[0]}: {kind} gives templates what --model_args has as 'chat_template_args={{...}}', in JSON"
+    elif arguments.get("enable_thinking") is True and not arguments.get("think_end_token"):
+        mistake = "--model_args: enable_thinking=True needs the mark that ends reasoning: think_end_token='</think>'"
+    elif dtype != "auto" and not isinstance(getattr(torch, str(dtype), None), torch.dtype):
+        mistake = f"--model_args: unknown dtype {dtype}: use auto, float16, bfloat16 or float32"
+    elif is_elsewhere and not has_cuda:
+        mistake = f"device {device}: torch finds no CUDA device here; omit it to use another one"
+    elif arguments.get("parallelize") and not has_cuda:
+        mistake = "--model_args: parallelize=True divides a model among GPUs, and torch finds none here: omit it"
+    elif file and folder.is_dir() and not (folder / file).exists():
+        mistake = f"--model_args: there is no file gguf_file={file} in {folder}"
+    elif file and find_spec("gguf") is None:
+        mistake = "--model_args: gguf_file needs gguf: pip install gguf"
+    if mistake:
+        raise UsageError(mistake)
+
+
 # ---- prompts that fit
 
 
@@ -101,7 +160,7 @@ def context_in_process(kind: str, arguments: Settings) -> int | None:
 
     It is taken from the model's arguments, or else from its configuration; None if neither states it.
     """
-    if kind not in (*HF, "vllm"):
+    if kind not in IN_PROCESS:
         return None
     given = arguments.get("max_length") or arguments.get("max_model_len")
     if given:

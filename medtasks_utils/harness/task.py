@@ -34,7 +34,7 @@ from .aggregates import HarnessAggregation, combined
 from .fields import OURS, bind_filters, checked_fields, filters_as_signed, metrics_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .log_likelihoods import check_log_likelihoods
-from .models import runs_in_process
+from .models import may_reason, runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
 from .rendering import check_templates, index_or_text, index_or_texts, rendered
 from .run_model import current_run
@@ -359,7 +359,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         length = self.config.generation_kwargs.get("max_gen_toks")
         if isinstance(length, int):
             check_room([(name, length)], model.max_length)
-            if "think>" in template and self._has_chat_template:
+            if self._has_chat_template and may_reason(model, template):
                 warn_of_cut_reasoning([(name, length)])
 
     @property

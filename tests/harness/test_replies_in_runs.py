@@ -279,10 +279,15 @@ def test_replies_that_leave_no_room_are_one_line(hf, data):
 def test_a_chat_model_asked_without_its_template_or_with_little_room_to_reason_gets_a_word(hf, data, caplog):
     model = hf()
     rows_of(data, 1)
-    for is_chat, says in (False, "add --apply_chat_template"), (True, "the model reasons, and max_gen_toks=2 "):
+    warning = "the model reasons, and max_gen_toks=2 "
+    for is_chat, says in (False, "add --apply_chat_template"), (True, warning):
         evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=2", apply_chat_template=is_chat)
         assert says in caplog.text
-        model.tokenizer.chat_template += "{# <think> #}"
+        model.tokenizer.chat_template += "{# <|channel|>analysis #}"
+    caplog.clear()
+    model.chat_template_args = {"enable_thinking": False}
+    evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=2")
+    assert warning not in caplog.text
 
 
 @pytest.mark.torch
