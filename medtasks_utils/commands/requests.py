@@ -34,12 +34,13 @@ class Requests(HarnessCommand):
 
     def run(self) -> CommandResult:
         """Write the files, and return their paths."""
-        from medtasks_utils.elsewhere.batch import write_requests
+        from medtasks_utils.elsewhere.batch import FORMS, write_requests
 
         flags = vars(self.arguments)
         file = flags.pop("output_path", None)
         if not file:
             raise UsageError("name the output file for the requests, such as -o requests.jsonl")
+        flags["model"] = FORMS[self.form]
         if self.form == "chat":
             flags["apply_chat_template"] = True
         config = self.configured()

@@ -12,7 +12,7 @@ from typing import Any
 from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.writing import SECRETS, JsonObject, Settings
 
-from .lm_eval_names import EvaluatorConfig, MergeDictAction, Run, key_val_to_dict
+from .lm_eval_names import DEFAULT_SEED, EvaluatorConfig, MergeDictAction, Run, key_val_to_dict
 from .task_options import DATA_KEY, FLAGS
 
 _FLAGS = {"device", "batch_size", "max_batch_size"}
@@ -85,6 +85,9 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
         raise UsageError("no task is named: use --tasks medtasks for the main tasks; medtasks eval --help lists all")
     for name in _FLAGS.intersection(config.model_args):  # lm_eval would pass them to the model twice
         setattr(config, name, config.model_args.pop(name))
+    of_torch = config.seed[2]
+    if of_torch not in (None, DEFAULT_SEED[2]) and (config.model == "vllm" or "completions" in config.model):
+        config.model_args.setdefault("seed", of_torch)  # lm_eval would send its own seed, whatever --seed says
     config.metadata = with_plain_flags(config.metadata, data, settings)
     return config
 

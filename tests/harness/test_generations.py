@@ -50,6 +50,16 @@ def test_a_server_that_honours_seeds_gives_different_texts(model_args, gen_kwarg
     assert server.most_at_once == 4, "not one group of equal settings after the other"
 
 
+@pytest.mark.parametrize(
+    ("flags", "base"), [((), 1234), (("--seed", 7), 7), (("--seed", "1,2,3,4"), 3), (("--seed", 7, "seed"), 5)]
+)
+def test_a_server_is_sent_the_seed_of_the_command_line(flags, base):
+    with LocalServer(lambda body: "\\boxed{1}") as server:
+        words = server.run_of("medhallu", **({"seed": 5} if "seed" in flags else {}))
+        succeed(*words, "--limit", 1, "--set", "medhallu.repeats=2", *flags[:2])
+    assert sorted(body["seed"] for body in server.requests) == [base, base + 1]
+
+
 def test_vllm_takes_one_in_its_sampling_parameters():
     derived = type("Derived", (type("VLLM", (Scripted,), {"model_args": {"seed": 77}}),), {})
     given = {"do_sample": True, "temperature": 0.7}
