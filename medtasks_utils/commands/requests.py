@@ -34,7 +34,8 @@ class Requests(HarnessCommand):
 
     def run(self) -> CommandResult:
         """Write the files, and return their paths."""
-        from medtasks_utils.elsewhere.batch import FORMS, write_requests
+        from medtasks_utils.elsewhere.batch import write_requests
+        from medtasks_utils.harness.batch_model import FORMS
 
         flags = vars(self.arguments)
         file = flags.pop("output_path", None)

@@ -33,7 +33,7 @@ from .lm_eval_names import (
 from .log_likelihoods import try_echo
 from .models import HF, IN_PROCESS, begins_with_bos, check_in_process, check_tokenizer, context_in_process
 from .server_model import endpoint_of, is_api, model_to_probe, probe
-from .settings import check_arguments, check_generation, check_room, warn_of_cut_reasoning
+from .settings import check_arguments, check_room, mistakes_in_generation, warn_of_cut_reasoning
 from .task_options import without_effect
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
@@ -102,7 +102,8 @@ def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: S
     Raises:
         UsageError: for the first error.
     """
-    check_generation(config.gen_kwargs)
+    for mistake in mistakes_in_generation(config.gen_kwargs):
+        raise UsageError(f"--gen_kwargs: {mistake}")
     ours = _ours(tasks)
     for benchmark in dict.fromkeys(type(task.benchmark) for task in ours):
         of_benchmark = [task for task in ours if type(task.benchmark) is benchmark]

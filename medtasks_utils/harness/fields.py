@@ -34,6 +34,7 @@ from .lm_eval_names import (
     get_filter,
     register_filter,
 )
+from .settings import mistakes_in_generation
 
 READINGS = {STRICT: "strict", FLEXIBLE: "flexible"}
 """By the name of each of our filters, its argument ``reading``."""
@@ -153,6 +154,8 @@ def _problems(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings, ours:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         yield str(first["loc"][0]), f"{first['msg']} at {place}, not {first['input']!r}"
+    mistakes = mistakes_in_generation(settings.get("generation_kwargs") or {})
+    yield from (("generation_kwargs", mistake) for mistake in mistakes)
     fields = [*TaskConfig.__dataclass_fields__, *OURS, *_STRUCTURE]
     of_config = [*FewshotConfig.__dataclass_fields__]
     stated = [(name, name, fields) for name in settings]

@@ -1,7 +1,7 @@
 """Check names and types in a model's arguments and generation settings, and that replies leave room for a prompt."""
 
 import inspect
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, get_args
 
 from medtasks_utils.errors import UsageError, did_you_mean, logger
@@ -10,29 +10,29 @@ from medtasks_utils.writing import Settings
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "max_gen_toks": ((int,), "a whole number above 0"),
     "do_sample": ((bool,), "true or false"),
+    "until": ((str, list), "a text or a list of texts"),
     **dict.fromkeys(("temperature", "top_p", "top_k", "min_p", "presence_penalty"), ((int, float), "a number")),
 }
 """By generation setting, the types of its values, and what they are called in messages."""
+_OF_REQUESTS = ("messages", "prompt", "model", "stream")
 _OTHER_NAMES = ("max_tokens", "max_new_tokens", "max_completion_tokens")
 FOR_REASONING = 4096
 """Number of tokens; below this ``max_gen_toks``, a reasoning model causes a warning, which recommends twice as many."""
 
 
-def check_generation(settings: Settings) -> None:
-    """Check the names and types in ``--gen_kwargs``; unknown settings are passed to the backend.
-
-    Raises:
-        UsageError: for the first error, such as a likely misspelling.
-    """
+def mistakes_in_generation(settings: Settings) -> Iterator[str]:
+    """Yield what is wrong with the names and types of generation settings; unknown ones are passed to the backend."""
     for name, value in settings.items():
         if name in _OTHER_NAMES:
-            raise UsageError(f"--gen_kwargs: use max_gen_toks, not {name}; each engine gets it under its own name")
-        suggestion = did_you_mean(name, ("until", *_KINDS), 0.85)
-        if suggestion and name not in ("until", *_KINDS):
-            raise UsageError(f"--gen_kwargs: unknown setting {name}{suggestion}")
+            yield f"use max_gen_toks, not {name}; each engine gets it under its own name"
+        if name in _OF_REQUESTS:
+            yield f"{name} would replace what the task or the model's arguments say: omit it"
+        suggestion = did_you_mean(name, _KINDS, 0.85)
+        if suggestion and name not in _KINDS:
+            yield f"unknown setting {name}{suggestion}"
         types, expected = _KINDS.get(name, ((type(value),), ""))
         if value is not None and (type(value) not in types or (name == "max_gen_toks" and value <= 0)):
-            raise UsageError(f"--gen_kwargs: {name} takes {expected}, not {value!r}")
+            yield f"{name} takes {expected}, not {value!r}"
 
 
 def check_arguments(kind: type, name: str, arguments: Settings, is_api: bool) -> None:

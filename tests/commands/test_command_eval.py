@@ -41,6 +41,7 @@ def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
     results = saved_results(folder)
     for name in ("medtasks", "date", "start_time", "end_time", "total_evaluation_time_seconds", "pretty_env_info"):
         results.pop(name, None)
+    results["config"]["model_args"].pop("seed", None)  # that of --seed, which lm_eval does not send
     logs = folder.glob("**/samples_*.jsonl")
     return results, {str(path.relative_to(folder)).rpartition("_")[0]: path.read_text() for path in logs}
 
