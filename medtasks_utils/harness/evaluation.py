@@ -42,6 +42,7 @@ class Evaluation:
         results: lm_eval's results; None before they are known, and in all processes but the first.
         path: the results file; None if it was not requested, or could not be saved.
         unsaved: messages of errors that occurred while saving, as keys, in order.
+        provenance: what the results' configuration says of the model besides what lm_eval writes.
         problem: a line that says what could not be saved or scored; None if there was no problem.
         against: by task, how the run compares with the run of ``--against``; empty without this flag.
         spent: the tokens that the server reported, and the number of reused replies of earlier runs.
@@ -71,6 +72,7 @@ class Evaluation:
         self.config = config
         self.unsaved: dict[str, None] = {}
         self.spent: JsonObject = {}
+        self.provenance: JsonObject = {}
         if "completions" in config.model and config.model_args.get("seed", "") is None:
             del config.model_args["seed"]  # lm_eval's API models take only a number
             config.gen_kwargs["seed"] = None
@@ -170,6 +172,7 @@ class Evaluation:
         if self.store and self.store.reused:
             self.spent["answers_taken_over"] = self.store.reused
         self.seconds = time.perf_counter() - self._start
+        results = {**results, "config": {**results["config"], **self.provenance}}
         sys.stdout = io.StringIO()  # hides lm_eval's table, whose first line shows API keys
         self.results = SECRETS.scrub({**results, **({"medtasks": self.spent} if self.spent else {})})
         return self.results

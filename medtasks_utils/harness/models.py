@@ -4,12 +4,13 @@ import atexit
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError, reason_of
-from medtasks_utils.writing import Settings
+from medtasks_utils.writing import JsonObject, Settings
 
 from .lm_eval_names import LM, Instance, TemplateAPI, get_model
 from .server_model import is_api
@@ -60,6 +61,21 @@ def seed_of(model: LM, settings: Settings) -> int | None:
         return None
     seed = settings.get("seed", usual)
     return seed if isinstance(seed, int) else None
+
+
+def provenance_of(model: LM) -> JsonObject:
+    """Return what results say of a model in this process that lm_eval does not find out, or takes from flags."""
+    if is_one_of(model, "HFLM"):
+        return {"device": str(model.device)}
+    with suppress(AttributeError):  # several engines, each in a process of its own, or another release
+        config = model.model.llm_engine.vllm_config
+        return {
+            "device": config.device_config.device_type,
+            "model_dtype": str(config.model_config.dtype),
+            "model_revision": config.model_config.revision,
+            "vllm_version": version("vllm"),
+        }
+    return {}
 
 
 # ---- processes

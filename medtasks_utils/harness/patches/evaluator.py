@@ -13,6 +13,7 @@ from typing import Any
 from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.aggregates import without_nan
 from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
+from medtasks_utils.harness.models import provenance_of
 from medtasks_utils.harness.run_model import RunModel, current_run
 from medtasks_utils.harness.stepwise import evaluate_in_steps
 from medtasks_utils.writing import SECRETS, JsonObject
@@ -31,6 +32,8 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
         ours = [name for name, task in tasks.items() if hasattr(task, "with_batch_scores")]
         with ExitStack() as stack:
             model = lm.lm if isinstance(lm, CachingLM) else lm
+            if evaluation:
+                evaluation.provenance = provenance_of(model)
             known = (evaluation.store, ours, evaluation.config.model_args) if evaluation else (None, ours)
             run = RunModel(model, *known)
             if isinstance(lm, CachingLM):
