@@ -80,7 +80,7 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def show_errors_as_one_line() -> None:
-    """Make Python print an uncaught :class:`MedtasksError` as one line; the exit code stays 1.
+    """Make Python print an uncaught :class:`MedtasksError`, and an interrupt, as one line; the exit code stays.
 
     By itself, the command ``lm_eval`` prints a traceback of some forty lines for every exception. The traceback is
     still printed for an error with a cause, which indicates a bug, and if ``LMEVAL_LOG_LEVEL`` is ``DEBUG``.
@@ -88,7 +88,10 @@ def show_errors_as_one_line() -> None:
     previous = sys.excepthook
 
     def hook(kind: type[BaseException], error: BaseException, traceback: TracebackType | None) -> None:
-        if isinstance(error, MedtasksError) and error.__cause__ is None and logger.getEffectiveLevel() > logging.DEBUG:
+        is_expected = isinstance(error, MedtasksError) and error.__cause__ is None
+        if kind is KeyboardInterrupt:
+            print("medtasks: interrupted", file=sys.stderr)
+        elif is_expected and logger.getEffectiveLevel() > logging.DEBUG:
             print(f"medtasks: error: {error}", file=sys.stderr)
         else:
             previous(kind, error, traceback)

@@ -235,7 +235,8 @@ def check_model(config: EvaluatorConfig) -> None:
         suggestion = f" (did you mean {beginnings[closest[0]]}?)" if closest else ""
         raise UsageError(f"--model: unknown model {config.model}{suggestion}") from None
     if config.model in IN_PROCESS:
-        check_in_process(config.model, config.model_args, config.gen_kwargs, str(config.device))
+        flags = str(config.device), str(config.batch_size)
+        check_in_process(config.model, config.model_args, config.gen_kwargs, *flags)
     if is_api(kind) or config.model in HF:
         check_arguments(kind, config.model, config.model_args, is_api(kind))
     if config.wandb_args and importlib.util.find_spec("wandb") is None:

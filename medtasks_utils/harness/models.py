@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.errors import MedtasksError, UsageError, reason_of
+from medtasks_utils.errors import MedtasksError, UsageError, logger, reason_of
 from medtasks_utils.writing import JsonObject, Settings
 
 from .lm_eval_names import LM, Instance, TemplateAPI, get_model
@@ -131,7 +131,7 @@ def ask_in_step(model: LM, ask: Asking, requests: Sequence[Instance], others: Se
 # ---- arguments, before weights are loaded
 
 
-def check_in_process(kind: str, arguments: Settings, settings: Settings, device: str) -> None:
+def check_in_process(kind: str, arguments: Settings, settings: Settings, device: str, batch_size: str) -> None:
     """Check what a model that will run in this process needs.
 
     Args:
@@ -139,6 +139,7 @@ def check_in_process(kind: str, arguments: Settings, settings: Settings, device:
         arguments: the model's arguments.
         settings: the generation settings of the command line.
         device: the value of ``--device``.
+        batch_size: the value of ``--batch_size``.
 
     Raises:
         UsageError: for the first error.
@@ -166,6 +167,11 @@ def check_in_process(kind: str, arguments: Settings, settings: Settings, device:
         mistake = "--model_args: gguf_file needs gguf: pip install gguf"
     if mistake:
         raise UsageError(mistake)
+    if kind in HF and batch_size.startswith("auto") and not torch.cuda.is_available():
+        logger.warning(
+            "--batch_size auto first tries batches of 64 prompts as long as the context, which takes many minutes and "
+            "much memory without a GPU: use a number, such as 2"
+        )
 
 
 # ---- prompts that fit

@@ -294,8 +294,8 @@ class ReplyStore:
             yield
         except OSError as error:
             raise MedtasksError(
-                f"cannot store replies in {self.folder} ({error.strerror}): make room or make it writable, and run "
-                "the same command again to continue where it stopped"
+                f"cannot store replies in {self.folder} ({error.strerror}): make room or make it writable; "
+                f"{self.way_on}"
             ) from None
 
     @property

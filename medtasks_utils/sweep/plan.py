@@ -38,7 +38,7 @@ example of a plan:
     - name: qwen-7b
       model: hf
       model_args: {pretrained: Qwen/Qwen2.5-7B-Instruct, dtype: bfloat16}
-      flags: {apply_chat_template: true, batch_size: auto}
+      flags: {apply_chat_template: true, batch_size: 16}
       resources: {gpus: 1, cpus: 4}
     - name: qwen-32b               # served by vLLM, which the sweep starts and stops
       vllm: {model: Qwen/Qwen3-32B, max_model_len: 40960, reasoning_parser: qwen3}

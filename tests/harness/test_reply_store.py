@@ -160,7 +160,10 @@ def test_a_full_disk_is_one_line_and_loses_no_replies(step, tmp_path, monkeypatc
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     monkeypatch.setattr("medtasks_utils.inference.reply_store.line_of", Mock(side_effect=full))
     monkeypatch.setattr("medtasks_utils.inference.reply_files.gzip.compress", Mock(side_effect=full))
-    with pytest.raises(MedtasksError, match=r"cannot store replies in .*No space left on device.*run the same command"):
+    with pytest.raises(
+        MedtasksError,
+        match=r"cannot store replies in .*No space left on device.*replies kept in .*: \d+; run the same command",
+    ):
         put(store, "q", "reply") if step == "put" else store.end()
     store.close()
     assert take(ReplyStore(tmp_path, MODEL), "p") == "reply"
