@@ -31,7 +31,7 @@ from .lm_eval_names import (
     sanitize_model_name,
 )
 from .log_likelihoods import try_echo
-from .models import HF, IN_PROCESS, begins_with_bos, check_in_process, check_tokenizer, context_in_process
+from .models import HF, IN_PROCESS, begins_with_bos, check_tokenizer, context_in_process, mistakes_in_process
 from .server_model import endpoint_of, is_api, model_to_probe, probe
 from .settings import check_arguments, check_room, mistakes_in_generation, warn_of_cut_reasoning
 from .task_options import without_effect
@@ -234,9 +234,8 @@ def check_model(config: EvaluatorConfig) -> None:
         closest = difflib.get_close_matches(config.model, beginnings, n=1)
         suggestion = f" (did you mean {beginnings[closest[0]]}?)" if closest else ""
         raise UsageError(f"--model: unknown model {config.model}{suggestion}") from None
-    if config.model in IN_PROCESS:
-        flags = str(config.device), str(config.batch_size)
-        check_in_process(config.model, config.model_args, config.gen_kwargs, *flags)
+    for mistake in mistakes_in_process(config) if config.model in IN_PROCESS else ():
+        raise UsageError(mistake)
     if is_api(kind) or config.model in HF:
         check_arguments(kind, config.model, config.model_args, is_api(kind))
     if config.wandb_args and importlib.util.find_spec("wandb") is None:

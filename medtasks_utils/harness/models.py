@@ -2,7 +2,7 @@
 
 import atexit
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -12,7 +12,7 @@ from typing import Any
 from medtasks_utils.errors import MedtasksError, UsageError, logger, reason_of
 from medtasks_utils.writing import JsonObject, Settings
 
-from .lm_eval_names import LM, Instance, TemplateAPI, get_model
+from .lm_eval_names import LM, EvaluatorConfig, Instance, TemplateAPI, get_model
 from .server_model import is_api
 
 Asking = Callable[[Sequence[Instance]], Sequence[Any]]
@@ -131,43 +131,29 @@ def ask_in_step(model: LM, ask: Asking, requests: Sequence[Instance], others: Se
 # ---- arguments, before weights are loaded
 
 
-def check_in_process(kind: str, arguments: Settings, settings: Settings, device: str, batch_size: str) -> None:
-    """Check what a model that will run in this process needs.
-
-    Args:
-        kind: the value of ``--model``, one of :data:`IN_PROCESS`.
-        arguments: the model's arguments.
-        settings: the generation settings of the command line.
-        device: the value of ``--device``.
-        batch_size: the value of ``--batch_size``.
-
-    Raises:
-        UsageError: for the first error.
-    """
+def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
+    """Yield what keeps a model, whose kind is one of :data:`IN_PROCESS`, from running in this process."""
     import torch
 
-    dtype = arguments.get("dtype", "auto")
-    is_elsewhere = device.startswith("cuda") and device != _DEFAULT_DEVICE
-    has_cuda = kind not in HF or torch.cuda.is_available()
-    file, folder = arguments.get("gguf_file"), Path(str(arguments.get("pretrained")))
-    mistake = ""
-    if names := [name for name in _OF_TEMPLATES if name in arguments or name in settings]:
-        mistake = f"{names[0]}: {kind} gives templates what --model_args has as 'chat_template_args={{...}}', in JSON"
-    elif arguments.get("enable_thinking") is True and not arguments.get("think_end_token"):
-        mistake = "--model_args: enable_thinking=True needs the mark that ends reasoning: think_end_token='</think>'"
-    elif dtype != "auto" and not isinstance(getattr(torch, str(dtype), None), torch.dtype):
-        mistake = f"--model_args: unknown dtype {dtype}: use auto, float16, bfloat16 or float32"
-    elif is_elsewhere and not has_cuda:
-        mistake = f"device {device}: torch finds no CUDA device here; omit it to use another one"
-    elif arguments.get("parallelize") and not has_cuda:
-        mistake = "--model_args: parallelize=True divides a model among GPUs, and torch finds none here: omit it"
-    elif file and folder.is_dir() and not (folder / file).exists():
-        mistake = f"--model_args: there is no file gguf_file={file} in {folder}"
-    elif file and find_spec("gguf") is None:
-        mistake = "--model_args: gguf_file needs gguf: pip install gguf"
-    if mistake:
-        raise UsageError(mistake)
-    if kind in HF and batch_size.startswith("auto") and not torch.cuda.is_available():
+    arguments, device = config.model_args, str(config.device)
+    dtype, file, folder = arguments.get("dtype", "auto"), arguments.get("gguf_file"), str(arguments.get("pretrained"))
+    lacks_gpu = config.model in HF and not torch.cuda.is_available()
+    for name in _OF_TEMPLATES:
+        if name in arguments or name in config.gen_kwargs:
+            yield f"{name}: models in this process take it in --model_args, as 'chat_template_args={{...}}' in JSON"
+    if arguments.get("enable_thinking") is True and not arguments.get("think_end_token"):
+        yield "--model_args: enable_thinking=True needs the mark that ends reasoning: think_end_token='</think>'"
+    if dtype != "auto" and not isinstance(getattr(torch, str(dtype), None), torch.dtype):
+        yield f"--model_args: unknown dtype {dtype}: use auto, float16, bfloat16 or float32"
+    if lacks_gpu and device.startswith("cuda") and device != _DEFAULT_DEVICE:
+        yield f"device {device}: torch finds no CUDA device here; omit it to use another one"
+    if lacks_gpu and arguments.get("parallelize"):
+        yield "--model_args: parallelize=True divides a model among GPUs, and torch finds none here: omit it"
+    if file and Path(folder).is_dir() and not Path(folder, file).exists():
+        yield f"--model_args: there is no file gguf_file={file} in {folder}"
+    if file and find_spec("gguf") is None:
+        yield "--model_args: gguf_file needs gguf: pip install gguf"
+    if lacks_gpu and str(config.batch_size).startswith("auto"):
         logger.warning(
             "--batch_size auto first tries batches of 64 prompts as long as the context, which takes many minutes and "
             "much memory without a GPU: use a number, such as 2"

@@ -37,6 +37,8 @@ def test_an_error_of_ours_is_shown_as_one_line(monkeypatch, capsys):
     logging.getLogger("lm_eval").setLevel(logging.INFO)
     sys.excepthook(UsageError, UsageError("what is wrong and the way out"), None)
     assert one_line(capsys.readouterr().err) == "what is wrong and the way out"
+    sys.excepthook(KeyboardInterrupt, KeyboardInterrupt(), None)
+    assert capsys.readouterr().err == "medtasks: interrupted\n"
     unexpected, debugged = UsageError("a bug"), UsageError("in detail")
     unexpected.__cause__ = KeyError()
     sys.excepthook(UsageError, unexpected, None)

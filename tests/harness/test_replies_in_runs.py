@@ -5,12 +5,13 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from commanding import exit_code, one_line, succeed
 from fake_time import FakeTime
 from given import FILE, each_row, medmcqa_rows, table, write_rows
-from lm_eval.api.model import CacheHook
+from lm_eval.api.model import LM, CacheHook
 from lm_eval.api.registry import get_model
 from local_server import HANG_UP, Answer, Fault, LocalServer, Request, completion
 from running import evaluate, model_of, samples, saved_results, saved_samples
@@ -18,7 +19,7 @@ from scripts import in_turn, refusal, together
 from tool_caller import tagged
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.models import context_in_process
+from medtasks_utils.harness.models import context_in_process, provenance_of
 
 RIGHT = "\\boxed{A}"
 
@@ -314,6 +315,37 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
     assert sorted(repeated["tokens"]) == [0, 1, 2]
     assert not {"generate_until", "_model_generate"} & vars(model).keys()
     assert type(model.cache_hook) is CacheHook
+
+
+class VLLM(LM):  # type: ignore[misc]
+    """As far as it is asked what it is."""
+
+    loglikelihood = loglikelihood_rolling = generate_until = None
+    model = SimpleNamespace(
+        llm_engine=SimpleNamespace(
+            vllm_config=SimpleNamespace(
+                device_config=SimpleNamespace(device_type="cpu"),
+                model_config=SimpleNamespace(dtype="torch.bfloat16", revision="1a2b"),
+            )
+        )
+    )
+
+
+def test_results_say_what_vllm_was(monkeypatch):
+    monkeypatch.setattr("medtasks_utils.harness.models.version", {"vllm": "0.32.0"}.get)
+    expected = {"device": "cpu", "model_dtype": "torch.bfloat16", "model_revision": "1a2b", "vllm_version": "0.32.0"}
+    assert provenance_of(VLLM()) == expected
+    monkeypatch.setattr(VLLM, "model", None)  # several engines
+    assert provenance_of(VLLM()) == {}
+
+
+@pytest.mark.torch
+def test_results_say_which_device_it_was_and_what_takes_long(tiny_model, tmp_path, capsys):
+    words = ["eval", "--data", "sample", "--tasks", "medexqa_clinical_psychology_logits", "--limit", 1, "--model", "hf"]
+    arguments = f"pretrained={tiny_model},max_length=900,batch_size=auto,max_batch_size=2"
+    succeed(*words, "--model_args", arguments, "--output_path", tmp_path)
+    assert saved_results(tmp_path)["config"]["device"] == "cpu"
+    assert "--batch_size auto first tries" in capsys.readouterr().err
 
 
 # ---- before a run

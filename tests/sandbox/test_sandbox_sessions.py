@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -168,6 +169,18 @@ def test_closed_and_used_again(caplog):
     sandbox.close()
     assert len(started) >= 2
     until(lambda: not alive(started))
+
+
+def test_calls_that_wait_when_it_is_closed_do_not_start_it_again():
+    sandbox = Sandbox(timeout=60, processes=1)
+    sandbox.started()
+    with ThreadPoolExecutor(3) as threads:
+        calls = [threads.submit(sandbox.run, [(key, "import time; time.sleep(50)")]) for key in "abc"]
+        until(lambda: sandbox._threads._work_queue.qsize() == 2)
+        sandbox.close()
+        ended = [call.exception(timeout=30) for call in calls]
+    assert [type(error) for error in ended] == [type(None), CancelledError, CancelledError]
+    assert sandbox._zygote is None
 
 
 def test_a_sandbox_that_cannot_start_says_why(monkeypatch):
