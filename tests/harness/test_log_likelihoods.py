@@ -68,6 +68,13 @@ def test_likelihoods_by_which_no_choice_is_chosen_are_an_error(value, says):
     assert says in error_line(MedtasksError, evaluate, TASK, Scripted(lambda doc: value), limit=4)
 
 
+def test_letters_inside_reasoning_are_a_remark(monkeypatch):
+    model = Scripted(lambda doc: ord(doc["continuation"][-1]))
+    monkeypatch.setattr(model, "apply_chat_template", lambda *_, **__: "Hi<think>\n")
+    (remark,) = evaluate(TASK, model, limit=1)["configs"][TASK]["metadata"]["remarks"]
+    assert "opens reasoning" in remark
+
+
 def test_a_tie_by_chance_is_none():
     first: list[str] = []
 
