@@ -7,6 +7,9 @@ it has under way, is decided here alone.
 import asyncio
 import math
 import os
+import signal
+import sys
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -183,13 +186,19 @@ def run_with(endpoint: Endpoint, work: Callable[[Client], Awaitable[Value]]) -> 
     """Run ``work`` with a client in an event loop; in a notebook, which already runs one, in another thread."""
 
     async def run() -> Value:
+        if sys.version_info < (3, 11) and threading.current_thread() is threading.main_thread():  # as later ones do
+            task = asyncio.current_task()
+            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, lambda: task and task.cancel())
         async with Client(endpoint) as client:
             return await work(client)
 
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        return asyncio.run(run())
+        try:
+            return asyncio.run(run())
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
     from anyio.from_thread import start_blocking_portal
 
     with start_blocking_portal() as portal:
