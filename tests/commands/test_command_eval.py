@@ -15,7 +15,7 @@ from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
 from local_server import LocalServer
 from running import saved_results, saved_samples
-from scripts import in_turn, prompt_of, refusal
+from scripts import in_turn, refusal
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.harness import catalog
@@ -27,7 +27,7 @@ ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7
 @pytest.fixture(scope="module")
 def server():
     """The flags that name a model which answers at once, and to a prompt always the same."""
-    with LocalServer(lambda body: ANSWERS[sum(prompt_of(body).encode()) % len(ANSWERS)]) as served:
+    with LocalServer(lambda body: ANSWERS[sum(str(body["messages"]).encode()) % len(ANSWERS)]) as served:
         yield served.flags()
 
 
