@@ -18,8 +18,8 @@ PATIENCE = 600.0
 LONGEST_PAUSE = 120.0
 """Maximum time in seconds to wait before a request is sent again, even if the server asks for more."""
 
-_BACKOFF = 1.0  # seconds before the second attempt; doubled before each further one
-_LONGEST_BACKOFF = 30.0  # seconds
+_BACKOFF = 1.0  # seconds before the second attempt
+_DOUBLINGS = 5  # how often it is doubled before further ones
 _BEFORE_REMARK, _BETWEEN_REMARKS = 5.0, 60.0  # seconds
 
 clock: Callable[[], float] = time.monotonic
@@ -98,7 +98,7 @@ class Pace:
             self._failing_since = now
             if isinstance(error, ServerBusy):
                 self.allowed = max(self.allowed / 2, 1.0)
-        pause = min(error.retry_after, LONGEST_PAUSE) or min(_BACKOFF * 2.0**self._setbacks, _LONGEST_BACKOFF)
+        pause = min(error.retry_after, LONGEST_PAUSE) or _BACKOFF * 2 ** min(self._setbacks, _DOUBLINGS)
         self._setbacks += 1
         self._resumes_at = now + pause
         self._next_remark = self._next_remark or now + _BEFORE_REMARK

@@ -47,7 +47,7 @@ def test_a_request_waits_before_it_is_sent_again(time):
 def test_an_outage_is_waited_out_for_ten_minutes_with_growing_pauses_that_all_requests_share(time, caplog):
     found, number = sent(*[HANG_UP] * 8, ".", number=20)
     assert not [each for each in found if isinstance(each, Exception)] and number == 28
-    assert time.slept == [1, 2, 4, 8, 16, 30, 30, 30]
+    assert time.slept == [1, 2, 4, 8, 16, 32, 32, 32]
     assert len([line for line in caplog.messages if "does not respond" in line]) == 2, "once a minute"
 
 

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from contextlib import suppress
 from types import SimpleNamespace
 
 import numpy as np
@@ -116,6 +117,12 @@ BODIES = st.recursive(LEAVES, lambda inner: st.lists(inner, max_size=3) | st.dic
 CHOICES = st.builds(
     lambda choice, body: {**body, "choices": [choice]}, BODIES, st.dictionaries(NAMES, BODIES, max_size=3)
 )
+
+
+@given(status=st.sampled_from([200, 400, 403, 422, 429, 500]), body=BODIES, asked=st.text() | st.none())
+def test_whatever_an_error_holds_it_is_an_error_of_a_type(status, body, asked):
+    with suppress(ServerError):
+        read(status, json.dumps(body), "http://a", "m", {"seed": 1}, asked)
 
 
 @given(body=BODIES | CHOICES, limit=st.none() | st.integers(1, 9))
