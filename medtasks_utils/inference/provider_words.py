@@ -33,8 +33,8 @@ _EXCESS = _words(r"""
     | should[ ](be|not) | max | limit | at[ ]most | overflow | reduce | disabled | only | fit | supports | > | 超 | 过长
 """)
 _OTHER_LENGTH = _words(r"""
-    queue | worker | per[ ](min|day|hour)
-    | \A (?! (.|\n)* \b(prompt|inputs?|messages|context|total)\b ) (.|\n)*
+    queue | worker | per[ ](min|day|hour) | out[ ]?of[ ]?memory | exhausted | \bdied
+    | \A (?! (.|\n)* ( \b(prompt|inputs?|messages|context|total)\b | max_seq ) ) (.|\n)*
       (max_(completion_|output_|new_)?tokens | maximum[ ]tokens[ ]you[ ]requested)
 """)
 """What says that something else is too long or too many, such as the reply."""
@@ -46,13 +46,15 @@ _POLICY = _words(r"""
     | \binvalid_prompt\b | data_?inspection | inappropriate[ _]content | prohibited_?content | block_?reason
     | \bflagged | moderation | guardrail | \bsafety\b | safety_check | \bunsafe\b | high[ ]risk
     | (?<!case[- ])sensitive | (disallowed|illegal)[ ]content | \bharm(ful|[ _]cat) | jailbreak | llama[ -]guard
-    | (violat|against) .{0,60} (polic|guideline|terms) | (policy|guideline)s?[ ]violation | blocked[ ](by|terms)
+    | (violat|against) .{0,60} (polic|guideline|terms) | (policy|guideline)s?[ _]violation
+    | blocked[ ](by|terms) | (prompt|response)[ ]blocked
     | 敏感 | 违规 | 违反 | 不安全 | 审核 | 风险
 """)
 _NOT_THE_PROMPT = _words(r"""
     \b(account|organi[sz]ation|subscription|project|key)\b .{0,60}
     \b(suspended|terminated|deactivated|disabled|banned|flagged|restricted|locked|blocked)\b
     | \bmodel\b .{0,40} \b(blocked|not[ ]allowed|disabled|restricted)\b | access .{0,20} terminated
+    | network
     | unavailable(?![ ]for[ ]legal) | timed?[ -]?out | again[ ]later | please[ ]retry | overloaded | internal[ ]error
     | crash | not[ ](be[ ])?found | does[ ]not[ ]exist | not[ ]installed | unsupported | unknown
     | invalid[ ](safety|setting|param)
@@ -100,7 +102,7 @@ def _said(value: Any) -> Iterator[str]:
 
 def is_about_length(status: int, words: str) -> bool:
     """Return whether an error, by its status and what it says, is about the length of the prompt."""
-    if status in OF_THE_TIME:
+    if status == 429:
         return bool(_LARGER_THAN_A_RATE.search(words))
     if status in (*_OF_EVERY_REQUEST, 403) or _OTHER_LENGTH.search(words):
         return False

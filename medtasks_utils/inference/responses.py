@@ -116,7 +116,7 @@ def read(status: int, body: str, url: str, model: str, request: Settings, retry_
             words, status = str(error), error.status or status
     reason = f" ({quoted(words, _MAX_QUOTED)})" if words.strip() else ""
     problem = f"{url}{through_proxy(url)} answered with status {status} for the model {model}{reason}"
-    everything = said(body)
+    everything = re.sub(rf"(?<!\w){re.escape(model)}(?!\w)", "", said(body))  # it may be named after a filter
     if status == 413 or is_about_length(status, everything):
         raise PromptTooLong(problem, "", status, body)
     if is_about_policy(status, everything):

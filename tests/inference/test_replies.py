@@ -83,7 +83,7 @@ def test_a_response_without_a_reply_is_an_error_of_a_type(status, body, kind):
 @each_row("refusals")
 def test_what_a_provider_says_is_about_the_prompt_or_not(provider, status, body, kind):
     with pytest.raises(ServerError) as raised:
-        read(status, body if isinstance(body, str) else json.dumps(body), "http://a", "m", {})
+        read(status, body if isinstance(body, str) else json.dumps(body), "http://a", "my-moderation-model", {})
     assert type(raised.value).__name__ == kind
 
 
