@@ -123,11 +123,11 @@ class Client:
         attempts, attempt = attempts or self.endpoint.attempts, 0
         while True:
             attempt += 1
-            started = await self.pace.start()
+            await self.pace.start()
             try:
                 completion = await self._send(body)
             except ServerUnavailable as error:
-                self.pace.fail(error, started)
+                self.pace.fail(error)
                 if (attempts is not None and attempt >= attempts) or isinstance(error, final):
                     raise
             except RequestRefused as error:

@@ -53,8 +53,8 @@ class Pace:
         """The seconds since the first failure after the last reply; 0 if none followed it."""
         return clock() - self._failing_since if self._setbacks else 0.0
 
-    async def start(self) -> float:
-        """Wait until a request may be sent, in the order of the calls, and return the time.
+    async def start(self) -> None:
+        """Wait until a request may be sent, in the order of the calls.
 
         Raises:
             ServerUnavailable: the error with which the server has been given up.
@@ -72,7 +72,6 @@ class Pace:
                 else:
                     break
             self._under_way += 1
-            return clock()
 
     def release(self) -> None:
         """Note that a request is no longer under way."""
@@ -85,14 +84,14 @@ class Pace:
         self.allowed = min(self.allowed + 1 / self.allowed, self._most)
         self._changed.set()
 
-    def fail(self, error: ServerUnavailable, started: float) -> None:
-        """Note that a request, started at a time, has failed; log it, but at most once a minute.
+    def fail(self, error: ServerUnavailable) -> None:
+        """Note that a request has failed; log it, but at most once a minute.
 
         Raises:
             ServerUnavailable: the error, if it is time to give up.
         """
         now = clock()
-        if started < self._resumes_at:  # it was under way when another one failed
+        if now < self._resumes_at:  # it was under way when another one failed
             return
         if not self._setbacks:
             self._failing_since = now
