@@ -28,7 +28,7 @@ from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.inference.replies import Reply
 from medtasks_utils.inference.responses import PromptRefused, read
 from medtasks_utils.results.samples import Row, mapping, numbered_lines
-from medtasks_utils.writing import SECRETS, digest, json_lines, write_whole
+from medtasks_utils.writing import SECRETS, digest, json_lines, shortened, write_whole
 
 from .other_runs import named
 
@@ -141,7 +141,7 @@ def import_responses(
     config.output_path, config.log_samples = str(folder), True
     if data is not None:
         config.metadata[DATA_KEY] = data
-    responses = BatchResponses(paths)
+    responses = BatchResponses(paths, _edited(requests))
     evaluation = _run(config, (), responses.answer)
     if missing and responses.unanswered:
         write_whole(missing, json_lines(responses.unanswered.values()))
@@ -157,18 +157,41 @@ def import_responses(
     raise MedtasksError("; ".join([*responses.problems(), f"{written} the requests without a reply", way_on]))
 
 
+def _edited(requests: Path) -> dict[str, Row]:
+    """Return the bodies in a file of requests, or its parts, that :func:`write_requests` did not write, by custom id.
+
+    Raises:
+        MedtasksError: for a line that is no request.
+    """
+    edited: dict[str, Row] = {}
+    part = re.compile(rf"{re.escape(requests.stem)}(_\d+)?{re.escape(requests.suffix)}")
+    for path in sorted(path for path in requests.parent.iterdir() if part.fullmatch(path.name)):
+        for number, line in numbered_lines(path):
+            try:
+                request = from_json(line)
+                custom_id, body = request["custom_id"], request["body"]
+                is_ours = custom_id.endswith(f"-{digest(body)}")
+            except (AttributeError, ValueError, LookupError, TypeError):
+                raise MedtasksError(f"{path}, line {number}, is no request that medtasks requests wrote") from None
+            if not is_ours:
+                edited[custom_id] = body
+    return edited
+
+
 class BatchResponses:
     """Responses from batch files, which replace the model of a run.
 
     Args:
         paths: the files. Each line is ``{"custom_id", "response": {"status_code", "body"}, "error"}``, as OpenAI and
             vLLM write it.
+        edited: the bodies of requests that were changed before they were sent, by custom id.
 
     Attributes:
         unanswered: the requests without a reply, by custom id.
     """
 
-    def __init__(self, paths: Sequence[Path]) -> None:
+    def __init__(self, paths: Sequence[Path], edited: Mapping[str, Row] | None = None) -> None:
+        self._edited = edited or {}
         self.unanswered: dict[str, Row] = {}
         self._responses: dict[str, list[Row]] = defaultdict(list)
         self._unreadable: list[str] = []
@@ -192,12 +215,14 @@ class BatchResponses:
 
         Raises:
             StoppedBeforeReplies: if a request has no reply.
+            MedtasksError: if the file of requests has others than this run sends.
         """
         self._requests = self._requests or list(requests)
         replies = []
         for request, first in zip(requests, self._requests, strict=True):
             request.arguments = first.args
             line = _line(model, first)
+            self._check_as_sent(line)
             self._ids[_place(first)] = line["custom_id"]
             reply = self._reply(model, line)
             if reply is None:
@@ -207,6 +232,19 @@ class BatchResponses:
         if len(replies) < len(requests):
             raise StoppedBeforeReplies
         return replies
+
+    def _check_as_sent(self, line: Row) -> None:
+        """Raise an error if the file of requests has another body for a request, since the reply is to that one."""
+        sent, ours = self._edited.get(line["custom_id"]), line["body"]
+        if sent is None:
+            return
+        names = [name for name in {**ours, **sent} if sent.get(name) != ours.get(name)]
+        was, now = ({name: shortened(str(body.get(name)), 60) for name in names} for body in (ours, sent))
+        raise MedtasksError(
+            f"{len(self._edited)} lines of the file of requests are not as medtasks requests wrote them, such as "
+            f"{line['custom_id']}: {now}, not {was}. Write them again with the flags of your run, such as --gen_kwargs "
+            "and --model_name, so that its signature says what was measured"
+        )
 
     def _reply(self, model: Any, request: Row) -> Reply | None:
         """Parse the responses to a request as if a server had sent them; return the first reply, None without one."""

@@ -104,6 +104,18 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     assert sum("refusal" in sample for sample in samples["samples_medexqa_all"]) == 2, "one under both filters"
 
 
+@each_row("requests_edited")
+def test_requests_that_were_edited_are_an_error_that_names_what_differs(change, said, tmp_path, capsys):
+    requests = written(tmp_path, *FEW)
+    out = write_rows(map(response, requests), tmp_path / "out.jsonl")
+    assert imported(tmp_path, out) == 0
+    assert f"{len(requests)} of {len(requests)} requests have a reply" in capsys.readouterr().out
+    requests[1]["body"] |= change
+    write_rows(requests, tmp_path / "r.jsonl")
+    assert imported(tmp_path, out, out="again") == 1
+    assert said in one_line(capsys.readouterr().err) and not [*(tmp_path / "again").glob("**/results_*")]
+
+
 def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path, capsys):
     chosen = ["--samples", '{"medexqa_all": [4, 2, 9, 6, 11]}', "--model_args", "auth_token=s3cr3t"]
     requests = written(tmp_path, *FEW, *chosen, "--set", "medexqa.repeats=2")
