@@ -26,25 +26,29 @@ _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?%?")
 
 
-def write_whole(path: Path, content: str | bytes) -> None:
+def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
     """Write a file atomically: write a temporary file in the same folder, and rename it.
 
-    The temporary file is removed if that fails. A missing folder is created. A text is encoded as UTF-8. Symbolic links
-    are followed, the permissions of an existing file are kept, and devices and pipes are written to directly.
+    The temporary file is removed if that fails. A missing folder is created. A text, or the texts of an iterable, which
+    are written as they come, are encoded as UTF-8. Symbolic links are followed, the permissions of an existing file are
+    kept, and devices and pipes are written to directly.
 
     Raises:
         MedtasksError: if the file cannot be written, with the reason.
     """
-    data = content.encode() if isinstance(content, str) else content
+    texts = [content] if isinstance(content, str) else content
+    parts = [texts] if isinstance(texts, bytes) else map(str.encode, texts)
     target = path.resolve()
     temporary = target.with_name(f".{uuid.uuid4().hex}.part")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         if target.exists() and not target.is_file():
-            target.write_bytes(data)
+            with target.open("wb") as file:
+                file.writelines(parts)
             return
         try:
-            temporary.write_bytes(data)
+            with temporary.open("wb") as file:
+                file.writelines(parts)
             if target.exists():
                 shutil.copymode(target, temporary)
             temporary.replace(target)

@@ -79,11 +79,13 @@ class _Vote(NamedTuple):
 _Item = Sequence[_Vote]
 
 
-def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], int, dict[str, Shift]]:
+def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedItem], int, dict[str, Shift]]:
     """Return the doubted examples, most doubtful first; the number of examples with three answers or more; and shifts.
 
     The shifts are those of parts of tasks with choices, each a stratum, in which the labels of other rows fit most
     runs' answers. The rows of a part must be in the order of the data.
+
+    The answers are those of the filter, None for the one that counts in each task (:attr:`.TaskRun.default_filter`).
 
     Raises:
         UsageError: for fewer than three runs.
@@ -100,7 +102,9 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
             task = run.tasks.get(name)
             if task and task.benchmark:
                 for key, place in task.examples.items():
-                    votes[key] += _votes(run.name, task.benchmark.audit, task.samples[place], filter_name)
+                    votes[key] += _votes(
+                        run.name, task.benchmark.audit, task.samples[place], filter_name or task.default_filter
+                    )
         items = [item for item in votes.values() if len(item) >= FEWEST_RUNS]
         count += len(items)
         doubted += _doubted(name, items)
@@ -110,8 +114,8 @@ def doubts(runs: Sequence[Run], filter_name: str) -> tuple[list[DoubtedItem], in
                 of_choices.append((part, _of_most([first, *others]), first.sample.target))
     if not count:
         raise MedtasksError(
-            f"no example has answers of {filter_name} in at least {FEWEST_RUNS} runs; name runs of the same tasks of "
-            "this package, saved with --log_samples"
+            f"no example has answers of {filter_name or 'a filter'} in at least {FEWEST_RUNS} runs; name runs of the "
+            "same tasks of this package, saved with --log_samples"
         )
     return sorted(doubted, key=lambda item: -item.support), count, shifts(of_choices)
 

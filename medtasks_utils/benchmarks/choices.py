@@ -11,6 +11,7 @@ from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading
 
+from .answers import Answer
 from .base import Benchmark
 from .facts import Data, Example
 from .known_issues import ALIKE, CONTRADICTED, NO_IMAGE, contradicted, has_options_alike, refers_to_image, words_of
@@ -33,6 +34,7 @@ choice_data = partial(
     shown=("question", "options"),
     content=("question", "options", "answer_letter"),
     choices="options",
+    names={"options": ("choices",), "answer_letter": ("cop", "answer_idx")},
 )
 """The :class:`.facts.Data` of a multiple-choice benchmark, but for its repositories."""
 
@@ -62,6 +64,18 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
         By default, the order is the field ``order``.
         """
         return {**example, "order": order}
+
+    def relabelled(self, example: Example, order: str) -> Example:
+        """Return the example as a prompt shows it whose A to D are the choices with the letters ``order``."""
+        options = [example["options"][LETTERS.index(letter)] for letter in order]
+        place = order.index(example["answer_letter"])
+        return {**example, "options": options, "answer_letter": LETTERS[place], "answer_idx": place}
+
+    def answer_in_data(self, answer: Answer, order: str) -> Answer:
+        """Return an answer to a prompt of :meth:`relabelled` with the letter that its choice has in the data."""
+        ours = Answer(None if answer.value is None else order[LETTERS.index(answer.value)], answer.response)
+        ours.scores, ours.details = answer.scores, {**answer.details, "shown_as": order}
+        return ours
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
         """Return the issues of each example: the same question and choices, in any order, have different answers

@@ -126,6 +126,7 @@ class Data:
             else the first is read.
         truth: the field with the right answer, in the requested form.
         shown: fields of an example that every prompt shows; they identify the example of a prompt.
+        names: by field, further names that it has in files of others, such as ``Patient Note``.
         told_apart_by: the field that distinguishes the examples of one row; None if a row is one example.
         content: the fields with the question and the right answer; required with ``shortcuts``.
         choices: the field with the texts of the choices A to D; empty if there are none.
@@ -142,6 +143,7 @@ class Data:
     repositories: Mapping[str, Repository]
     truth: str = "answer"
     shown: tuple[str, ...] = ("question",)
+    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     told_apart_by: str | None = None
     content: tuple[str, ...] = ()
     choices: str = ""

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
+from itertools import chain
 from typing import Annotated
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
-
-from medtasks_utils.filters import DEFAULT_FILTER
 
 from .flags import Command, CommandResult
 
@@ -33,8 +32,8 @@ class Compare(Command):
     task: Sequence[str] = ()
     """compare only this task; A=B compares task A of the first run with task B of the second (repeatable)"""
     filter: str | None = None
-    """strict-match, flexible-extract or another filter of the task; default: strict-match, or the first filter that
-    both runs have"""
+    """strict-match, flexible-extract or another filter of the task; default: strict-match, or flexible-extract if
+    strict-match reads nothing in an imported run, or the first filter that both runs have"""
     metric: Sequence[str] = ()
     """compare only this metric (repeatable); default: the benchmark's metrics"""
     common: bool = False
@@ -56,8 +55,9 @@ class Compare(Command):
         tasks = [(task_a, task_b or task_a) for task_a, _, task_b in named]
         a = one_run(self.a, [task_a for task_a, _ in tasks])
         if self.b is None:
-            verdicts = compare_verdicts(a, self.filter or DEFAULT_FILTER, self.metric)
-            return CommandResult(verdict_lines(verdicts), verdicts)
+            verdicts = compare_verdicts(a, self.filter, self.metric)
+            notes = [] if self.filter else chain.from_iterable(task.note_on_filter for task in a.tasks.values())
+            return CommandResult([*notes, *verdict_lines(verdicts)], verdicts)
         b = one_run(self.b, [task_b for _, task_b in tasks])
         name_apart([a, b])
         comparison = compare_runs(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from pydantic.dataclasses import dataclass
 
-from medtasks_utils.filters import DEFAULT_FILTER, FilterName
+from medtasks_utils.filters import FilterName
 from medtasks_utils.writing import csv_of, write_whole
 
 from .flags import Command, CommandResult, warn
@@ -28,8 +28,9 @@ class Doubt(Command):
     _: KW_ONLY
     output: Path = Path("doubts.csv")
     """the file to write; default: doubts.csv"""
-    filter: FilterName = DEFAULT_FILTER
-    """strict-match or flexible-extract; default: strict-match"""
+    filter: FilterName | None = None
+    """strict-match or flexible-extract; default: strict-match, or, for an imported run in which it reads nothing,
+    flexible-extract"""
 
     def run(self) -> CommandResult:
         """Find the examples, write the file, and return the number of examples and the file's path."""
@@ -40,6 +41,8 @@ class Doubt(Command):
         for model, count in Counter(run.model for run in runs).items():
             if count > 1:
                 warn(f"{count} runs are of {model} and share errors, so their support is overstated")
+        if self.filter is None:
+            warn(*dict.fromkeys(note for run in runs for task in run.tasks.values() for note in task.note_on_filter))
         doubted, items, shifted = doubts(runs, self.filter)
         write_whole(self.output, csv_of(DoubtedItem._fields, doubted))
         data = {

@@ -3,14 +3,19 @@
 from dataclasses import KW_ONLY
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic.dataclasses import dataclass
 
 from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.writing import table
 
 from .flags import Command, CommandResult, warn
 
-_RUNS = ("results.jsonl", "*.eval", "scenario_state.json")
+if TYPE_CHECKING:
+    from medtasks_utils.elsewhere.saving import Imported
+
+_RUNS = ("results.jsonl", "traces.jsonl", "*.eval", "scenario_state.json")
 
 
 @dataclass
@@ -20,13 +25,13 @@ class Import(Command):
 
     With --requests, reads the responses to requests that medtasks requests wrote. Otherwise, reads runs of other
     harnesses, scores their responses again under both filters and keeps the other harness's scores: results.jsonl of
-    the environments that defined the benchmarks (vf-eval -s), logs of inspect_ai (.eval, .json), HELM's
-    scenario_state.json; with --task, --id and --response, any JSON lines or CSV. Exit code 1 if a file's benchmark or
-    rows cannot be identified, or, with --requests, if replies are missing.
+    the environments that defined the benchmarks (vf-eval -s), or traces.jsonl; logs of inspect_ai (.eval, .json);
+    HELM's scenario_state.json; with --task, --id and --response, any JSON lines, JSON array, CSV or TSV. Exit code 1 if
+    a file's benchmark or rows cannot be identified, or, with --requests, if replies are missing.
     """
 
     paths: tuple[Path, ...]
-    """files with responses, or folders with results.jsonl, *.eval or scenario_state.json"""
+    """files with responses, or folders with results.jsonl, traces.jsonl, *.eval or scenario_state.json"""
     _: KW_ONLY
     output: Path = Path("imported")
     """the folder to write into; default: imported"""
@@ -39,6 +44,10 @@ class Import(Command):
     together, separated by commas"""
     response: str = ""
     """the field with the response"""
+    score: str = ""
+    """the field with the other harness's own verdict: a number, true or false, correct or incorrect"""
+    model: str = ""
+    """the model's name; default: as in the file, or the file's name"""
     requests: Path | None = None
     """the file of requests, written by medtasks requests, to which the responses belong"""
     partial: bool = False
@@ -62,21 +71,57 @@ class Import(Command):
 
         from .eval_result import result_of
 
-        evaluation, problems = import_responses(
+        evaluation, (counts, *problems) = import_responses(
             files, requests, self.output, data=self.data, is_partial=self.partial, missing=self.missing
         )
-        warn(*problems)
-        return result_of(evaluation)
+        result = result_of(evaluation)
+        if problems:
+            warn(counts, *problems)
+        return result if problems or result is None else result._replace(lines=[counts, *result.lines])
 
     def _other_runs(self, files: list[Path]) -> CommandResult:
         from medtasks_utils.elsewhere.saving import import_run
 
-        if bool(self.id) != bool(self.response) or (self.id and not self.task):
-            raise UsageError("--id, --response and --task must be given together, to import another format")
-        data = []
+        if bool(self.id) != bool(self.response) or (self.id and not self.task) or (self.score and not self.id):
+            raise UsageError(
+                "--id, --response and --task must be given together, to import another format; --score needs them"
+            )
+        lines, data = [], []
         id_fields = [name.strip() for name in self.id.split(",") if name.strip()]
         for path in files:
-            written, problems = import_run(path, self.output, self.task, self.data, id_fields, self.response)
-            warn(*problems)
-            data.append({"run": str(path), "written": str(written), "problems": problems})
-        return CommandResult([str(entry["written"]) for entry in data], data)
+            fields = (id_fields, self.response, self.score, self.model)
+            imported = import_run(path, self.output, self.task, self.data, *fields)
+            warn(*imported.problems)
+            of_run = _summary(imported)
+            lines += [str(imported.path), *of_run.lines]
+            data.append({"run": str(path), "written": str(imported.path), **of_run.data})
+        return CommandResult(lines, data)
+
+
+def _summary(imported: "Imported") -> CommandResult:
+    """Return what was imported: how many of the rows, the scores under both filters, and the verdicts that agree."""
+    from medtasks_utils.elsewhere.other_runs import named
+    from medtasks_utils.results import read_runs
+
+    task = read_runs(imported.path)[0].tasks[imported.task]
+    names = [name for name in (*task.facts.headline, "answered") if (name, task.filters[0]) in task.metrics]
+    scores = {name: {by: task.metrics[name, by] for by in task.filters} for name in names}
+    rows = [(name, *(task.metric(name).shown(of.value) for of in by.values())) for name, by in scores.items()]
+    rows += [
+        (f"{score} agrees", *(f"{100 * by[name]:.1f}" for name in task.filters))
+        for score, by in imported.agreement.items()
+    ]
+    available = imported.available
+    count = available - len(imported.missing)
+    of_rows = f"{imported.task}: {count:,} of {available:,} rows have a response"
+    if imported.missing:
+        of_rows += f"; {named(list(map(str, imported.missing)), 'rows without one, counted from 0')}"
+    data = {
+        "task": imported.task,
+        "rows": {"with_response": count, "of": available, "missing": imported.missing},
+        "scores": {name: {key: of._asdict() for key, of in by.items()} for name, by in scores.items()},
+        "agreement": imported.agreement,
+        "filter": task.default_filter,
+        "problems": imported.problems,
+    }
+    return CommandResult([of_rows, table(rows, ("", *task.filters)), *task.note_on_filter], data)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from medtasks_utils.errors import MedtasksError, UsageError, logger
-from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.results import TaskRun, as_run
 from medtasks_utils.results.run import content_keys
 from medtasks_utils.statistics.aggregation import Mean
@@ -84,7 +83,7 @@ class TaskAgainst:
                 *(saved.task, len(self.numbers), len(saved.examples)),
             )
         self.saved = saved
-        self._filter = DEFAULT_FILTER if DEFAULT_FILTER in saved.filters else saved.filters[0]
+        self._filter = saved.default_filter if saved.default_filter in saved.filters else saved.filters[0]
         self.samples: dict[int, JsonObject] = {}
 
     @property

@@ -52,8 +52,8 @@ def compare_runs(
         a: the first run.
         b: the second run.
         tasks: pairs of task names, one from each run; if empty, all tasks of this package that both runs have.
-        filter_name: the filter to compare; None for ``strict-match``, or, in a task where not both runs have it, the
-            first filter that both have.
+        filter_name: the filter to compare; None for that of the task, usually ``strict-match``
+            (:attr:`.TaskRun.default_filter`), or, in a task where not both runs have it, the first that both have.
         metrics: the metrics to compare.
         common: True to compare only the common examples if the runs have different examples.
         force: True to compare results even if their signatures say that they are not comparable.
@@ -66,7 +66,7 @@ def compare_runs(
     differences: list[MetricDifference] = []
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
         for run, task in ((a, task_a), (b, task_b)):
-            for remark in _remarks(task):
+            for remark in (*_remarks(task), *(task.note_on_filter if filter_name is None else ())):
                 notes[remark].append(run.name)
         pair = pairs[task_a.task] = TaskPair(task_a, task_b, _chosen_filter(task_a, task_b, filter_name))
         of_task = pair.differences(metrics or pair.default_metrics())

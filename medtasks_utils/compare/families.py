@@ -70,15 +70,16 @@ def _key(difference: MetricDifference) -> tuple[str | None, ...]:
 
 
 def shared_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str | None:
-    """Return the wanted filter, else ``strict-match``, else the first filter that both runs have; None without any.
+    """Return the wanted filter, else the one that counts in a run, else the first that both have; None without any.
 
     >>> from types import SimpleNamespace as Task
-    >>> a, b = Task(filters=["none", "strict-match"]), Task(filters=["none"])
+    >>> a, b = (Task(filters=names, default_filter=DEFAULT_FILTER) for names in (["none", "strict-match"], ["none"]))
     >>> shared_filter(a, a, None), shared_filter(a, b, None), shared_filter(a, a, "none"), shared_filter(a, a, "x")
     ('strict-match', 'none', 'none', 'strict-match')
     """
     in_both = [name for name in a.filters if name in b.filters]
-    return next(filter(in_both.__contains__, (wanted, DEFAULT_FILTER, *in_both)), None)
+    usual = sorted((a.default_filter, b.default_filter), key=lambda name: name == DEFAULT_FILTER)
+    return next(filter(in_both.__contains__, (wanted, *usual, *in_both)), None)
 
 
 def common_pairs(a: Run, b: Run, filter_name: str | None) -> dict[str, TaskPair]:

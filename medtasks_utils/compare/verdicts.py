@@ -21,31 +21,33 @@ Verdict = JsonObject
 ``verdict`` (one of :data:`_KINDS`), ``doc_id``, ``found_by``, ``answers`` and ``target``."""
 
 
-def compare_verdicts(run: Run, filter_name: str, names: Sequence[str]) -> list[Verdict]:
+def compare_verdicts(run: Run, filter_name: str | None, names: Sequence[str]) -> list[Verdict]:
     """Return our verdict and the other harness's, for each example and each of its scores.
 
-    A verdict is right if the mean over generations is above 0.5. Our verdicts are on the answers of the filter;
-    without ``names``, all scores of the other harness are compared.
+    A verdict is right if the mean over generations is above 0.5. Our verdicts are on the answers of the filter, None
+    for that of each task (:attr:`.TaskRun.default_filter`). Without ``names``, all scores of the other harness are
+    compared.
 
     Raises:
         MedtasksError: if the run has no such scores.
     """
     verdicts = []
     for task in run.tasks.values():
+        by = filter_name or task.default_filter
         for sample in task.samples:
-            ours = sample.metrics.get(filter_name, {}).get("acc")
-            theirs = sample.details.get(filter_name, {}).get("other_scores", {})
+            ours = sample.metrics.get(by, {}).get("acc")
+            theirs = sample.details.get(by, {}).get("other_scores", {})
             for name in names or theirs:
                 if ours is not None and name in theirs:
                     verdicts.append(
                         {
                             "task": task.task,
-                            "filter": filter_name,
+                            "filter": by,
                             "score": name,
                             "verdict": _KINDS[ours > 0.5, theirs[name] > 0.5],
                             "doc_id": sample.doc_id,
-                            "found_by": sample.way_found(filter_name) or "unknown",
-                            "answers": sample.answers[filter_name],
+                            "found_by": sample.way_found(by) or "unknown",
+                            "answers": sample.answers[by],
                             "target": sample.target,
                         }
                     )

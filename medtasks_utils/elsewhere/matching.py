@@ -1,21 +1,20 @@
 """Find the document of a task to which each imported response belongs."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
-from medtasks_utils.benchmarks.known_issues import words_of
 from medtasks_utils.results.samples import Row
 
+from .contents import plain_words
 from .other_runs import Response, identity_of
 
 NOWHERE = -1
-Matched = dict[int, list[Response]]
-"""Responses by the index of their document, or ``NOWHERE``."""
+"""The index of the document of a response that belongs to none."""
 
 
-def by_prompt(responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]) -> Matched:
-    """Group responses by the document that their prompt shows.
+def by_prompt(responses: Iterable[Response], documents: Sequence[Row], fields: Sequence[str]) -> list[int]:
+    """Return, for each response, the index of the document that its prompt shows.
 
     A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, it belongs to
     the one with the longest text or, on a tie, to the first of these.
@@ -24,14 +23,13 @@ def by_prompt(responses: Sequence[Response], documents: Sequence[Row], fields: S
     by_word: dict[str, list[int]] = defaultdict(list)  # indexed by longest word, so that few have to be searched
     for place, parts in enumerate(shown):
         by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
-    matched: Matched = defaultdict(list)
+    found = []
     for response in responses:
-        text = f" {words_of(' '.join(message['content'] for message in response.prompt))} "
+        text = f" {plain_words(' '.join(message['content'] for message in response.prompt))} "
         likely = sorted(chain.from_iterable(by_word[word] for word in by_word.keys() & set(text.split())))
         places = [place for place in likely if all(f" {part} " in text for part in shown[place])]
-        longest = max(places, key=lambda place: len("".join(shown[place])), default=NOWHERE)
-        matched[longest].append(response)
-    return matched
+        found.append(max(places, key=lambda place: len("".join(shown[place])), default=NOWHERE))
+    return found
 
 
 def _shown(doc: Row, fields: Sequence[str]) -> list[str]:
@@ -39,26 +37,42 @@ def _shown(doc: Row, fields: Sequence[str]) -> list[str]:
     texts: list[object] = []
     for value in map(doc.get, fields):
         texts += value if isinstance(value, list) else [value or ""]
-    return list(filter(None, map(words_of, map(str, texts))))
+    return list(filter(None, map(plain_words, map(str, texts))))
 
 
-def by_id(responses: Sequence[Response], documents: Sequence[Row], fields: Sequence[str]) -> Matched:
-    """Group responses by the only document with their id.
+def by_id(
+    responses: Iterable[Response],
+    documents: Sequence[Row],
+    fields: Sequence[str],
+    fits: Callable[[Response, Row], bool] = lambda response, doc: True,
+) -> list[int]:
+    """Return, for each response, the index of the only document with its id.
 
     If the documents lack one of the ``fields``, the ids are looked up in the one field of the documents by which most
-    responses belong to exactly one document.
+    responses belong to one document or, if there is no such field, to several. Of several documents, a response
+    belongs to the only one that it ``fits``.
     """
     have_fields = all(name in documents[0] for name in fields)
     keys = [fields] if have_fields else [[name] for name in documents[0]]
-    candidates = [_by_fields(responses, documents, names) for names in keys]
-    return min(candidates, key=lambda matched: len(matched.get(NOWHERE, ())))
-
-
-def _by_fields(responses: Sequence[Response], documents: Sequence[Row], names: Sequence[str]) -> Matched:
-    ids = [identity_of(doc, names) for doc in documents]
-    counts = Counter(ids)
-    places = {identity: place for place, identity in enumerate(ids) if counts[identity] == 1}
-    matched: Matched = defaultdict(list)
+    counts = Counter(response.id for response in responses)
+    places = max((_places(documents, names) for names in keys), key=lambda found: _belonging(found, counts))
+    found = []
     for response in responses:
-        matched[places.get(response.id, NOWHERE)].append(response)
-    return matched
+        likely = places.get(response.id, [])
+        if len(likely) > 1:
+            likely = [place for place in likely if fits(response, documents[place])]
+        found.append(likely[0] if len(likely) == 1 else NOWHERE)
+    return found
+
+
+def _places(documents: Sequence[Row], names: Sequence[str]) -> Mapping[tuple[str, ...], list[int]]:
+    places: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for place, doc in enumerate(documents):
+        places[identity_of(doc, names)].append(place)
+    return places
+
+
+def _belonging(places: Mapping[tuple[str, ...], list[int]], counts: Counter[tuple[str, ...]]) -> tuple[int, int]:
+    """Return how many responses belong to exactly one document, and how many to at least one."""
+    ones = sum(count for identity, count in counts.items() if len(places.get(identity, ())) == 1)
+    return ones, sum(count for identity, count in counts.items() if identity in places)

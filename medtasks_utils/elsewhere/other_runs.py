@@ -4,31 +4,37 @@
     Written by ``vf-eval -s`` for the environments that defined the scores, together with ``metadata.json``, in a folder
     ``<environment>--<model>/<id>``. Each line has ``prompt``, ``completion`` (chat messages), ``task``, ``reward`` and
     one key for each reward function.
+``traces.jsonl``
+    Written instead by verifiers 0.4 and later. Each line is an episode, whose traces have messages as a graph.
 ``*.eval``, ``*.json`` with ``samples``
     Logs of inspect_ai. The first is a ZIP archive of ``header.json`` and one file for each sample. A score of C, P, I
     or N counts as 1, 0.5, 0 and 0.
 ``scenario_state.json``
     Runs of HELM, with scores in ``per_instance_stats.json`` in the same folder.
-any JSON lines or CSV
+any JSON lines, JSON array, CSV or TSV
     Other files, for which the caller names the fields with the id and the response.
 """
 
 import csv
 import json
+import pickle
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from io import StringIO
+from io import SEEK_END
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from pydantic_core import from_json
 
 from medtasks_utils.errors import MedtasksError, reason_of
-from medtasks_utils.inference.replies import NoReplyError, Reply, read_completion
-from medtasks_utils.results.samples import Message, Row, content_of, number, numbered_lines
+from medtasks_utils.inference.replies import End, NoReplyError, Reply, read_completion
+from medtasks_utils.results.samples import Message, Row, content_of, mapping, number, numbered_lines
 from medtasks_utils.writing import read_json
 
 _NO_SCORES = {
@@ -57,6 +63,10 @@ _NO_SCORES_OF_HELM = (
 )
 _SCORES_OF_LINES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")
 _INSPECT_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+_VERDICTS = {"true": 1.0, "false": 0.0, "correct": 1.0, "incorrect": 0.0, "right": 1.0, "wrong": 0.0}
+_ENDS: dict[str | None, End] = {"stop": "stop", "length": "length"}
+_BETWEEN = re.compile(r"[\s,]*")
+_NOTHING: Row = {}
 _ZSTANDARD = 93  # the number of this compression method in ZIP archives
 
 
@@ -69,6 +79,7 @@ class Response(NamedTuple):
         reply: the model's last message.
         scores: the other harness's scores, by name with a prefix, such as ``inspect_``.
         id: the values of the fields that identify the document; empty if the prompt identifies it.
+        stated: what the record says about its row, such as its question, choices and right answer, by field.
     """
 
     place: str
@@ -76,6 +87,37 @@ class Response(NamedTuple):
     reply: Reply
     scores: dict[str, float]
     id: tuple[str, ...] = ()
+    stated: Row = _NOTHING
+
+
+class Spool(Iterable[Response]):
+    """Responses in a temporary file, so that few of them are in memory at a time.
+
+    Attributes:
+        ends: the end of each reply, as a reply of at most one character.
+    """
+
+    def __init__(self) -> None:
+        self.ends: list[Reply] = []
+        self._file = TemporaryFile()  # noqa: SIM115
+        self._starts: list[int] = []
+
+    def append(self, response: Response) -> None:
+        """Add a response at the end."""
+        self._starts.append(self._file.seek(0, SEEK_END))
+        pickle.dump(response, self._file)
+        self.ends.append(Reply(response.reply.strip()[:1], response.reply.ended))
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def __getitem__(self, place: int) -> Response:
+        self._file.seek(self._starts[place])
+        response: Response = pickle.load(self._file)
+        return response
+
+    def __iter__(self) -> Iterator[Response]:
+        return map(self.__getitem__, range(len(self)))
 
 
 @dataclass
@@ -95,7 +137,7 @@ class OtherRun:
     date: str
     names: str
     arguments: Row = field(default_factory=dict)
-    responses: list[Response] = field(default_factory=list)
+    responses: Spool = field(default_factory=Spool)
     problems: list[str] = field(default_factory=list)
 
     def read(
@@ -117,9 +159,11 @@ class OtherRun:
             try:
                 values = from_json(record) if isinstance(record, bytes) else record
                 problem = "records without a response that is text"
-                self.responses.append(convert(place, values))
-            except (AttributeError, LookupError, NoReplyError, TypeError, ValueError):
+                response = convert(place, values)
+            except (AttributeError, LookupError, NoReplyError, StopIteration, TypeError, ValueError):
                 bad[problem].append(place)
+            else:
+                self.responses.append(response)
         self.problems += [f"{self.path}: left out {named(places, what)}" for what, places in bad.items()]
         if not self.responses:
             raise MedtasksError("; ".join(self.problems) or f"{self.path} contains no response")
@@ -132,25 +176,26 @@ def named(names: Sequence[str], what: str) -> str:
 
 
 def identity_of(record: Row, fields: Sequence[str]) -> tuple[str, ...]:
-    """Return the values of the fields that identify a record or a document together, without spaces around them."""
-    return tuple(str(record[name]).strip() for name in fields)
+    """Return the values of the fields that identify a record or document together, without spaces and a final .0."""
+    return tuple(str(record[name]).strip().removesuffix(".0") for name in fields)
 
 
-def read_other_run(path: Path, id_fields: Sequence[str], response_field: str) -> OtherRun:
+def read_other_run(path: Path, id_fields: Sequence[str], response_field: str, score_field: str = "") -> OtherRun:
     """Read the run that another harness saved in a file.
 
-    The fields or columns that identify the document and that have the response are empty for the known file formats.
+    The fields or columns that identify the document and that have the response and its score are empty for the known
+    file formats.
 
     Raises:
         MedtasksError: if the file contains no response.
     """
     if id_fields:
-        return _run_of_lines(path, id_fields, response_field)
+        return _run_of_lines(path, id_fields, response_field, score_field)
     try:
         if path.suffix == ".eval":
             with ZipFile(path) as archive:
                 names = [name for name in archive.namelist() if name.startswith("samples/")]
-                members = [(Path(name).stem, _member(archive, name)) for name in names]
+                members = ((Path(name).stem, _member(archive, name)) for name in names)
                 return _inspect_run(path, json.loads(_member(archive, "header.json")), members)
         if path.suffix == ".json":
             content = read_json(path)
@@ -160,7 +205,7 @@ def read_other_run(path: Path, id_fields: Sequence[str], response_field: str) ->
     except (AttributeError, BadZipFile, LookupError, TypeError, ValueError) as error:
         problem = f"neither an inspect_ai log nor a HELM scenario_state.json ({reason_of(error)})"
         raise MedtasksError(f"{path} is {problem}") from None
-    return _environment_run(path)
+    return _traces_run(path) if path.name.endswith("traces.jsonl") else _environment_run(path)
 
 
 def _date(path: Path, date: object = None) -> str:
@@ -175,19 +220,63 @@ def _date(path: Path, date: object = None) -> str:
 # ---- lines with an id
 
 
-def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str) -> OtherRun:
-    """Read a run from a file of JSON lines or a CSV file."""
-    run = OtherRun(path, path.stem, _date(path), path.stem)
+def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str, score_field: str) -> OtherRun:
+    """Read a run from a file of JSON lines, a JSON array, or a CSV or TSV file."""
+    about = read_json(path.with_name("metadata.json"))
+    run = OtherRun(path, path.stem, _date(path), path.stem, mapping(about.get("env_args")))
+    names = (score_field,) if score_field else _SCORES_OF_LINES
 
     def convert(place: str, line: Row) -> Response:
         if not isinstance(line[response_field], str):
             raise TypeError("the response is not text")
-        scores = {f"their_{name}": float(line[name]) for name in _SCORES_OF_LINES if name in line}
-        return Response(place, [], Reply(line[response_field]), scores, identity_of(line, id_fields))
+        scores = {f"their_{name}": value for name in names if (value := _verdict(line.get(name))) is not None}
+        stated = {name: value for name, value in line.items() if name != response_field}
+        return Response(place, [], Reply(line[response_field]), scores, identity_of(line, id_fields), stated)
 
-    if path.suffix == ".csv":
-        return run.read("row", enumerate(csv.DictReader(StringIO(path.read_text("utf-8-sig"))), 1), convert)
-    return run.read("line", numbered_lines(path), convert)
+    run.read("row" if path.suffix in (".csv", ".tsv") else "line", _records(path), convert)
+    if score_field and not any(response.scores for response in run.responses):
+        raise MedtasksError(f"{path}: --score {score_field} is in no record a number, true or false, right or wrong")
+    return run
+
+
+def _verdict(value: Any) -> float | None:
+    """Return a score that is a number, a truth value, or a word for right or wrong; None for anything else."""
+    if isinstance(value, str):
+        text = value.strip().lower()
+        try:
+            value = _VERDICTS[text] if text in _VERDICTS else float(text)
+        except ValueError:
+            return None
+    return number(value)
+
+
+def _records(path: Path) -> Iterator[tuple[int, Any]]:
+    """Yield the number and the content of each record of a CSV or TSV file, of JSON lines, or of a JSON array.
+
+    Raises:
+        MedtasksError: for a table or an array that cannot be read to its end.
+    """
+    try:
+        if path.suffix in (".csv", ".tsv"):
+            csv.field_size_limit(1 << 30)
+            with path.open(encoding="utf-8-sig", newline="") as file:
+                yield from enumerate(csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ","), 1)
+            return
+        with path.open("rb") as lines:
+            is_array = lines.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+        if not is_array:
+            yield from numbered_lines(path)
+            return
+        text, decoder = path.read_text("utf-8-sig"), json.JSONDecoder()
+        end = text.index("[") + 1
+        for item in count(1):
+            start = _BETWEEN.match(text, end).end()  # type: ignore[union-attr]  # it matches anything
+            if text[start : start + 1] == "]":
+                return
+            record, end = decoder.raw_decode(text, start)
+            yield item, record
+    except (csv.Error, ValueError) as error:
+        raise MedtasksError(f"{path} cannot be read to its end: {reason_of(error)}") from None
 
 
 # ---- inspect_ai
@@ -211,7 +300,9 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]])
     """Create a run from the header and the samples of an inspect_ai log."""
     about = header["eval"]
     names = f"{about['task']} {(about.get('dataset') or {}).get('name')}"
-    run = OtherRun(path, str(about["model"]), _date(path, about.get("created")), names)
+    steps = {number: step.get("params") for number, step in enumerate(mapping(header.get("plan")).get("steps", ()))}
+    run = OtherRun(path, str(about["model"]), _date(path, about.get("created")), names, about.get("task_args") or {})
+    run.arguments |= {"steps": steps}
 
     def convert(place: str, sample: Row) -> Response:
         """Return the response in a sample; its prompt consists of all messages before the model's first message."""
@@ -223,7 +314,8 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]])
             value = number(_INSPECT_VALUES.get(str(score["value"]), score["value"]))
             if value is not None:
                 scores[f"inspect_{name}"] = value
-        return Response(place, messages[:first], reply, scores)
+        stated = {"choices": sample.get("choices"), "truth": sample.get("target")}
+        return Response(place, messages[:first], reply, scores, stated=stated)
 
     return run.read("sample", samples, convert)
 
@@ -249,7 +341,8 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
         body = {"choices": [{"text": completion["text"], "finish_reason": end}]}
         (reply,) = read_completion(json.dumps(body)).replies
         prompt = [{"role": "prompt", "content": record["request"].get("prompt") or instance["input"]["text"]}]
-        return Response(place, prompt, reply, scores[instance["id"]])
+        right = [each["output"]["text"] for each in instance.get("references", ()) if "correct" in each.get("tags", ())]
+        return Response(place, prompt, reply, scores[instance["id"]], stated={"truth": right})
 
     return run.read("request", enumerate(state["request_states"], 1), convert)
 
@@ -266,15 +359,64 @@ def _environment_run(path: Path) -> OtherRun:
 
     def convert(place: str, line: Row) -> Response:
         """Return the response in a line, whose numeric fields are scores."""
-        replies = [each["content"] for each in _chat(line["completion"]) if each["role"] in ("assistant", "prompt")]
+        completion = line["completion"]
+        replies = [each["content"] for each in _chat(completion) if each["role"] in ("assistant", "prompt")]
+        reasoning = None if isinstance(completion, str) else completion[-1].get("reasoning_content")
+        reply = Reply(replies[-1], reasoning=reasoning)
         scores = {
             f"env_{name}": float(value)
             for name, value in (line | line.get("metrics", {})).items()
             if name not in _NO_SCORES and number(value) is not None and not isinstance(value, bool)
         }
-        return Response(place, _chat(line["prompt"]), Reply(replies[-1]), scores)
+        return Response(place, _chat(line["prompt"]), reply, scores, stated=_stated(line))
 
     return run.read("line", numbered_lines(path), convert)
+
+
+def _traces_run(path: Path) -> OtherRun:
+    """Read a run from a ``traces.jsonl``, whose first episode names the environment and the model."""
+    config = next(map(read_json, sorted(path.resolve().parent.glob("configs/resolved/*.json"))), {})
+    first = next((mapping(from_json(line)) for _, line in numbered_lines(path)), {})
+    agent = mapping(mapping(next(iter(first.get("traces", ())), None)).get("agent"))
+    environment, _, others = path.resolve().parent.name.partition("--")
+    model = config.get("model") or mapping(agent.get("config")).get("model") or others.partition("--")[0] or environment
+    names = f"{mapping(first.get('env')).get('id')} {environment}"
+    run = OtherRun(path, str(model), _date(path), names, mapping(mapping(config.get("env")).get("taskset")))
+
+    def convert(place: str, line: Row) -> Response:
+        """Return the last message that a model wrote in an episode; its prompt is what precedes the first one."""
+        trace = next(each for each in line["traces"] if any(node.get("sampled") for node in each["nodes"]))
+        nodes = trace["nodes"]
+        last = max(number for number, node in enumerate(nodes) if node.get("sampled"))
+        path_to = [last]
+        while (parent := nodes[path_to[0]].get("parent")) is not None:
+            path_to.insert(0, parent)
+        begin = next(number for number, node in enumerate(path_to) if nodes[node].get("sampled"))
+        final = nodes[last]["message"]
+        call: Row = next((each for each in trace.get("calls", ()) if each.get("node") == last), {})
+        text = trace.get("root_reply") or content_of(final.get("content"))
+        end, tokens = (
+            _ENDS.get(call.get("finish_reason"), "unknown"),
+            mapping(call.get("usage")).get("completion_tokens"),
+        )
+        rewards = {name: reward for name, reward in trace.get("rewards", {}).items() if reward is not None}
+        scores = {name: number(reward["score"]) for name, reward in rewards.items()} | trace.get("metrics", {})
+        scores["reward"] = sum(reward["score"] * reward.get("weight", 1) for reward in rewards.values())
+        known = {f"env_{name}": float(value) for name, value in scores.items() if value is not None}
+        prompt = _chat([nodes[node]["message"] for node in path_to[:begin]])
+        stated = _stated(trace["task"]["data"])
+        return Response(place, prompt, Reply(text, end, tokens, final.get("reasoning_content")), known, stated=stated)
+
+    return run.read("line", numbered_lines(path), convert)
+
+
+def _stated(line: Row) -> Row:
+    """Return what an environment's line says about its row: its answer, and its info, which may be JSON text."""
+    info = line.get("info")
+    return {
+        **mapping(from_json(info) if isinstance(info, str) and info.startswith("{") else info),
+        "truth": line.get("answer"),
+    }
 
 
 def _chat(messages: Any) -> list[Message]:

@@ -3,25 +3,55 @@
 import json
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
 from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks, metric_of
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.choices import ChoiceBenchmark
+from medtasks_utils.benchmarks.facts import Data
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.aggregates import HarnessAggregation, without_nan
+from medtasks_utils.extraction.letters import LETTERS
+from medtasks_utils.harness.aggregates import ExampleScore, HarnessAggregation, without_nan
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.lm_eval_names import Instance, hash_string, sanitize_model_name
 from medtasks_utils.harness.task import MedTask
 from medtasks_utils.harness.task_options import DATA_KEY
+from medtasks_utils.inference.replies import as_reply
+from medtasks_utils.inference.reply_checks import Exchange, failure_of, remarks_on
 from medtasks_utils.results.samples import Row
-from medtasks_utils.writing import json_lines, read_json, write_whole
+from medtasks_utils.writing import printable, read_json, write_whole
 
+from .contents import differing, shown_order, shuffles, stated_fields
 from .matching import NOWHERE, by_id, by_prompt
-from .other_runs import OtherRun, Response, named, read_other_run
+from .other_runs import OtherRun, Response, Spool, named, read_other_run
+
+
+@dataclass
+class Imported:
+    """A run that was imported.
+
+    Attributes:
+        path: the results file.
+        task: the name of the task.
+        available: the number of all examples.
+        missing: the indices of the examples without a response.
+        agreement: by the other harness's score and our filter, the share of examples on which the verdicts agree.
+        problems: lines about records and responses that were left out, and about documents with several responses (with
+            the place of the second response to each).
+    """
+
+    path: Path
+    task: str
+    available: int
+    missing: list[int]
+    agreement: dict[str, dict[str, float]]
+    problems: list[str]
 
 
 def import_run(
@@ -31,7 +61,9 @@ def import_run(
     data: str | None = None,
     id_fields: Sequence[str] = (),
     response_field: str = "",
-) -> tuple[Path, list[str]]:
+    score_field: str = "",
+    model: str = "",
+) -> Imported:
     """Convert another harness's run into files of the form that lm_eval writes, in a folder named after the model.
 
     Args:
@@ -39,10 +71,8 @@ def import_run(
         data: the source of the rows, as in ``medtasks_data``.
         id_fields: the fields of the file that identify the document; empty for the known file formats.
         response_field: the field with the response; empty for the known file formats.
-
-    Returns:
-        The path of the results file, and lines about records and responses that were left out, and about documents
-        with several responses (with the place of the second response to each).
+        score_field: the field with the other harness's verdict; empty for the usual names.
+        model: the model's name; empty for the name in the file.
 
     Raises:
         MedtasksError: if the file has no response that can be read, the benchmark cannot be inferred, or no response
@@ -50,25 +80,76 @@ def import_run(
         UsageError: for an unknown task, a group, or a task of no benchmark.
         DataError: if the rows cannot be read.
     """
-    run = read_other_run(path, id_fields, response_field)
+    run = read_other_run(path, id_fields, response_field, score_field)
+    run.model = model or run.model
     built = _build_task(task or _task_of(run), run.arguments, data)
-    documents, name = built.eval_docs, built.task_name
-    if id_fields:
-        matched = by_id(run.responses, documents, id_fields)
-        why = f"whose id matches either no document of {name} or several"
-    else:
-        matched = by_prompt(run.responses, documents, built.benchmark.data.shown)
-        why = f"whose prompt shows no document of {name}"
-    unmatched = [response.place for response in matched.pop(NOWHERE, [])]
-    twice = [responses[1].place for responses in matched.values() if id_fields and len(responses) > 1]
-    problems = {
-        "documents with several responses, used as generations": twice,
-        f"of {len(run.responses)} responses, left out those {why}": unmatched,
-    }
-    run.problems += [f"{path}: {named(places, what)}" for what, places in problems.items() if places]
+    matched = _match(run, built, id_fields)
     if not matched:
         raise MedtasksError(f"{run.problems[-1]}; choose another task with --task, or other rows with --data")
-    return _save(built, matched, run, folder), run.problems
+    return _save(built, matched, run, folder)
+
+
+Matched = dict[int, list[tuple[int, str | None]]]
+"""By the index of a document, the places of its responses among those of the run, and the orders of their choices."""
+
+
+def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
+    """Find the document of each response, and add a problem for those that are left out.
+
+    A response is left out if it belongs to no document, if its record states something else than the row, or if the
+    order of the choices that the model saw cannot be told.
+    """
+    documents, benchmark, name = task.eval_docs, task.benchmark, task.task_name
+    data, is_shuffled = benchmark.data, shuffles(run.arguments)
+    choices = data.choices if isinstance(benchmark, ChoiceBenchmark) else ""
+
+    def check(response: Response, doc: Row) -> tuple[str | None, list[str]]:
+        stated = stated_fields(response.stated, benchmark)
+        order = shown_order(response, stated, doc[choices], choices) if choices else LETTERS
+        if order is None and (is_shuffled or shuffles(response.stated)):
+            order = ""
+        return order, differing(stated, doc, order, benchmark)
+
+    if id_fields:
+        places = by_id(run.responses, documents, id_fields, lambda response, doc: not check(response, doc)[1])
+        why = f"whose id matches either no document of {name} or several"
+    else:
+        places = by_prompt(run.responses, documents, data.shown)
+        why = f"whose prompt shows no document of {name}"
+    matched: Matched = defaultdict(list)
+    left_out: dict[str, list[str]] = defaultdict(list)
+    for number, (place, response) in enumerate(zip(places, run.responses, strict=True)):
+        order, differ = check(response, documents[place]) if place != NOWHERE else ("", [])
+        if place == NOWHERE:
+            left_out[why].append(response.place)
+        elif differ:
+            left_out[f"whose record has another {' and '.join(differ)} than the row"].append(response.place)
+        elif order == "":
+            left_out["to choices in another order than the data's, which the file does not tell"].append(response.place)
+        else:
+            matched[place].append((number, order))
+    if id_fields and data.told_apart_by not in (None, *id_fields):
+        untold = [run.responses[number].place for number, _ in _untold(matched, documents, data)]
+        if untold:
+            left_out[f"that do not say which {data.told_apart_by} they are about; add this field to --id"] = untold
+    twice = [run.responses[responses[1][0]].place for responses in matched.values() if id_fields and len(responses) > 1]
+    if twice:
+        run.problems.append(f"{run.path}: {named(twice, 'documents with several responses, used as generations')}")
+    for reason, names in left_out.items():
+        run.problems.append(
+            f"{run.path}: {named(names, f'of {len(run.responses)} responses, left out those {reason}')}"
+        )
+    return dict(matched)
+
+
+def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[tuple[int, str | None]]:
+    """Remove and return the responses of documents that have several, while others of the same row have none."""
+    members: dict[str | None, set[int]] = defaultdict(set)
+    for place, doc in enumerate(documents):
+        members[data.cluster_of(doc)].add(place)
+    several = [place for place, responses in matched.items() if len(responses) > 1]
+    doubtful = [place for place in several if not members[data.cluster_of(documents[place])] <= matched.keys()]
+    return list(chain.from_iterable(map(matched.pop, doubtful)))
 
 
 def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
@@ -83,7 +164,9 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
         metadata[benchmark.name] = {**kind.without_costly(), **kind.of_environment(arguments)}
     task = manager_for([name], metadata=metadata).load([name])["tasks"].get(name)
     if not isinstance(task, MedTask):
-        raise UsageError(f"--task {name} is not a single task of this package")
+        whole = [each.tasks.whole for each in benchmarks().usable() if name in (each.name, each.tasks.default)]
+        way_on = f"; use {whole[0]}, which has all of its rows" if whole else ""
+        raise UsageError(f"--task {name} is not a single task of this package{way_on}")
     task.turns = None  # the conversations with tools are already over
     return task
 
@@ -106,75 +189,117 @@ def _task_of(run: OtherRun) -> str:
 # ---- scores and files
 
 
-def _save(task: MedTask, responses: Mapping[int, Sequence[Response]], run: OtherRun, folder: Path) -> Path:
-    """Score responses under each filter, write a results file and a sample log, and return the results file's path.
-
-    ``responses`` has the generations of each example, by the index of its document in the task.
-    """
+def _save(task: MedTask, matched: Matched, run: OtherRun, folder: Path) -> Imported:
+    """Score responses under each filter, write a results file and a sample log, and return what was imported."""
     name, benchmark = task.task_name, task.benchmark.name
-    instances: dict[int, list[Instance]] = defaultdict(list)
-    for place, generations in sorted(responses.items()):
-        for number, response in enumerate(generations):
-            prompt = ([json.dumps(response.prompt, ensure_ascii=False)],)
-            about = (task.eval_docs[place], prompt, number, (name, place, 1))
-            instances[place].append(Instance("generate_until", *about, resps=[response.reply]))
-    task._instances = [*chain.from_iterable(instances.values())]
-    task.apply_filters()
-    samples: list[Row] = []
-    for place, of_example in instances.items():
-        samples += _score_example(task, responses[place], of_example)
-    remarks = [f"imported from {run.path}", *task.config.metadata.get("remarks", ())]
-    metadata = {"benchmark": benchmark, "remarks": remarks, "data_source": str(run.path)}
-    results_of_task = {
-        "results": _aggregate(samples, benchmark),
-        "configs": {"dataset_path": task.config.dataset_path, "metadata": metadata},
-        "n-samples": {"original": len(task.eval_docs), "effective": len(responses)},
-    }
+    exchanges = [Exchange(number, "", "", {}, reply) for number, reply in enumerate(run.responses.ends)]
+    for line in filter(None, [*remarks_on(exchanges), failure_of(exchanges)]):
+        task.remark(line)
     # A name of dots would lead out of the folder, and file names cannot contain NUL.
     model_folder = re.sub(r"^\.+$|[\x00-\x1f]", "_", sanitize_model_name(run.model))
-    target = folder / model_folder / f"results_{run.date}.json"
-    other_tasks = read_json(target)  # files with the same date are one run
+    source = str(run.path.resolve())
+    for date in chain([run.date], (f"{run.date}.{number:06}" for number in count(1))):
+        target = folder / model_folder / f"results_{date}.json"
+        other_tasks = read_json(target)  # files with the same date are one run
+        there = other_tasks.get("configs", {}).get(name)
+        if there is None or there["metadata"].get("imported_from") == source:
+            break
+    values: Values = defaultdict(list)
+    samples = chain.from_iterable(_samples(task, *item, run.responses) for item in sorted(matched.items()))
+    write_whole(target.with_name(f"samples_{name}_{date}.jsonl"), _lines(samples, values))
+    remarks = [f"imported from {run.path}", *task.config.metadata.get("remarks", ())]
+    about = {"benchmark": benchmark, "remarks": remarks, "data_source": str(run.path), "imported_from": source}
+    results_of_task = {
+        "results": _aggregate(values, benchmark),
+        "configs": {"dataset_path": task.config.dataset_path, "metadata": about},
+        "n-samples": {"original": len(task.eval_docs), "effective": len(matched)},
+    }
     results: Row = {"model_name": run.model}
     for key, value in results_of_task.items():
         results[key] = {**other_tasks.get(key, {}), name: value}
-    write_whole(target.with_name(f"samples_{name}_{run.date}.jsonl"), json_lines(samples))
     write_whole(target, json.dumps(results, indent=2, ensure_ascii=False))
-    return target
+    missing = sorted(set(range(len(task.eval_docs))).difference(matched))
+    return Imported(target, name, len(task.eval_docs), missing, _agreement(values), run.problems)
 
 
-def _score_example(task: MedTask, generations: Sequence[Response], instances: Sequence[Instance]) -> list[Row]:
-    """Score the generations of an example, and return its sample for each filter."""
-    doc = instances[0].doc
+def _samples(
+    task: MedTask, place: int, of_example: Sequence[tuple[int, str | None]], responses: Spool
+) -> Iterator[Row]:
+    """Score the generations of an example, and yield its sample for each filter.
+
+    The first sample also has the fields that are the same for all filters.
+    """
+    generations, orders = [responses[number] for number, _ in of_example], [order or LETTERS for _, order in of_example]
+    doc, benchmark = task.eval_docs[place], task.benchmark
+    reordered = benchmark if isinstance(benchmark, ChoiceBenchmark) and {*orders} != {LETTERS} else None
+    prompt = ([_prompt_of(generations[0], doc, benchmark)],)
+    task._instances = instances = []
+    for number, (response, order) in enumerate(zip(generations, orders, strict=True)):
+        about = (reordered.relabelled(doc, order) if reordered else doc, prompt, number, (task.task_name, place, 1))
+        instances.append(Instance("generate_until", *about, resps=[as_reply(response.reply)]))
+    task.read_replies()
     # The other harness's scores are means over generations, without scores that a generation lacks.
     scores_of = [response.scores for response in generations]
     names = sorted(set.intersection(*map(set, scores_of)))
     their_scores = {name: fmean(map(itemgetter(name), scores_of)) for name in names}
-    sample = {
-        "doc_id": instances[0].doc_id,
+    doc_hash = hash_string(json.dumps(doc, indent=2, default=str, ensure_ascii=False))
+    shared = {
         "doc": doc,
-        "doc_hash": hash_string(json.dumps(doc, indent=2, default=str, ensure_ascii=False)),
-        "target": str(task.doc_to_target(doc)),
-        "arguments": {"gen_args_0": {"arg_0": instances[0].args[0]}},
-        "resps": [[response.reply] for response in generations],
+        "arguments": {"gen_args_0": {"arg_0": prompt[0]}},
+        "resps": [[instance.resps[0]] for instance in instances],
     }
-    if their_scores:
-        sample["other_scores"] = their_scores
-    samples = []
     for filter_name in task.filter_names:
         answers = [instance.filtered_resps[filter_name] for instance in instances]
+        if reordered:
+            answers = list(map(reordered.answer_in_data, answers, orders))
         scores = task.process_results(doc, answers)
         metrics = [*dict(scores.items()), *their_scores]  # items() returns only the metrics, without details
-        of_filter = {"filter": filter_name, "filtered_resps": list(map(str, answers)), "metrics": metrics}
-        samples.append({**sample, **of_filter, **scores, **their_scores})
-    return samples
+        sample = {"doc_id": place, "doc_hash": doc_hash, **shared, "target": str(task.doc_to_target(doc))}
+        sample |= {"filter": filter_name, "filtered_resps": list(map(str, answers)), "metrics": metrics}
+        yield {**sample, **({"other_scores": their_scores} if their_scores else {}), **scores, **their_scores}
+        shared = {}
 
 
-def _aggregate(samples: Sequence[Row], benchmark: str) -> Row:
-    """Return the value and standard error of each metric for each filter, under lm_eval's names."""
-    values: dict[tuple[str, str], list[Any]] = defaultdict(list)
+def _prompt_of(response: Response, doc: Row, benchmark: Benchmark[Any]) -> str:
+    """Return the prompt as a JSON text of messages or, if the file has none, what every prompt shows of the example."""
+    if response.prompt:
+        return printable(json.dumps(response.prompt, ensure_ascii=False))
+    shown = [doc[field] for field in benchmark.data.shown]
+    lines = [text if isinstance(text, str) else "\n".join(map("{}. {}".format, LETTERS, text)) for text in shown]
+    return "\n\n".join(lines)
+
+
+Values = dict[tuple[str, str], list[Any]]
+"""The values of all examples, by metric and filter."""
+
+
+def _lines(samples: Iterable[Row], values: Values) -> Iterator[str]:
+    """Yield the lines of the sample log, and add the samples to ``values``, in which equal scores are one object."""
+    known: dict[Any, Any] = {}
     for sample in samples:
         for metric in sample["metrics"]:
-            values[metric, sample["filter"]].append(sample[metric])
+            value = sample[metric]
+            key = vars(value).values() if isinstance(value, ExampleScore) else [value]
+            values[metric, sample["filter"]].append(known.setdefault(tuple(key), value))
+        yield json.dumps(sample, ensure_ascii=False, default=str, separators=(",", ":")) + "\n"
+
+
+def _agreement(values: Values) -> dict[str, dict[str, float]]:
+    """Return, by the other harness's score and our filter, the share of examples on which the verdicts agree.
+
+    Only scores from 0 to 1 that all examples have are compared.
+    """
+    agreement: dict[str, dict[str, float]] = defaultdict(dict)
+    for (score, name), theirs in values.items():
+        is_ours = any(value is None or isinstance(value, ExampleScore) for value in theirs)
+        if not is_ours and len(theirs) == len(values["acc", name]) and 0 <= min(theirs) <= max(theirs) <= 1:
+            pairs = zip(values["acc", name], theirs, strict=True)
+            agreement[score][name] = fmean((ours > 0.5) == (other > 0.5) for ours, other in pairs)
+    return agreement
+
+
+def _aggregate(values: Values, benchmark: str) -> Row:
+    """Return the value and standard error of each metric for each filter, under lm_eval's names."""
     aggregated: Row = {}
     for (metric, filter_name), of_examples in values.items():
         aggregate = HarnessAggregation(metric_of(metric, benchmark).aggregation)

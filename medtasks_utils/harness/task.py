@@ -496,15 +496,20 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         for line in remarks_on(exchanges):
             self.remark(line)
         self._fail(failure_of(exchanges))
+        answers = self.read_replies()
+        if self._scorer is not None:
+            self._scorer.score(answers)
+            self._fail(self._scorer.failure)
+
+    def read_replies(self) -> list[tuple[Example, Answer]]:
+        """Apply the filters to the replies of all requests, and return each answer with its example."""
         super().apply_filters()
         answers = []
         for instance in self.instances:
             for name in self.filter_names:
                 answer = instance.filtered_resps[name] = self._answer(instance.filtered_resps[name], instance)
                 answers.append((instance.doc, answer))
-        if self._scorer is not None:
-            self._scorer.score(answers)
-            self._fail(self._scorer.failure)
+        return answers
 
     def _fail(self, reason: str | None) -> None:
         """Add the reason why the task has failed, if there is one, to the results; the run then ends with an error."""

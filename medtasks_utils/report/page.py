@@ -80,7 +80,9 @@ def _numbers(runs: Sequence[Run]) -> JsonObject:
     """Return all that the page's scripts draw but the samples, by part of the page."""
     topics = topics_of(runs)
     names = dict.fromkeys(name for topic in topics for name in topic.filters)
-    filters = sorted(names, key=lambda name: name != DEFAULT_FILTER)
+    usual = [*{task.default_filter for run in runs for task in run.tasks.values()}]
+    first = usual[0] if len(usual) == 1 else DEFAULT_FILTER
+    filters = sorted(names, key=lambda name: name != first)
     about = [audit_table(runs), replies_table(topics), settings_table(runs), signature_table(topics)]
     return {
         "runs": [run.name for run in runs],

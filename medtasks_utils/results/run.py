@@ -11,6 +11,7 @@ from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, ReportFacts, TaskInfo
 from medtasks_utils.benchmarks.shortcuts import Reached, most_reached
+from medtasks_utils.filters import DEFAULT_FILTER, FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.score_arrays import Codes, MetricScores, integer_codes
 from medtasks_utils.statistics.scores import Score
@@ -167,6 +168,28 @@ class TaskRun:
         """Remarks that readers of the results need, such as a held-out split, and the numbers of rows left out."""
         left_out = self.metadata.get("rows_left_out", {}).items()
         return [*self.metadata.get("remarks", ()), *(f"rows left out: {n} ({reason})" for reason, n in left_out)]
+
+    @property
+    def default_filter(self) -> str:
+        """The filter whose answers count where no other is chosen.
+
+        It is ``flexible-extract`` for responses to prompts of others, which are not signed, in which ``strict-match``
+        reads less than a tenth of what this filter reads.
+        """
+        strict, flexible = (self.metrics.get(("answered", name)) for name in (STRICT, FLEXIBLE))
+        reads_little = strict and flexible and 10 * strict.value < flexible.value
+        return FLEXIBLE if reads_little and not self.signatures else DEFAULT_FILTER
+
+    @property
+    def note_on_filter(self) -> list[str]:
+        """A sentence that says why another filter than the usual one counts, if that is so."""
+        if self.default_filter == DEFAULT_FILTER:
+            return []
+        strict, flexible = (f"{100 * self.metrics['answered', name].value:.1f} %" for name in (STRICT, FLEXIBLE))
+        return [
+            f"{FLEXIBLE} counts in this run of {self.task}, since {STRICT} reads an answer in {strict} of the "
+            f"responses, and {FLEXIBLE} in {flexible}"
+        ]
 
     @property
     def filters(self) -> list[str]:

@@ -243,7 +243,7 @@ def mapping(value: Any) -> Row:
 def _choices(line: Row) -> list[tuple[str, float]]:
     """Return the choices with their log-likelihoods, 0 if the prompt was refused; empty for generated text."""
     choices = []
-    for request, response in zip(line["arguments"].values(), line["resps"], strict=False):
+    for request, response in zip(line.get("arguments", {}).values(), line.get("resps", ()), strict=False):
         for continuation in [*request.values()][1:]:
             if isinstance(continuation, str):
                 choices.append((continuation.strip(), float(response[0][0]) if response[0] else 0.0))

@@ -6,6 +6,7 @@ what each environment makes of a row: its prompt, right answer and info.
 
 import importlib
 import json
+import os
 import shutil
 import zipfile
 from collections.abc import Callable, Sequence
@@ -25,6 +26,7 @@ from medtasks_utils.elsewhere.matching import NOWHERE, by_id, by_prompt
 from medtasks_utils.elsewhere.other_runs import Response
 from medtasks_utils.elsewhere.saving import import_run
 from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.filters import FILTERS
 from medtasks_utils.inference.replies import Reply
 from medtasks_utils.results import Run, read_runs
 
@@ -74,9 +76,9 @@ def mostly_right(doc: Row) -> str:
 
 
 def imported(path: Path, folder: Path, **settings: Any) -> tuple[Run, list[str]]:
-    written, problems = import_run(path, folder, data="sample", **settings)
-    (run,) = read_runs(written)
-    return run, problems
+    result = import_run(path, folder, data="sample", **settings)
+    (run,) = read_runs(result.path)
+    return run, result.problems
 
 
 @pytest.fixture(scope="module")
@@ -175,12 +177,12 @@ def test_turns_with_tools_end_in_the_last_reply(tmp_path):
 def test_of_two_questions_in_a_prompt_the_longer_is_asked():
     documents = [{"q": text} for text in ("Is it so?", "Is it so, or not at all?", "Is it?")]
     response = Response("line 1", [{"role": "user", "content": "Is it?\nIs it so, or not at all?"}], Reply("Yes."), {})
-    assert by_prompt([response], documents, ["q"]) == {1: [response]}
+    assert by_prompt([response], documents, ["q"]) == [1]
 
 
 def test_an_id_of_two_documents_is_that_of_neither():
     responses = [Response("line 1", [], Reply("A"), {}, (name,)) for name in "xy"]
-    assert by_id(responses, [{"id": name} for name in "xxy"], ["id"]) == {NOWHERE: responses[:1], 2: responses[1:]}
+    assert by_id(responses, [{"id": name} for name in "xxy"], ["id"]) == [NOWHERE, 2]
 
 
 def test_answers_in_boxes_are_read_where_the_environment_asked_for_them(tmp_path):
@@ -294,3 +296,116 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
     }
     assert ["other_scores" in sample.details[STRICT] for sample in samples] == [bool(scores)] * len(rows(benchmark))
     assert exit_code(words) == 2 and "--id, --response and --task must be given together" in capsys.readouterr().err
+
+
+# ---- what a record says about its row
+
+
+SHOWN = (2, 0, 3, 1)  # the choices in the order in which a record shows them as A to D
+
+
+def recorded(template: Any, doc: Row, other: Row) -> Any:
+    """A field of a record: texts with the fields of its row, of another row (``other``), and its choices in order."""
+    if isinstance(template, dict):
+        return {name: recorded(value, doc, other) for name, value in template.items()}
+    if isinstance(template, list):
+        return [recorded(value, doc, other) for value in template]
+    seen = [doc["options"][place] for place in SHOWN] if "options" in doc else []
+    return template.format(seen=seen, other=other, **doc) if isinstance(template, str) else template
+
+
+def import_records(
+    benchmark: str, written: Sequence[Row], folder: Path, *words: str | Path, ids: str = "key", form: str = "jsonl"
+) -> int:
+    path = folder / f"x.{form}"
+    write_rows(written, path) if form != "json" else path.write_text(json.dumps(written))
+    flags = ("--task", TASK_OF[benchmark], "--id", ids, "--response", "said", "--data", "sample", "-o", folder / "out")
+    return exit_code(["import", path, *flags, *words])
+
+
+@each_row("choices_shown")
+def test_letters_mean_the_choices_that_the_record_shows(name, benchmark, fields, letters, tmp_path):
+    written = []
+    for doc in rows(benchmark):
+        letter = "ABCD"[SHOWN.index(doc["answer_idx"])] if letters == "shown" else doc["answer_letter"]
+        record = recorded(fields, doc, doc)
+        written.append({"key": doc["question"], **record, "said": f"The answer is ({letter})."})
+    assert import_records(benchmark, written, tmp_path) == 0
+    (run,) = read_runs(tmp_path)
+    (task,) = run.tasks.values()
+    assert task.metrics["acc", "flexible-extract"].value == 1
+    letters_of = [sample.answers["flexible-extract"] for sample in task.samples]
+    assert letters_of == [[doc["answer_letter"]] for doc in rows(benchmark)]
+
+
+@each_row("records_and_rows")
+def test_a_record_of_another_row_is_left_out_and_a_copy_of_the_row_is_not(
+    name, benchmark, fields, differs, tmp_path, capsys
+):
+    docs = rows(benchmark)
+    pairs = zip(docs, [*docs[2:], *docs[:2]], strict=True)
+    key = {"medhallu": "answer", "medcalc_bench": "row_number"}.get(benchmark, "question")
+    written = [{"key": doc[key], **recorded(fields, doc, other), "said": "\\boxed{A}"} for doc, other in pairs]
+    code, said = import_records(benchmark, written, tmp_path), capsys.readouterr().err
+    assert f"left out those {differs}: " in said if differs else (code, "left out" in said) == (0, False)
+
+
+def test_files_of_one_name_are_runs_of_their_own_and_a_file_imported_again_is_one(tmp_path, capsys):
+    written = [{"key": doc["question"], "said": "\\boxed{A}"} for doc in rows("medmcqa")]
+    paths = [write_rows(written[part::2], tmp_path / name / "x.jsonl") for part, name in enumerate("ab")]
+    for path in paths:
+        os.utime(path, (1, 1))
+    words = ("--task", TASK_OF["medmcqa"], "--id", "key", "--response", "said", "--data", "sample", "-o", tmp_path)
+    for _ in range(2):
+        succeed("import", *paths, *words, "--model", "m", "--json")
+        first, second = json.loads(capsys.readouterr().out)
+        assert first["written"] != second["written"]
+        runs = read_runs(tmp_path / "m")
+        assert [run.model for run in runs] == ["m", "m"]
+        assert sum(len(task.samples) for run in runs for task in run.tasks.values()) == len(written)
+    asked, of = first["rows"]["with_response"], first["rows"]["of"]
+    assert (asked, of, len(first["rows"]["missing"])) == (len(written[::2]), len(written), len(written[1::2]))
+
+
+@each_row("verdicts_of_others")
+def test_the_verdict_of_a_field_is_kept_and_compared(form, right, wrong, tmp_path, capsys):
+    docs = rows("medmcqa")
+    written = [{"key": doc["question"], "said": right_answer(doc), "Result": wrong} for doc in docs]
+    written[0]["Result"] = right
+    assert import_records("medmcqa", written, tmp_path, "--score", "Result", "--json", form=form) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["agreement"] == {"their_Result": {name: pytest.approx(1 / len(docs)) for name in FILTERS}}
+    assert found["scores"]["acc"][STRICT]["value"] == 1 and found["filter"] == STRICT
+    assert import_records("medmcqa", written, tmp_path, "--score", "said", form=form) == 1
+    assert "--score said is in no record" in capsys.readouterr().err
+
+
+def test_answers_of_a_row_that_are_not_told_apart_are_no_generations(tmp_path, capsys):
+    docs = [doc for doc in rows("medhallu") if doc["shown"] == "ground_truth"]
+    written = [{"key": doc["answer"], "said": f"\\boxed{{{verdict}}}"} for doc in docs for verdict in "01"]
+    assert import_records("medhallu", written, tmp_path) == 1
+    assert "do not say which shown they are about" in capsys.readouterr().err
+    told = [{**line, "target": line["said"][-2]} for line in written[::2]]
+    assert import_records("medhallu", told, tmp_path) == 0
+
+
+def test_traces_of_episodes_are_read_to_the_last_reply_of_the_model(tmp_path, capsys):
+    shutil.copytree(Path(__file__).parent / "verifiers", tmp_path / "medhallu--x--null--1")
+    succeed("import", tmp_path, "--data", "sample", "-o", tmp_path / "out")
+    (run,) = read_runs(tmp_path / "out")
+    assert run.model == "org/m"
+    assert "records without a response that is text: 1 (line 3)" in capsys.readouterr().err
+    first, second = run.tasks["medhallu"].samples
+    assert (first.tokens, first.reasoning, first.ended) == ([7], ["Let me think."], ["length"])
+    assert first.details[STRICT]["other_scores"] == {"env_right": 1, "env_length": 3, "env_reward": 0.5}
+    assert [len(sample.messages) for sample in (first, second)] == [2, 2] and second.responses == ["\\boxed{1}"]
+
+
+def test_a_json_array_that_is_cut_is_one_error(tmp_path):
+    docs = rows("medmcqa")
+    written = [{"key": doc["question"], "said": "A"} for doc in docs]
+    assert import_records("medmcqa", written, tmp_path, form="json") == 0
+    path = tmp_path / "x.json"
+    path.write_text(path.read_text()[:-20])
+    with pytest.raises(MedtasksError, match="cannot be read to its end"):
+        imported(path, tmp_path, task=TASK_OF["medmcqa"], id_fields=["key"], response_field="said")

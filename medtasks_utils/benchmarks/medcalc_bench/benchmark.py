@@ -159,6 +159,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         },
         truth="shown_truth",
         shown=("note", "question"),
+        names={"note": ("patient_note",)},
         content=("calculator_id", "note", "question", "shown_truth"),
         only_in_prompt=("example_note", "example_question", "example_explanation", "example_answer"),
         unsigned=("other_label",),
