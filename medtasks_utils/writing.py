@@ -147,6 +147,7 @@ _SECRET_NAME = re.compile(
     r"|((.*_)?(access|api|auth|bearer|hf|hub|refresh|session))?_?token"
 )
 _CONTAINER = re.compile(r"(.*_)?headers?")
+_HARMLESS_HEADER = re.compile(r".*(model|type|accept|agent|organi[sz]ation|project|title|referer|version|region)", re.I)
 _SECRET_IN_QUERY = re.compile(
     r"[?&](?:[\w-]*(?:key|token|secret|sig|signature|code|auth|password|credential))=([^&#\s]+)", re.I
 )
@@ -190,7 +191,7 @@ def secrets_in(value: Any, name: object = "", within: bool = False) -> Iterator[
         name: the name of the setting.
         within: True for a part of a secret.
     """
-    within = within or is_secret(name) or _contains_secrets(name)
+    within = is_secret(name) or _contains_secrets(name) or (within and not _HARMLESS_HEADER.fullmatch(str(name)))
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from secrets_in(item, key, within)
@@ -218,9 +219,13 @@ class Secrets:
             if len(secret) >= _SHORTEST:
                 self._known.add(secret)
 
+    def shown(self, message: str) -> str:
+        """Return a message as it is printed: without secrets and control characters."""
+        return _CONTROL.sub("\ufffd", self.scrub(message))
+
     def filter(self, record: logging.LogRecord) -> bool:
-        """Remove secrets and control characters from a record of a log, as a filter of its handlers."""
-        record.msg, record.args = _CONTROL.sub("\ufffd", self.scrub(record.getMessage())), ()
+        """Change the message of a record to what is printed, as a filter of a log's handlers."""
+        record.msg, record.args = self.shown(record.getMessage()), ()
         return True
 
     def scrub(self, value: Any) -> Any:

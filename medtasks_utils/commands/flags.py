@@ -13,7 +13,7 @@ from pydantic import ConfigDict, NonNegativeInt, PositiveInt, TypeAdapter, Valid
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
-from medtasks_utils.writing import SECRETS, plain
+from medtasks_utils.writing import SECRETS
 
 if TYPE_CHECKING:
     from medtasks_utils.judging import JudgeSettings
@@ -164,4 +164,4 @@ def warn(*messages: str) -> None:
 
 def print_error(message: str) -> None:
     """Print an error on standard error, without secrets and control characters."""
-    print(f"medtasks: error: {plain(SECRETS.scrub(message))}", file=sys.stderr)
+    print(f"medtasks: error: {SECRETS.shown(message)}", file=sys.stderr)

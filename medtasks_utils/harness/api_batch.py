@@ -132,8 +132,7 @@ class ApiBatch:
             raise
         self._answered += 1
         self._stages.cache_hook.add_partial("generate_until", arguments, replies[0])
-        if not any(reply.is_empty for reply in replies):  # the next run requests them again
-            self._stages.keep("generate_until", arguments, replies)
+        self._stages.keep("generate_until", arguments, replies)
         return replies
 
     async def _sent(self, client: Client, arguments: tuple[Any, Settings]) -> list[Reply]:

@@ -76,6 +76,7 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
     file = flags.pop("config", None)  # lm_eval would print its content, including API keys
     try:
         in_file = {} if file is None else EvaluatorConfig.load_yaml_config(file)
+        SECRETS.learn(in_file)
         config = EvaluatorConfig.from_cli(argparse.Namespace(**{**in_file, **flags}))
     except (OSError, TypeError, ValueError) as error:
         raise UsageError(reason_of(error)) from None

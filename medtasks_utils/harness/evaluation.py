@@ -146,11 +146,12 @@ class Evaluation:
             self.problem = f"some results could not be saved in {self.config.output_path}: {details}"
             return
         configs = (self.results or {}).get("configs", {}).items()
-        failures = {task: (config.get("metadata") or {}).get("failure") for task, config in configs}
-        self.problem = "; ".join(f"{task}: {failure}" for task, failure in failures.items() if failure) or None
-        if self.problem:
+        metadata = {task: config.get("metadata") or {} for task, config in configs}
+        failures = [f"{task}: {about['failure']}" for task, about in metadata.items() if about.get("failure")]
+        self.problem = "; ".join(failures) or None
+        if self.problem and not any("without_text" in about for about in metadata.values()):
             self.problem += f". {self._way_on}"
-        elif self.store and self.results is not None:
+        elif self.store and self.results is not None:  # replies without text are not those to continue with
             if any(standing["asked"] < standing["of"] for standing in self.against.values()):
                 self.store.close()  # the same command without --against continues the run
             else:

@@ -112,9 +112,9 @@ def replies_in(completion: Completion, model: LM, url: str, number: int) -> list
         spent.update(replies=len(replies), **usage)
     if len(replies) < number:
         raise MedtasksError(f"{url} sent {len(replies)} of n={number} replies")
-    for reply in replies:
-        if reply.model == getattr(model, "model", None):
-            vars(reply).pop("model", None)
+    if completion.model not in ("", getattr(model, "model", "")):
+        for reply in replies:
+            reply.model = SECRETS.scrub(completion.model)
     token = getattr(model, "think_end_token", None)
     return [_without_thoughts(reply, token) if token and token in reply else reply for reply in replies[:number]]
 

@@ -483,6 +483,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             count = len({instance.doc_id for instance in self.instances})
             self._check_refusals([*refusals.values()], count, "examples")
             return
+        for name in ("failure", "without_text"):  # of an earlier batch
+            self.config.metadata.pop(name, None)
         for instance in self.instances:
             # With several processes, lm_eval pads the last request of a process with extra responses.
             instance.resps = [as_reply(instance.resps[0])]
@@ -495,7 +497,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         exchanges = [exchange for instance in self.instances for exchange in exchanges_of(instance)]
         for line in remarks_on(exchanges):
             self.remark(line)
-        self._fail(failure_of(exchanges))
+        failure = failure_of(exchanges)
+        self.config.metadata |= {"without_text": True} if failure else {}
+        self._fail(failure)
         answers = self.read_replies()
         if self._scorer is not None:
             self._scorer.score(answers)

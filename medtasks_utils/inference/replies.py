@@ -124,11 +124,13 @@ class Completion(NamedTuple):
         replies: one reply per choice.
         usage: numbers of tokens, ``prompt`` and ``completion``, if the server reports them.
         refusal: the model's refusal in the first choice, if the server sends it apart from the text; else empty.
+        model: the model that the server names; empty if it names none.
     """
 
     replies: list[Reply]
     usage: dict[str, int]
     refusal: str = ""
+    model: str = ""
 
 
 def read_completion(body: str, limit: int | None = None) -> Completion:
@@ -177,10 +179,11 @@ def _completion(body: Any, limit: int | None) -> Completion:
     if sorted(map(str, places)) == sorted(map(str, range(len(choices)))):
         choices = sorted(choices, key=lambda choice: int(choice["index"]))
     replies = [_reply(choice, tokens, limit) for choice in choices]
-    known = {"prompt_tokens": counts.get("prompt"), "model": shortened(plain(_text(body.get("model"))), _LONGEST_NAME)}
-    for reply in replies:
-        vars(reply).update({name: value for name, value in known.items() if value})
-    return Completion(replies, counts, _text(_message(choices[0]).get("refusal")))
+    if counts.get("prompt"):
+        for reply in replies:
+            reply.prompt_tokens = counts["prompt"]
+    model = shortened(plain(_text(body.get("model"))), _LONGEST_NAME)
+    return Completion(replies, counts, _text(_message(choices[0]).get("refusal")), model)
 
 
 def _is_choice(choice: Any) -> bool:

@@ -97,11 +97,8 @@ def of_another_model(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 def longer_than_the_limit(exchanges: Sequence[Exchange]) -> Iterator[str]:
     """Yield a remark on replies with more tokens than ``max_gen_toks``."""
-    tokens = [
-        each.reply.tokens
-        for each in exchanges
-        if each.reply.tokens and each.reply.tokens > each.settings.get("max_gen_toks", each.reply.tokens)
-    ]
+    lengths = [(each.reply.tokens or 0, each.settings.get("max_gen_toks")) for each in exchanges]
+    tokens = [length for length, limit in lengths if limit and length > limit]
     if tokens:
         yield (
             f"replies with more tokens than max_gen_toks: {len(tokens)} of {len(exchanges)}, up to {max(tokens):,} "
@@ -143,9 +140,8 @@ def equal_generations(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 def with_their_prompt(exchanges: Sequence[Exchange]) -> Iterator[str]:
     """Yield a remark on replies that repeat the question."""
-    questions = {each.question: one_line(each.question) for each in exchanges}
     number = sum(
-        len(question := questions[each.question]) >= _SHORTEST_QUESTION and question in one_line(each.reply)
+        len(question := one_line(each.question)) >= _SHORTEST_QUESTION and question in one_line(each.reply)
         for each in exchanges
     )
     if number:
