@@ -114,6 +114,8 @@ class _Attempt:
             port = _free_port()
             own = ",".join(self.gpus[number * each : (number + 1) * each])
             variables = {"CUDA_VISIBLE_DEVICES": own} if own else {}
+            if self.model.vllm and self.model.vllm.api_key:
+                variables["VLLM_API_KEY"] = self.model.vllm.api_key
             process = self._start(self.model.server_command(port), log, **variables)
             write_whole(mark, json.dumps(_identity(process.pid)))
             self.servers[port] = process, log

@@ -9,6 +9,7 @@ from typing import Annotated
 import yaml
 from pydantic import (
     AfterValidator,
+    AliasChoices,
     BaseModel,
     Field,
     NonNegativeInt,
@@ -88,9 +89,10 @@ class RunPart(_Named):
 
 
 class VllmArguments(BaseModel, extra="allow"):
-    """The arguments of ``vllm serve`` by name."""
+    """The arguments of ``vllm serve`` by name; the key goes into its environment, which only this user can read."""
 
     model: str
+    api_key: str | None = Field(None, validation_alias=AliasChoices("api_key", "api-key"))
 
 
 class ModelPart(_Named):
