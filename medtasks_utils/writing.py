@@ -191,7 +191,8 @@ def secrets_in(value: Any, name: object = "", within: bool = False) -> Iterator[
         name: the name of the setting.
         within: True for a part of a secret.
     """
-    within = is_secret(name) or _contains_secrets(name) or (within and not _HARMLESS_HEADER.fullmatch(str(name)))
+    is_named = is_secret(name)
+    within = is_named or _contains_secrets(name) or (within and not _HARMLESS_HEADER.fullmatch(str(name)))
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from secrets_in(item, key, within)
@@ -200,7 +201,8 @@ def secrets_in(value: Any, name: object = "", within: bool = False) -> Iterator[
             yield from secrets_in(item, name, within)
     elif value is not None and not isinstance(value, bool):
         text = str(value)
-        found = [text.strip(), *text.split()[-1:]] if within else _USER_IN_URL.findall(text)
+        is_word = not is_named and text.isalpha() and text.islower()  # which prompts may contain
+        found = [text.strip(), *text.split()[-1:]] if within and not is_word else _USER_IN_URL.findall(text)
         if str(name).endswith("base_url"):
             found += _SECRET_IN_QUERY.findall(text)
         for secret in found:
