@@ -15,7 +15,6 @@ from medtasks_utils.writing import JsonObject, table
 from .topics import Topic, topics_of
 
 _NO_INTERVAL = "(–)"
-_WHY_NO_INTERVAL = "no interval: too few examples, or scores that are all equal"
 
 
 @dataclass(frozen=True)
@@ -122,11 +121,11 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
     rows = [heads, *(line.cells() for line in lines)]
     if not any(line.without_question for line in lines):
         rows = [row[:-1] for row in rows]
-    cells = "".join(map("".join, rows))
-    estimates = chain.from_iterable(line.scores.values() for line in lines)
-    reasons = sorted({estimate.unreliable for estimate in estimates if estimate.interval} - {""})
-    marks = {UNRELIABLE_MARK: f"{UNRELIABLE}: {' or '.join(reasons)}", _NO_INTERVAL: _WHY_NO_INTERVAL}
-    notes = [f"{mark} {note}" for mark, note in marks.items() if mark in cells]
+    estimates = [*chain.from_iterable(line.scores.values() for line in lines)]
+    notes = []
+    for mark, words, is_shown in ((UNRELIABLE_MARK, UNRELIABLE, True), (_NO_INTERVAL, "no interval", False)):
+        reasons = {one.unreliable for one in estimates if (one.interval is not None) is is_shown} - {""}
+        notes += [f"{mark} {words}: {' or '.join(sorted(reasons))}"] if reasons else []
     notes += dict.fromkeys(line.note_on_cut() for line in lines if line.means["cut"])
     return "\n".join([table(rows, left=2), *notes])
 

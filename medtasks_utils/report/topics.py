@@ -201,9 +201,9 @@ class Topic:
             return of_samples
         if of_samples.value is not None and abs(of_samples.value - reported.value) < TOLERANCE:
             return of_samples
-        # If examples are clustered, it is not known how many are independent.
         is_clustered = any(task.benchmark and task.benchmark.data.cluster for task in result.tasks)
-        return estimate_from_results(metric, *reported, 0 if is_clustered or self.is_group else result.tasks[0].asked)
+        asked = 0 if result.samples and not of_samples.n else sum(task.asked for task in result.tasks)
+        return estimate_from_results(metric, *reported, asked, not is_clustered and not self.is_group)
 
     def _by_group(self, breakdown: str, filter_name: str, metric: Metric) -> dict[str, dict[str, Estimate]]:
         """Return the estimates of a metric by group of a breakdown, and then by run."""

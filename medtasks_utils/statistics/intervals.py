@@ -42,6 +42,7 @@ UNRELIABLE = "interval unreliable"
 """The words for an unreliable interval in the report and in notes below tables, followed by the reason."""
 
 TOO_FEW_EXAMPLES, TOO_FEW_DIFFER = "too few examples", "too few examples differ"
+ALL_EQUAL, NO_STDERR = "all scores are equal", "the results have no standard error; --log_samples saves what it needs"
 
 _MAX_POISSON_COUNT = 3
 
@@ -51,8 +52,8 @@ class ResultWithInterval:
 
     Attributes:
         interval: the 95 % confidence interval; None if there is none.
-        unreliable: the reason why the interval is unreliable, such as ``too few wrong answers``; empty if it is
-            reliable.
+        unreliable: the reason why the interval is unreliable, such as ``too few wrong answers``, or why there is none;
+            empty if it is reliable.
     """
 
     interval: Interval | None
@@ -119,22 +120,31 @@ def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False)
     if metric.is_of_explanations:  # scores of right answers vary little, so the number of zeros matters most
         is_positive = replace(ratio.scores, numerators=np.where(ratio.numerators > 0, ratio.denominators, 0.0))
         informative = min(informative, Ratio(is_positive).informative_clusters)
-    unreliable = why_unreliable(ratio.clusters, informative, _rare(metric, ratio.value))
+    unreliable = why_unreliable(ratio.clusters, informative, _rare(metric, ratio.value) if interval else ALL_EQUAL)
     return Estimate(n, ratio.value, ratio.stderr, interval, ratio.clusters, unreliable)
 
 
-def estimate_from_results(metric: Metric, value: float, stderr: float | None, n: int) -> Estimate:
+def estimate_from_results(
+    metric: Metric, value: float, stderr: float | None, n: int, are_independent: bool = True
+) -> Estimate:
     """Estimate a metric from the values that a run reports, without its samples.
 
-    The n examples are assumed to be independent; n is 0 if unknown.
+    If the n examples are not independent, they count as the number of independent ones that would have this standard
+    error, n at most. n is 0 if unknown.
     """
-    interval = confidence_interval(metric, value, stderr, n, n) if n >= MIN_CLUSTERS else None
-    informative = float(n)
-    if metric.range[1]:
-        share = value / metric.range[1]
-        product = share * (1 - share)
-        informative = 2 * n * product / max(1 - 4 * product, 1e-9)  # as if every score were the lowest or the highest
-    return Estimate(n, value, stderr, interval, n, why_unreliable(n, informative, _rare(metric, value)))
+    clusters, highest = n, metric.range[1]
+    if not are_independent:
+        if not stderr or not highest:
+            reason = NO_STDERR if stderr is None else ALL_EQUAL
+            return Estimate(n, value, stderr, unreliable=why_unreliable(n, 0.0, reason))
+        share, error = metric.aggregation.to_share(value / highest, stderr / highest)
+        clusters = min(n, round(1 + share * (1 - share) / error**2))
+    interval = confidence_interval(metric, value, stderr, clusters, n) if n >= MIN_CLUSTERS else None
+    informative = float(clusters)
+    if highest:  # as if every score were the lowest or the highest
+        product = value / highest * (1 - value / highest)
+        informative = 2 * clusters * product / max(1 - 4 * product, 1e-9)
+    return Estimate(n, value, stderr, interval, clusters, why_unreliable(n, informative, _rare(metric, value)))
 
 
 def why_unreliable(clusters: int, informative: float, too_few: str = TOO_FEW_DIFFER) -> str:

@@ -52,11 +52,14 @@ def test_each_example_has_one_outcome(strict, flexible, answered, unsure, cut, f
 
 
 @each_row("without_samples")
-def test_an_interval_without_samples_needs_independent_examples(benchmark, n, low):
-    values = {f"acc,{STRICT}": 0.75, f"acc_stderr,{STRICT}": (0.75 * 0.25 / 39) ** 0.5}
-    (topic,) = topics_of([made("a", benchmark=benchmark, values=values, n=40)])
+def test_an_interval_without_samples_is_that_of_its_standard_error_or_the_reason_is_said(
+    benchmark, n, stderr, low, reason
+):
+    values = {f"acc,{STRICT}": 0.75, f"acc_stderr,{STRICT}": stderr}
+    (topic,) = topics_of([made("a", benchmark=benchmark, values=values, n=n)])
     found = topic.values[STRICT, "acc"].estimates["a"]
     assert (found.value, found.n, found.low) == (0.75, n, low and pytest.approx(low, abs=2e-3))
+    assert found.unreliable.partition(";")[0] == reason
 
 
 @each_row("best_of_a_column")
