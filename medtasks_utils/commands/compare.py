@@ -30,7 +30,7 @@ class Compare(Command):
     and our verdicts are compared with those of that harness"""
     _: KW_ONLY
     task: Sequence[str] = ()
-    """compare only this task; A=B compares task A of the first run with task B of the second (repeatable)"""
+    """compare only this task or group; A=B compares task A of the first run with task B of the second (repeatable)"""
     filter: str | None = None
     """strict-match, flexible-extract or another filter of the task; default: strict-match, or flexible-extract if
     strict-match reads nothing in an imported run, or the first filter that both runs have"""

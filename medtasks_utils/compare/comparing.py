@@ -76,11 +76,12 @@ def compare_runs(
     differences = [*_group_differences(a, b, pairs, metrics), *differences]
     missing = set(metrics).difference(difference.metric.name for difference in differences)
     if missing or not differences:
-        known = dict.fromkeys(metric for pair in pairs.values() for metric, _ in pair.a.metrics)
+        known = dict.fromkeys(metric for pair in pairs.values() for metric, _ in (*pair.a.metrics, *pair.b.metrics))
         wanted = " or of ".join(filter(missing.__contains__, metrics)) or "any metric"
-        raise MedtasksError(
-            f"the runs have no common example with a value of {wanted}; metrics in A: {', '.join(known)}"
-        )
+        reason = f"no common example with a value of {wanted}"
+        if unknown := missing.difference(known):
+            reason = f"no metric {', '.join(sorted(unknown))}"
+        raise MedtasksError(f"the runs have {reason}; their metrics are {', '.join(known)}")
     warnings = [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items()]
     return Comparison(a, b, corrected(a, b, differences, pairs, filter_name), pairs, warnings)
 
@@ -105,7 +106,7 @@ def _notes_on(a: Run, b: Run) -> Notes:
 def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes) -> list[tuple[TaskRun, TaskRun]]:
     """Return the pairs of tasks to compare; if none are named, add a note for each task that is left out."""
     if names:
-        return [(_named(a, name_a), _named(b, name_b)) for name_a, name_b in names]
+        return [pair for name_a, name_b in names for pair in _named_pairs(a, b, name_a, name_b)]
     pairs = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
     others = sorted({*a.tasks, *b.tasks}.difference(task.task for task, _ in pairs))
     if not pairs:
@@ -119,11 +120,16 @@ def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes
     return pairs
 
 
-def _named(run: Run, name: str) -> TaskRun:
-    """Return a task of a run by name; if there is none, raise an error that lists the run's tasks."""
-    if name not in run.tasks:
-        raise MedtasksError(f"{run.path} has no task {name}; it has {', '.join(run.tasks) or 'none'}")
-    return run.tasks[name]
+def _named_pairs(a: Run, b: Run, *names: str) -> list[tuple[TaskRun, TaskRun]]:
+    """Return the tasks, or tasks of groups, with a name in each run; raise an error if a run does not have them."""
+    sides = [run.tasks_of(name) for run, name in zip((a, b), names, strict=True)]
+    for run, name, tasks in zip((a, b), names, sides, strict=True):
+        if not tasks:
+            known = ", ".join([*run.groups, *run.tasks]) or "none"
+            raise MedtasksError(f"{run.path} has no task {name}; it has {known}")
+    if len(sides[0]) != len(sides[1]):
+        raise MedtasksError(f"{names[0]} has {len(sides[0])} tasks in A, and {names[1]} {len(sides[1])} in B")
+    return list(zip(*sides, strict=True))
 
 
 def _chosen_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str:

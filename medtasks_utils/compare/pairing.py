@@ -9,14 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results import Run, TaskRun, read_runs
+from medtasks_utils.results import Run, TaskRun, merged, read_runs
 from medtasks_utils.statistics.score_arrays import Codes, MetricScores
 
 from .incompatibilities import incompatibilities
 
 
 def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
-    """Load the only run at a path.
+    """Load the only run at a path, which may have been made by several commands (:func:`.results.runs.merged`).
 
     Args:
         path: a results file, or a folder with one run.
@@ -25,7 +25,7 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
     Raises:
         MedtasksError: if there is no such run, or more than one; the message lists them.
     """
-    runs = read_runs(path)
+    runs = merged(read_runs(path))
     runs = [run for run in runs if set(tasks) <= {*run.tasks, *run.groups}] or runs
     if len(runs) == 1:
         return runs[0]

@@ -5,6 +5,7 @@ named after the model. Files of one folder with one date are one run. Samples ar
 """
 
 import json
+import operator
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -147,26 +148,66 @@ def _metrics(values: Mapping[str, Any]) -> Metrics:
 def merged(runs: Sequence[Run]) -> list[Run]:
     """Merge runs of one model and set-up that have different tasks, such as the jobs of a sweep, and name all apart.
 
-    A set-up is the model with its engine, arguments, generation settings, chat template and system message. If two of
-    its runs have a task in common, none of them are merged.
+    A set-up is the model with its engine, arguments, generation settings, chat template and system message. A task that
+    a later run has grown with ``--extend`` counts in that run alone. If two runs of a set-up in one folder still have a
+    task in common, none of this folder are merged; nor are those of several folders.
     """
-    by_setup: dict[str, list[Run]] = defaultdict(list)
-    for run in runs:
-        by_setup[_setup(run)].append(run)
-    result: list[Run] = []
-    for alike in by_setup.values():
-        names = list(chain.from_iterable((*run.tasks, *run.groups) for run in alike))
-        is_apart = len(alike) == 1 or len(names) > len(set(names))
-        result += alike if is_apart else [_union(alike)]
+    result = _without_outgrown(runs)
+    for is_in_folder in (True, False):
+        by_setup: dict[object, list[Run]] = defaultdict(list)
+        for run in result:
+            by_setup[_setup(run), is_in_folder and run.path.parent].append(run)
+        result = []
+        for alike in by_setup.values():
+            names = list(chain.from_iterable((*run.tasks, *run.groups) for run in alike))
+            is_apart = len(alike) == 1 or len(names) > len(set(names))
+            result += alike if is_apart else [_union(alike)]
     name_apart(result)
     return result
 
 
-def _setup(run: Run) -> str:
-    """Return a key that is equal for runs of one set-up. It ignores addresses, which differ between jobs of a sweep."""
-    arguments = re.sub(r"base_url\W+[^,}]*", "", str(run.setting("model_args")))
+def _without_outgrown(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs without the tasks that a later run in the same folder has grown."""
+    result = []
+    for run in runs:
+        outgrown = {*chain.from_iterable(other.tasks for other in runs if _has_grown(run, other))}
+        tasks = {name: task for name, task in run.tasks.items() if name not in outgrown}
+        groups = {name: group for name, group in run.groups.items() if outgrown.isdisjoint(group.tasks)}
+        if tasks or not outgrown:
+            result.append(replace(run, tasks=tasks, groups=groups) if outgrown else run)
+    return result
+
+
+def _has_grown(run: Run, other: Run) -> bool:
+    """Return True if another run took over a run's replies, and has more of tasks, examples, repeats or tokens."""
+
+    def sizes(of: Run) -> list[float]:
+        common = [of.tasks[name] for name in run.tasks if name in other.tasks]
+        settings = ({**task.config, **mapping(task.config.get("generation_kwargs"))} for task in common)
+        limits = (number(own.get(name)) or 0.0 for own in settings for name in ("repeats", "max_gen_toks"))
+        return [len(of.tasks), *(task.asked for task in common), *limits]
+
+    took_over = mapping(other.results.get("medtasks")).get("answers_taken_over") and other.date > run.date
+    if (
+        not took_over
+        or other.path.parent != run.path.parent
+        or _setup(run, "max_gen_toks") != _setup(other, "max_gen_toks")
+    ):
+        return False
+    before, after = sizes(run), sizes(other)
+    return before != after and all(map(operator.le, before, after))
+
+
+_OF_REQUESTS = ("base_url", "num_concurrent", "max_retries", "timeout")
+"""Model arguments that say how requests are sent, and may differ between the runs of one set-up."""
+
+
+def _setup(run: Run, *ignored: str) -> str:
+    """Return a key that is equal for runs of one set-up."""
+    left_out = re.compile(rf"\b({'|'.join((*_OF_REQUESTS, *ignored))})\b[^,}}]*")
+    settings = [left_out.sub("", str(run.setting(name))) for name in ("model_args", "gen_kwargs")]
     hashes = [run.results.get(f"{name}_sha") for name in ("chat_template", "system_instruction")]
-    return repr([run.model, run.setting("model"), arguments, run.setting("gen_kwargs"), hashes, run.has_scores])
+    return repr([run.model, run.setting("model"), settings, hashes, run.has_scores])
 
 
 def _union(runs: Sequence[Run]) -> Run:

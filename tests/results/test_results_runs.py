@@ -17,7 +17,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
-from medtasks_utils.results import merged, read_runs
+from medtasks_utils.results import as_run, merged, read_runs
 from medtasks_utils.results.run import content_keys
 from medtasks_utils.results.runs import benchmark_of
 from medtasks_utils.results.samples import read_samples
@@ -112,6 +112,23 @@ def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
     assert merged(pair) == pair, "one has responses alone"
     twice = read_runs([tmp_path / name for name in "abb"]) + read_runs(tmp_path / "b")
     assert merged(twice) == twice, "no task of two runs is left out"
+
+
+@each_row("grown")
+def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, number, tmp_path):
+    """Each run: its folder, tasks, asked examples, settings of its tasks, and the replies that it took over."""
+    runs = []
+    for date, (folder, tasks, asked, settings, taken) in (("1", first), ("2", second)):
+        content = {
+            "results": {task: {"acc,strict-match": 0.5} for task in tasks},
+            "configs": dict.fromkeys(tasks, settings),
+            "n-samples": {task: {"original": 100, "effective": asked} for task in tasks},
+            "medtasks": {"answers_taken_over": taken},
+            "config": {"gen_kwargs": {"max_gen_toks": settings.get("generation_kwargs", {}).get("max_gen_toks")}},
+        }
+        runs.append(as_run(content, tmp_path / folder / f"results_{date}.json", date))
+    found = merged(runs)
+    assert (len(found), found[-1].tasks["t"].asked) == (number, second[2]), case
 
 
 def test_an_unfinished_run_is_named(tmp_path):
