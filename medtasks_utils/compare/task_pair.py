@@ -9,7 +9,7 @@ import numpy as np
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import TaskRun
 from medtasks_utils.statistics.aggregation import MEAN
-from medtasks_utils.statistics.metrics import REPEAT_METRICS
+from medtasks_utils.statistics.metrics import PASSES, REPEAT_METRICS
 from medtasks_utils.statistics.score_arrays import Codes, Mask, MetricScores
 from medtasks_utils.writing import JsonObject
 
@@ -78,7 +78,9 @@ class TaskPair:
         """Return the metrics to compare if none are named."""
         a, b = self.scores("acc")
         has_same_repeats = a.numerators.shape == b.numerators.shape  # REPEAT_METRICS depend on them
-        return [*self.a.facts.compared, *(metric.name for metric in REPEAT_METRICS if has_same_repeats)]
+        of_repeats = [metric.name for metric in REPEAT_METRICS]
+        fewer = dict.fromkeys(name for name, _ in self.a.metrics if name.startswith(PASSES) and name not in of_repeats)
+        return [*self.a.facts.compared, *(of_repeats if has_same_repeats else fewer)]
 
     def differences(self, metrics: Sequence[str]) -> list[MetricDifference]:
         """Return the differences of the whole task in each metric, followed by those of its breakdowns.

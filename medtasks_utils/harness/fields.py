@@ -18,7 +18,7 @@ from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.yaml_tasks import place_of, tasks_named
 from medtasks_utils.errors import DataError, did_you_mean
 from medtasks_utils.filters import FLEXIBLE, STRICT
-from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
+from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric, repeat_metrics
 from medtasks_utils.writing import JsonObject, Settings, digest
 
 from .lm_eval_names import (
@@ -210,7 +210,7 @@ def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metr
     task = benchmark.task
     metrics = benchmark.reported()
     metrics += REPLY_METRICS if task.generates else ()
-    metrics += REPEAT_METRICS if benchmark.options.repeats > 1 else ()
+    metrics += repeat_metrics(benchmark.options.repeats)
     entries = settings.get("metric_list")
     if entries is None:
         return metrics, []

@@ -1,10 +1,12 @@
 """Make the generations of an example independent, and compute metrics over them."""
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from statistics import fmean
 
 from medtasks_utils.errors import UsageError, logger
+from medtasks_utils.statistics.metrics import fewer_generations
 from medtasks_utils.writing import JsonObject
 
 from .lm_eval_names import LM, Instance
@@ -96,7 +98,9 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
 
     - ``maj@k``: 1 if the most frequent answer is right (Wang et al., arXiv:2203.11171); in a tie, the fraction of the
       tied answers that are right. A generation without an answer has no vote; if none has an answer, 0.
-    - ``all@k``, ``any@k``: 1 if all generations, or at least one, are right.
+    - ``pass@k``, ``pass^k``: 1 if at least one generation, or all, are right.
+    - ``pass@j``, ``pass^j`` for some j below k: the chance of this for j of the k generations, without replacement: the
+      unbiased estimates of Chen et al. (arXiv:2107.03374) and Yao et al. (arXiv:2406.12045).
     - ``agreement``: the fraction of pairs of generations with the same answer. A generation without an answer agrees
       with no other. 1 for a single generation.
 
@@ -107,10 +111,12 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
     votes = Counter(answer for answer in answers if answer is not None)
     most_frequent = [answer for answer, count in votes.items() if count == max(votes.values())]
     is_right = dict(zip(answers, right, strict=True))
-    pairs = len(answers) * (len(answers) - 1) / 2
+    pairs, fewer = math.comb(len(answers), 2), fewer_generations(len(right))
     return {
         "maj@k": fmean(is_right[answer] for answer in most_frequent) if most_frequent else 0.0,
-        "all@k": float(all(right)),
-        "any@k": float(any(right)),
+        "pass@k": float(any(right)),
+        "pass^k": float(all(right)),
         "agreement": sum(count * (count - 1) / 2 for count in votes.values()) / pairs if pairs else 1.0,
+        **{f"pass@{j}": 1 - math.comb(right.count(False), j) / math.comb(len(right), j) for j in fewer},
+        **{f"pass^{j}": math.comb(right.count(True), j) / math.comb(len(right), j) for j in fewer},
     }

@@ -15,7 +15,7 @@ from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_from_results
-from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric
+from medtasks_utils.statistics.metrics import PASSES, REPEAT_METRICS, REPLY_METRICS, Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 
 TOLERANCE = 1e-6
@@ -163,6 +163,7 @@ class Topic:
             return list(dict.fromkeys(names))
         minor = {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
         minor.difference_update(names[:1], self.facts.headline)
+        minor.update(name for name in names if name.startswith(PASSES))
         compared = [name for name in self.facts.compared if name in names][:1]
         return list(dict.fromkeys([*compared, *(name for name in names if name not in minor)]))
 

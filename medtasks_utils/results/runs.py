@@ -16,6 +16,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.statistics.metrics import FORMER_NAMES
 from medtasks_utils.writing import JsonObject
 
 from .run import GroupRun, Metrics, Run, TaskRun, Value
@@ -141,7 +142,9 @@ def _metrics(values: Mapping[str, Any]) -> Metrics:
         metric, comma, filter_name = key.rpartition(",")
         known = number(value)
         if comma and known is not None and not metric.endswith("_stderr"):
-            metrics[metric, filter_name] = Value(known, number(values.get(f"{metric}_stderr,{filter_name}")))
+            metrics[FORMER_NAMES.get(metric, metric), filter_name] = Value(
+                known, number(values.get(f"{metric}_stderr,{filter_name}"))
+            )
     return metrics
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json
 
 from medtasks_utils.benchmarks.facts import UNANSWERED
+from medtasks_utils.statistics.metrics import FORMER_NAMES
 from medtasks_utils.statistics.scores import ClassTerms, JudgedScore, Score
 
 Row = dict[str, Any]
@@ -202,12 +203,13 @@ def _new_sample(line: Row) -> Sample:
 def _add_filter(sample: Sample, line: Row) -> int:
     """Add a line's answers and metrics to a sample; return how many values, such as NaN, are not numbers."""
     name, choices = line["filter"], _choices(line)
-    values = {metric: line[metric] for metric in line.get("metrics", ())}
+    names = line.get("metrics", ())
+    values = {FORMER_NAMES.get(metric, metric): line[metric] for metric in names}
     sample.metrics[name] = numbers = {
         metric: number(value) for metric, value in values.items() if value is None or number(value) is not None
     }
     lost = len(values) - len(numbers)
-    sample.details[name] = {key: value for key, value in line.items() if key not in _HARNESS_KEYS and key not in values}
+    sample.details[name] = {key: value for key, value in line.items() if key not in _HARNESS_KEYS and key not in names}
     sample.answers[name] = (
         [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
     )

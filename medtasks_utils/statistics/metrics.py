@@ -92,13 +92,30 @@ REPLY_METRICS = (
 ended by themselves. Neither applies to a reply if it is unknown how it ended."""
 
 REPEAT_METRICS = (
-    *map(Metric, ("maj@k", "all@k", "any@k")),
+    *map(Metric, ("maj@k", "pass@k", "pass^k")),
     Metric("agreement", higher_is_better=None),
 )
 """Metrics over the k generations of an example, with one score per example."""
 
+PASSES = ("pass@", "pass^")
+"""Beginnings of the names of metrics over j of the k generations, such as ``pass@2``."""
+
+FORMER_NAMES = {"any@k": "pass@k", "all@k": "pass^k"}
+"""Metrics that earlier versions saved under another name."""
+
+
+def repeat_metrics(repeats: int) -> tuple[Metric, ...]:
+    """Return the metrics over so many generations of an example: none of one generation."""
+    passes = (Metric(f"{name}{j}") for j in fewer_generations(repeats) for name in PASSES)
+    return (*REPEAT_METRICS, *passes) if repeats > 1 else ()
+
+
+def fewer_generations(repeats: int) -> list[int]:
+    """Return the powers of two, from 2, that are below the number of generations."""
+    return [2**power for power in range(1, repeats.bit_length()) if 2**power < repeats]
+
 
 def metric_of_other_task(name: str) -> Metric:
     """Return a metric for a task from outside this package: a share if the name is known as one, else a number."""
-    is_share = name in ("acc", "acc_norm", "exact_match", "em")
+    is_share = name in ("acc", "acc_norm", "exact_match", "em") or name.startswith(PASSES)
     return Metric(name) if is_share else Metric(name, unit="number", higher_is_better=None)

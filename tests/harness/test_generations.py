@@ -130,9 +130,12 @@ def test_what_generations_tell_by_counting(answers, target):
     right = [answer == target for answer in answers]
     same = [a is not None and a == b for a, b in itertools.combinations(answers, 2)]
     best = multimode(filter(None, answers))
+    fewer = [j for j in (2, 4) if j < len(answers)]
     assert scores_together(answers, right) == {
-        "all@k": all(right),
-        "any@k": any(right),
+        "pass^k": all(right),
+        "pass@k": any(right),
+        **{f"pass@{j}": pytest.approx(fmean(map(any, itertools.combinations(right, j)))) for j in fewer},
+        **{f"pass^{j}": pytest.approx(fmean(map(all, itertools.combinations(right, j)))) for j in fewer},
         "agreement": pytest.approx(fmean(same) if same else 1),
         "maj@k": pytest.approx((target in best) / len(best) if best else 0),
     }
