@@ -84,8 +84,8 @@ def comparison_lines(comparison: Comparison) -> Iterator[str]:
             agree = f"both right {counts['both_right']:.6g}, both wrong {counts['both_wrong']:.6g}"
             yield f"{agree}, gained (only B right) {counts['n_gained']:.6g}, lost (only A right) {counts['n_lost']:.6g}"
             yield from _budgets(pair)
-    yield "\nShares and F1 are in per cent. MDE: the smallest true difference that is detected with a power of 80 %;"
-    yield "smaller ones are missed in more than one comparison out of five. Corrected p: by Holm's method over the"
+    yield "\nShares and F1 are in per cent. MDE: the smallest true difference that a test by its own p finds four times"
+    yield "out of five; by the corrected p, it is found less often. Corrected p: by Holm's method over the"
     yield "benchmarks of both runs, by their main metric, and over the parts of each group and breakdown; * below 5 %."
     yield "For right or wrong answers, p (McNemar's exact) and interval (Bonett and Price's) may disagree about 0."
     yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."

@@ -14,6 +14,7 @@ from medtasks_utils.statistics.sequential import WITHIN, expected_clusters
 from medtasks_utils.writing import JsonObject, table
 
 from .comparing import Comparison
+from .contrast import MetricDifference
 
 Need = JsonObject
 """The numbers of examples and repeats that a metric of a task needs.
@@ -23,11 +24,12 @@ task, filter, metric   the names
 n                      number of independent examples, or clusters of examples, in the runs
 of                     number of them in the whole benchmark; null if the runs do not say
 parts                  for a group, the number of independent examples by task, of which n is the sum; null for a task
-detectable             smallest true difference that n examples detect with a power of 80 %, in percentage points
+detectable             smallest true difference that n examples detect with a power of 80 %, in percentage points; null
+                       if the metric has no such difference
 examples               number that detects the planned difference, with the present number of repeats; it may exceed
                        the size of the benchmark
-until_decided          average number that ``medtasks eval --against`` evaluates until a comparison is decided; null
-                       if ``of`` is null
+until_decided          average number that ``medtasks eval --against`` evaluates until a comparison is decided; for a
+                       group of several benchmarks, the sum over its tasks; null if ``of`` is null
 repeats                number of repeats that each run needs with the present examples; null if no number is enough, or
                        if it is unknown, as for metrics other than accuracy or if a run has one generation per example
 =====================  ================================================================================================
@@ -49,26 +51,31 @@ def plan(comparison: Comparison, points: float) -> Iterator[Need]:
         target = points / 100 * highest
         pair = comparison.pairs.get(task) if metric.name == "acc" else None
         stderr = sensitivity.stderr * target / sensitivity.detectable
-        of = _number_in_benchmark(comparison.a, task, n)
-        deviation, margin = sensitivity.stderr * math.sqrt(n), WITHIN / 100 * highest
+        detectable = metric.detectable(sensitivity.detectable)
         group = comparison.a.groups.get(task)
-        parts = group and {
-            one.task: one.contrast.clusters
-            for one in whole
-            if one.task in group.tasks and one.metric.name == metric.name
-        }
+        parts = [one for one in whole if group and one.task in group.tasks and one.metric.name == metric.name]
+        is_decided_whole = len({run_task.benchmark_name for run_task in comparison.a.tasks_of(task)}) == 1
+        until = [_until_decided(comparison.a, one, target) for one in ([difference] if is_decided_whole else parts)]
         yield {
             "task": task,
             "filter": difference.filter,
             "metric": metric.name,
             "n": n,
-            "of": of,
-            "parts": parts,
-            "detectable": 100 * sensitivity.detectable / highest,
+            "of": _number_in_benchmark(comparison.a, task, n),
+            "parts": {one.task: one.contrast.clusters for one in parts} or None,
+            "detectable": None if detectable is None else 100 * detectable / highest,
             "examples": sensitivity.examples_needed(target),
-            "until_decided": of and round(expected_clusters(target, deviation, of, margin)),
+            "until_decided": sum(filter(None, until)) if all(until) else None,
             "repeats": repeats_needed(*pair.scores("acc"), stderr) if pair else None,
         }
+
+
+def _until_decided(run: Run, difference: MetricDifference, target: float) -> int | None:
+    """Return the average number of clusters until a comparison is decided; None if that of all clusters is unknown."""
+    found, highest = difference.contrast, difference.metric.range[1] or 1.0
+    of = _number_in_benchmark(run, difference.task, found.clusters)
+    deviation = (found.stderr or 0.0) * math.sqrt(found.clusters)
+    return of and round(expected_clusters(target, deviation, of, WITHIN / 100 * highest))
 
 
 def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
@@ -86,7 +93,7 @@ def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
         label = f"{need['task']} {need['metric']} ({need['filter']})"
         numbers = [need["n"], need["of"], need["examples"], need["until_decided"], need["repeats"]]
         cells = ["–" if number is None else f"{number:,}" for number in numbers]
-        rows.append((label, *cells, f"{need['detectable']:.2f}"))
+        rows.append((label, *cells, "–" if need["detectable"] is None else f"{need['detectable']:.2f}"))
     yield table(rows, ("", "n now", "of", "n needed", "until decided", "repeats needed with n now", "MDE now"))
     for need in needs:
         if need["parts"]:
@@ -94,6 +101,7 @@ def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
             yield f"n of {need['task']} {need['metric']}: {parts}; n needed assumes the same proportions."
     yield "n counts independent examples: examples that share a question or a note count once."
     yield "of: the number of examples in the benchmark; if n needed is larger, use repeats or another benchmark."
+    yield "n needed and MDE are for a test by its own p; for the corrected p of several benchmarks, plan for more."
     yield "until decided: the average number that medtasks eval --against evaluates until the run is better, worse or"
     yield f"within {WITHIN:g} points; without --against, a run has to evaluate all of n needed."
     yield "repeats: – if no number is enough, or for metrics other than acc; both runs must have several generations."

@@ -109,12 +109,15 @@ def test_of_a_part_of_a_benchmark_the_plan_says_how_many_there_are(tmp_path):
 
 def test_a_plan_in_points_is_that_of_the_same_shares_and_parts_have_the_metric_of_their_group(found):
     def difference(metric, error=0.005, task="medhallu", n=50):
-        contrast = cast(Contrast, SimpleNamespace(clusters=n, sensitivity=Sensitivity(n, error, error, n - 1)))
+        contrast = cast(
+            Contrast, SimpleNamespace(clusters=n, stderr=error, sensitivity=Sensitivity(n, error, error, n - 1))
+        )
         return MetricDifference(task, STRICT, metric, None, None, contrast)
 
     group, part = difference(ACC, task="medtasks"), difference(ACC, n=40)
     alike = [difference(Metric("m")), difference(Metric("m", unit="points"), 0.5)]
-    need, _, of_share, of_points = plan(replace(found, differences=[group, part, *alike]), 1)
+    need, of_part, of_share, of_points = plan(replace(found, differences=[group, part, *alike]), 1)
+    assert need["until_decided"] == of_part["until_decided"], "tasks of several benchmarks are decided one by one"
     assert of_points == pytest.approx(of_share) and need["parts"] == {"medhallu": 40}
 
 
