@@ -81,6 +81,12 @@ def share_cells() -> Iterator[Coverage]:
                 return interval(acc, plain(rng.random((n, 4)) < rng.beta(a, b, (n, 1))))
 
             yield Coverage(f"accuracy, 4 repeats; {n} examples, truth {a / (a + b):.2f}", n, draw_repeats, a / (a + b))
+    for n in (131, 500):
+
+        def draw_many(rng: Rng, n: int = n) -> Found:
+            return interval(acc, plain(rng.random((n, 32)) < rng.beta(9.8, 0.2, (n, 1))))
+
+        yield Coverage(f"accuracy, 32 repeats; {n} examples, truth 0.98", n, draw_many, 0.98)
     for sizes in ((144, 368, 108, 189, 131), (20,) * 5, (10,) * 5):
         for p in (0.6, 0.9, 0.98):
 

@@ -28,6 +28,7 @@ class Column(FigureRow):
         ranks: each run's best rank, worst rank and letters; runs that share a letter do not differ significantly. None
             for a run that is not ranked.
         reasons: by run number, the reason why a run is not comparable with the others.
+        unsampled: the numbers of comparable runs without samples, which are not ranked.
         reader: the classifier that reached the best score without the question; empty if this score is unknown.
         chance: the expected score of guessing, in per cent; None if answers are not chosen from a list.
     """
@@ -38,6 +39,7 @@ class Column(FigureRow):
     is_overall: bool
     ranks: list[tuple[int, int, str] | None]
     reasons: dict[int, str]
+    unsampled: list[int]
     reader: str
     chance: float | None
 
@@ -74,6 +76,7 @@ def _column(topic: Topic, filter_name: str, ranks_by_topic: dict[tuple[str, str]
     filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
     values = topic.values[filter_name, topic.headline[0]]
     metric, reached = values.metric, values.without_question
+    numbers = [topic.runs.index(run) for run in topic.results if run not in topic.sampled]
     by_run = {rank.run: rank[1:] for rank in ranks_by_topic.get((topic.name, filter_name), ())}
     return Column(
         **vars(metric_row(topic.runs, topic.label, values)),
@@ -83,6 +86,7 @@ def _column(topic: Topic, filter_name: str, ranks_by_topic: dict[tuple[str, str]
         is_overall=topic.is_overall,
         ranks=[by_run.get(name) for name in topic.runs],
         reasons=values.incomparable,
+        unsampled=[run for run in numbers if run not in values.incomparable],
         reader=words(reached.reader) if reached else "",
         chance=_chance(topic, metric.name),
     )
@@ -107,6 +111,7 @@ def _chance(topic: Topic, metric: str) -> float | None:
 def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
     """Return sentences that say which run leads on which benchmark, if any does, and which runs are not comparable."""
     titles_by_first: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    titles_by_unsampled: dict[tuple[str, ...], list[str]] = defaultdict(list)
     too_few = []
     incomparable: dict[tuple[str, str], list[str]] = defaultdict(list)
     for column in columns:
@@ -116,16 +121,20 @@ def _sentences(columns: Sequence[Column], names: Sequence[str]) -> list[str]:
         first = tuple(names[run_number] for run_number, rank in enumerate(column.ranks) if rank and rank[0] == 1)
         if first:
             titles_by_first[first].append(title)
-        elif len(_comparable_values(column)) > 1:
+        elif len(_comparable_values(column)) > 1 + len(column.unsampled):
             too_few.append(title)
+        if column.unsampled and len(_comparable_values(column)) > 1:
+            titles_by_unsampled[tuple(names[number] for number in column.unsampled)].append(title)
     sentences = []
     for runs, titles in sorted(titles_by_first.items(), key=lambda item: len(item[0]) > 1):
         if len(runs) == 1:
-            sentences.append(f"{runs[0]} leads in {listed(titles)}.")
+            sentences.append(f"{runs[0]} is best in {listed(titles)}.")
         else:
-            sentences.append(f"In {listed(titles)}, no run leads clearly; {listed(runs)} share the first place.")
+            sentences.append(f"In {listed(titles)}, the best is {listed(runs, 'or')}.")
     if too_few:
         sentences.append(f"In {listed(too_few)}, there are too few examples to rank the runs.")
+    for runs, titles in titles_by_unsampled.items():
+        sentences.append(f"In {listed(titles)}, runs without samples (--log_samples) are not ranked: {listed(runs)}.")
     for (run, reason), titles in incomparable.items():
         sentences.append(f"{run} is not comparable in {listed(titles)}: {reason}.")
     return sentences

@@ -32,7 +32,7 @@ _DRAWS = 20_000
 
 
 def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
-    """Rank the comparable runs by the first metric of each topic; return the ranks by topic and filter.
+    """Rank the comparable runs with samples by the first metric of each topic; return the ranks by topic and filter.
 
     The ranks use the examples that all of these runs have. Each topic is ranked by itself. It is left out if fewer than
     two runs are comparable, or if its metric has no better direction; its list is empty if there are too few examples.
@@ -42,8 +42,7 @@ def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
         for name in topic.filters:
             values = topic.values[name, topic.headline[0]]
             runs = [run for run in topic.sampled if topic.runs.index(run) not in values.incomparable]
-            all_have_samples = len(topic.sampled) == len(topic.results)
-            if all_have_samples and len(runs) > 1 and values.metric.higher_is_better is not None:
+            if len(runs) > 1 and values.metric.higher_is_better is not None:
                 result[topic.name, name] = ranking(
                     runs,
                     _ratios(topic, runs, name, values.metric),

@@ -27,7 +27,7 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], word: str = "and") -> str:
     """Join names as in a sentence, such as ``a, b, c and 4 others`` if there are more than four."""
     shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} others"]
-    return " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+    return f" {word} ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

@@ -233,14 +233,14 @@ def effective_sample_size(
     """Return the number of independent examples that would have this standard error; ``clusters`` if the error is 0.
 
     With ``is_of_counts``, the error may be below that of as many independent clusters. This may be real (a model that
-    flags everything is right once in each pair) or due to too few examples. Therefore one right and one wrong example
+    flags everything is right once in each pair) or due to too few examples. Therefore one right and one wrong cluster
     are added, up to the variance of independent clusters.
     """
     product, variance = share * (1 - share), stderr**2
     if clusters == examples and math.isclose(variance * (clusters - 1), product, rel_tol=1e-9):
         return clusters  # for independent right or wrong answers, the share determines the variance
     if is_of_counts and variance < product / clusters:
-        variance = min(product / clusters, variance + (1 - 2 * product) / examples**2)
+        variance = min(product / clusters, variance + (1 - 2 * product) / clusters**2)
     if not product or variance <= product * 1e-16:
         return clusters
     return product / variance * (Z / student(degrees_of_freedom)) ** 2

@@ -89,7 +89,9 @@ def test_a_run_without_scores_is_left_out_and_said():
 def test_who_leads_who_shares_the_first_place_and_where_there_are_too_few_examples(case, metric, n, models, said):
     """A run leads if no other may have its rank; a model is right in so many examples of a benchmark."""
     runs = [
-        made(name, [scored(i, {metric: [float(i < right)]}) for i in range(n)], benchmark)
+        made(name, values={f"{metric},{STRICT}": 0.5}, benchmark=benchmark)
+        if right is None
+        else made(name, [scored(i, {metric: [float(i < right)]}) for i in range(n)], benchmark)
         for name, right, benchmark in models
     ]
     assert leaderboard(topics_of(runs), runs, [STRICT])["sentences"][STRICT] == said, case

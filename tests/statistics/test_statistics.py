@@ -162,7 +162,7 @@ def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth():
     assert number == approx(100 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 99)) ** 2)
     assert effective_sample_size(0.5, 0.05, 101, 101, 100, True) == 101, "each alone"
     doubted = effective_sample_size(0.5, 0.01, 100, 200, 99, True)
-    assert doubted == approx(number * 0.0025 / (0.0001 + 0.5 / 200**2)), "one more right, and one more wrong"
+    assert doubted == approx(number * 0.0025 / (0.0001 + 0.5 / 100**2)), "one more right, and one more wrong"
 
 
 def test_a_standard_error_below_that_of_independent_examples_is_doubted_of_counts_alone():
