@@ -76,7 +76,7 @@ def _column(topic: Topic, filter_name: str, ranks_by_topic: dict[tuple[str, str]
     filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
     values = topic.values[filter_name, topic.headline[0]]
     metric, reached = values.metric, values.without_question
-    numbers = [topic.runs.index(run) for run in topic.results if run not in topic.sampled]
+    numbers = [topic.runs.index(run) for run in topic.results if run not in topic.rankable]
     by_run = {rank.run: rank[1:] for rank in ranks_by_topic.get((topic.name, filter_name), ())}
     return Column(
         **vars(metric_row(topic.runs, topic.label, values)),

@@ -41,7 +41,7 @@ def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
     for topic in topics:
         for name in topic.filters:
             values = topic.values[name, topic.headline[0]]
-            runs = [run for run in topic.sampled if topic.runs.index(run) not in values.incomparable]
+            runs = [run for run in topic.rankable if topic.runs.index(run) not in values.incomparable]
             if len(runs) > 1 and values.metric.higher_is_better is not None:
                 result[topic.name, name] = ranking(
                     runs,

@@ -138,6 +138,13 @@ class Topic:
         return self.tasks[0] if len(self.tasks) == 1 else ""
 
     @property
+    def rankable(self) -> list[str]:
+        """The runs with samples of each of their tasks."""
+        return [
+            run for run, result in self.results.items() if result.tasks and all(task.samples for task in result.tasks)
+        ]
+
+    @property
     def sampled(self) -> dict[str, RunResult]:
         """The results with samples, by run."""
         return {run: result for run, result in self.results.items() if result.samples}

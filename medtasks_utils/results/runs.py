@@ -207,9 +207,15 @@ _OF_REQUESTS = ("base_url", "num_concurrent", "max_retries", "timeout")
 
 def _setup(run: Run, *ignored: str) -> str:
     """Return a key that is equal for runs of one set-up."""
-    left_out = re.compile(rf"\b({'|'.join((*_OF_REQUESTS, *ignored))})\b[^,}}]*")
-    settings = [left_out.sub("", str(run.setting(name))) for name in ("model_args", "gen_kwargs")]
+
+    def arguments(name: str) -> list[tuple[str, str]]:
+        """Return a setting's arguments, which may be a text as on the command line."""
+        value = run.setting(name)
+        pairs = mapping(value) or dict(part.partition("=")[::2] for part in str(value or "").split(","))
+        return sorted((key, str(one)) for key, one in pairs.items() if key not in ("", *_OF_REQUESTS, *ignored))
+
     hashes = [run.results.get(f"{name}_sha") for name in ("chat_template", "system_instruction")]
+    settings = arguments("model_args"), arguments("gen_kwargs")
     return repr([run.model, run.setting("model"), settings, hashes, run.has_scores])
 
 

@@ -136,7 +136,7 @@ def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, numb
             "configs": dict.fromkeys(tasks, settings),
             "n-samples": {task: {"original": 100, "effective": asked} for task in tasks},
             "medtasks": {"answers_taken_over": taken},
-            "config": {"gen_kwargs": {"max_gen_toks": settings.get("generation_kwargs", {}).get("max_gen_toks")}},
+            "config": {"gen_kwargs": settings.get("generation_kwargs", {}), "model_args": {"num_concurrent": asked}},
         }
         runs.append(as_run(content, tmp_path / folder / f"results_{date}.json", date))
     found = merged(runs)
