@@ -82,6 +82,10 @@ class Evaluation:
                 "--extend reuses replies that are kept next to the output: add --output_path, and omit --fresh and "
                 "--no_keep"
             )
+        if config.model == "vllm" and "enable_thinking" in (config.model_args.get("chat_template_args") or {}):
+            # lm_eval's vLLM class ignores it there, and demands the mark.
+            is_on = config.model_args["chat_template_args"].pop("enable_thinking")
+            config.model_args |= {"enable_thinking": is_on, "think_end_token": "</think>", **config.model_args}
         model = {"kind": config.model, "seeds": config.seed, **config.model_args}
         if served_by := os.environ.get(SERVED_BY):
             model["base_url"] = served_by

@@ -7,6 +7,7 @@ what the generated tokens show can be attached to each text.
 from collections import defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from medtasks_utils.inference.replies import Reply
@@ -14,6 +15,7 @@ from medtasks_utils.writing import JsonObject
 
 from .lm_eval_names import LM, Instance
 from .models import Asking, is_one_of
+from .server_model import without_thoughts
 
 Facts = JsonObject
 """The attributes of a :class:`~medtasks_utils.inference.replies.Reply`, as far as they are known."""
@@ -30,6 +32,8 @@ class Ends:
         kinds = {"HFLM": _facts_of_transformers, "VLLM": _facts_of_vllm}
         self._model = model
         self._read = next((read for kind, read in kinds.items() if is_one_of(model, kind)), None)
+        token = getattr(model, "think_end_token", None) if self._read else None
+        self._token = model.tok_decode([token], skip_special_tokens=False) if isinstance(token, int) else token or ""
         self._generated: deque[Facts] = deque()
         self._replies: dict[tuple[str, str], list[Reply]] = defaultdict(list)
 
@@ -48,11 +52,27 @@ class Ends:
 
     def of(self, prompt: str, text: Any) -> Any:
         """Return the text that the model has generated for a prompt, with its end."""
-        if not self._generated:
+        if not self._generated or not isinstance(text, str):
             return text
-        reply = Reply(text, **self._generated.popleft())
-        self._replies[prompt, reply].append(reply)
+        facts = self._generated.popleft()
+        whole = Reply(facts.pop("text", text), **facts)
+        answer = without_thoughts(whole, self._token) if self._token else whole
+        reply = Reply(text if self._token in whole else answer, answer.ended, answer.tokens, answer.reasoning)
+        self._replies[prompt, text].append(reply)
         return reply
+
+    @contextmanager
+    def keeping_marks(self) -> Iterator[None]:
+        """Return a context in which transformers models decode special tokens, as vLLM does: some mark reasoning."""
+        model = self._model
+        if not is_one_of(model, "HFLM") or getattr(model, "backend", "") != "causal":
+            yield
+            return
+        model.tok_decode = partial(model.tok_decode, skip_special_tokens=False)
+        try:
+            yield
+        finally:
+            del model.tok_decode
 
     @contextmanager
     def _watching(self) -> Iterator[None]:
@@ -61,7 +81,13 @@ class Ends:
 
         def model_generate(**of_batch: Any) -> Any:
             output = generate(**of_batch)
-            self._generated.extend(self._read(self._model, output, of_batch))  # type: ignore[misc]
+            facts = list(self._read(self._model, output, of_batch))  # type: ignore[misc]
+            if self._token:
+                facts = [
+                    {**each, "text": text}
+                    for each, text in zip(facts, _texts(self._model, output, of_batch), strict=True)
+                ]
+            self._generated.extend(facts)
             return output
 
         self._model._model_generate = model_generate
@@ -72,18 +98,27 @@ class Ends:
             self._generated.clear()  # something may be left after an error
 
 
+def _texts(model: LM, output: Any, settings: JsonObject) -> list[str]:
+    """Return all that was generated for each reply, with its reasoning, which lm_eval drops."""
+    if not hasattr(output, "tolist"):
+        return [request.outputs[0].text for request in output]
+    start = settings["context"].shape[1] if model.backend == "causal" else 0
+    return [model.tok_decode(row[start:]) for row in output.tolist()]
+
+
 def _facts_of_transformers(model: LM, output: Any, settings: JsonObject) -> Iterator[Facts]:
-    """Yield the attributes of each reply in a batch. Tokens after an end-of-text token are padding.
+    """Yield the attributes of each reply in a batch, and repeat an end-of-text token to the end of its row.
 
     A stop string also ends a reply; the number of tokens before it is not known.
     """
     start = settings["context"].shape[1] if model.backend == "causal" else 0
     configured = model.model.generation_config.eos_token_id
     ends = {model.eot_token_id, *(configured if isinstance(configured, list) else [configured])}
-    for row in output.tolist():
+    for number, row in enumerate(output.tolist()):
         tokens = row[start:]
         place = next((place for place, token in enumerate(tokens) if token in ends), None)
         if place is not None:
+            output[number, start + place :] = model.eot_token_id  # before which lm_eval cuts the text
             yield {"ended": "stop", "tokens": place + 1}
         elif len(tokens) < settings["max_length"] - start or any(
             stop and stop in model.tok_decode(tokens) for stop in settings.get("stop") or ()

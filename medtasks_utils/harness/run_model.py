@@ -1,12 +1,14 @@
 """Stand in front of the model of a run: lm_eval and the tasks reach it only through the stages of :mod:`.stages`."""
 
 import time
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
 from medtasks_utils.inference.client import explaining_failures
+from medtasks_utils.inference.replies import as_reply
 from medtasks_utils.inference.reply_store import Arguments, ReplyStore
 from medtasks_utils.writing import Settings
 
@@ -14,6 +16,7 @@ from .api_batch import ApiBatch
 from .in_process import Ends
 from .lm_eval_names import LM, Instance, TemplateAPI
 from .models import ask_in_step, is_one_of, number_processes, seed_of
+from .reasoning import closes_unopened
 from .server_model import attempts_of, can_be_asked_singly, endpoint_of, learn_context
 from .stages import Stages
 
@@ -42,6 +45,7 @@ class RunModel:
         self._store = store
         self._stages = Stages(model, store, ours)
         self._ends = Ends(model)
+        self._closes_unopened: Counter[bool] = Counter()
         self.batch = None
         if can_be_asked_singly(model):
             self.batch = ApiBatch(model, self._stages, attempts_of(model, arguments))
@@ -62,7 +66,8 @@ class RunModel:
             store.begin(seed_of(model, {}), has_several_processes)
         model.set_cache_hook(self)
         try:
-            yield
+            with self._ends.keeping_marks():
+                yield
         finally:
             model.set_cache_hook(self._stages.cache_hook)
             if store and has_several_processes:  # the first process ends the run for all
@@ -74,8 +79,18 @@ class RunModel:
         """Return the reply to each request."""
         has_pictures = any(len(request.args) != 2 for request in requests)
         if self.batch is None or has_pictures:
-            return self._answer("generate_until", requests)
-        return self.batch.generate_until(requests)
+            replies = self._answer("generate_until", requests)
+        else:
+            replies = self.batch.generate_until(requests)
+        for request, reply in zip(requests, map(as_reply, replies), strict=True):
+            if not isinstance(request.args[0], str) and reply.ended != "length":
+                self._closes_unopened[closes_unopened(reply)] += 1
+        return replies
+
+    @property
+    def begins_in_reasoning(self) -> bool:
+        """True if more than half of the finished replies to prompts that a server renders close unopened reasoning."""
+        return self._closes_unopened[True] > self._closes_unopened[False]
 
     def loglikelihood(self, requests: Sequence[Instance]) -> list[Any]:
         """Return the log-likelihood of each continuation, and whether it is the most likely one."""

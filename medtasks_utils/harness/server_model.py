@@ -101,7 +101,7 @@ def request_body(model: LM, prompt: Any, settings: Settings) -> JsonObject | Non
 def replies_in(completion: Completion, model: LM, url: str, number: int) -> list[Reply]:
     """Return as many replies of a completion as were requested, and count their tokens.
 
-    The text up to the last ``think_end_token``, an argument of some models, moves from a reply to its reasoning.
+    With ``think_end_token``, an argument of some models, they are :func:`without_thoughts`.
 
     Raises:
         MedtasksError: for fewer replies than requested.
@@ -116,11 +116,14 @@ def replies_in(completion: Completion, model: LM, url: str, number: int) -> list
         for reply in replies:
             reply.model = SECRETS.scrub(completion.model)
     token = getattr(model, "think_end_token", None)
-    return [_without_thoughts(reply, token) if token and token in reply else reply for reply in replies[:number]]
+    return [without_thoughts(reply, token) if token else reply for reply in replies[:number]]
 
 
-def _without_thoughts(reply: Reply, token: str) -> Reply:
-    thoughts, _, text = reply.rpartition(token)
+def without_thoughts(reply: Reply, token: str) -> Reply:
+    """Move the text up to the last ``token`` to a reply's reasoning, or all of a text that is cut before it."""
+    if token not in reply and (reply.ended != "length" or reply.reasoning):
+        return reply
+    thoughts, _, text = reply.rpartition(token) if token in reply else (reply, "", "")
     return Reply(text.lstrip(), **{**reply.facts, "reasoning": reply.reasoning or thoughts})
 
 

@@ -31,11 +31,13 @@ from medtasks_utils.writing import JsonObject, Settings, counted, digest
 
 from . import generations
 from .aggregates import HarnessAggregation, combined
+from .chat_template import ChatTemplate
 from .fields import OURS, bind_filters, checked_fields, filters_as_signed, metrics_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .log_likelihoods import check_log_likelihoods
 from .models import may_reason, runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
+from .reasoning import opened_by, separated, separated_of_server
 from .rendering import check_templates, index_or_text, index_or_texts, rendered
 from .run_model import current_run
 from .settings import check_room, warn_of_cut_reasoning
@@ -109,6 +111,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     with_batch_scores = True  # False while the scores of explanations are not needed yet
     fewshot_seed: int | None = None
     _has_chat_template = False
+    _template: ChatTemplate | None = None
     _scorer: BatchScorer | None = None
     _limit: int | None = None
 
@@ -281,8 +284,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
         run = current_run.get()
         self.model = run.model if run else None
+        self._template = None
+        if kwargs.get("apply_chat_template") and kwargs.get("chat_template"):
+            self._template = ChatTemplate(self.model, kwargs["chat_template"], self.options.system_role)
+            kwargs["chat_template"] = self._template
         if self.turns:
-            kwargs["chat_template"] = self.turns.prepare(kwargs.get("chat_template"))
+            kwargs["chat_template"] = self.turns.prepare(self._template)
         self._scorer = None
         if self.generates and not self.predict_only and self.with_batch_scores:
             processes = kwargs.get("world_size") or 1
@@ -296,6 +303,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
+        for line in self._template.remarks() if self._template else ():
+            self.remark(line)
         in_one_request = self.options.repeats_in_one_request
         self._check_prompts()
         if self.generates and self.options.repeats > 1:
@@ -419,6 +428,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             **options_as_signed(self.options),
             "prompts": digest_of_lines(self._unformatted_prompts(documents, settings)),
             "chat": "yes" if settings.get("apply_chat_template") else "no",
+            **({"rendered": "+".join(changes)} if (changes := self._template and self._template.changes) else {}),
             "shots": self.config.num_fewshot or 0,
             "gen": generation_as_signed(self.config.generation_kwargs or {}),
             "repeats": f"{self.options.repeats}{'+in_one_request' * self.options.repeats_in_one_request}",
@@ -446,13 +456,19 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 system_instruction=settings.get("system_instruction"),
                 apply_chat_template=self._has_chat_template,
                 fewshot_as_multiturn=settings.get("fewshot_as_multiturn", False),
-                chat_template=lambda messages, **_: messages,
+                chat_template=self._unrendered,
                 gen_prefix=self.doc_to_prefix(doc),
             )
             if not self.generates:
                 yield [self.config.target_delimiter, *self.doc_to_choice(doc)]
         if state is not None:
             self.sampler.rnd.setstate(state)
+
+    def _unrendered(self, messages: Any, **settings: Any) -> Any:
+        """Return messages as they are, after the first have decided how the chat template gets them."""
+        if self._template:
+            self._template.decide(messages, **settings)
+        return messages
 
     # ---- answers
 
@@ -487,9 +503,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.config.metadata.pop(name, None)
         for instance in self.instances:
             # With several processes, lm_eval pads the last request of a process with extra responses.
-            instance.resps = [as_reply(instance.resps[0])]
+            reply = as_reply(instance.resps[0])
+            instance.resps = [reply if self.turns else separated(reply, opened_by(instance.args[0]))]
         if self.turns:
             self.turns.finish()
+        run = current_run.get()
+        if run and run.begins_in_reasoning:
+            for instance in self.instances:
+                instance.resps = [separated_of_server(instance.resps[0])]
         replies = [instance.resps[0] for instance in self.instances]
         refused = [reply for reply in replies if reply.refusal]
         filtered = sum(reply.ended == "filter" for reply in refused)

@@ -1,10 +1,7 @@
 """Decide how tools are called in a run: natively, in fields of the message, or within the text."""
 
 import json
-from collections.abc import Callable, Mapping
-from copy import copy
-from functools import partial
-from types import SimpleNamespace
+from collections.abc import Mapping
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -15,6 +12,7 @@ from medtasks_utils.tools.native import understand
 from medtasks_utils.tools.tool import CallResult, Tool
 from medtasks_utils.writing import JsonObject, Settings
 
+from .chat_template import ChatTemplate
 from .lm_eval_names import LM, LocalChatCompletion
 from .server_model import probe
 
@@ -58,14 +56,6 @@ class ToolFormat:
         by_server = self.name == "native" and not self.most_by_template
         return {**settings, "tools": self.schemas} if by_server else settings
 
-    @property
-    def chat_template(self) -> Callable[..., Any]:
-        """The model's function that renders messages, with the tools, which lm_eval does not pass to a tokenizer."""
-        rendering = copy(self._model)  # with the same weights
-        apply = partial(self._model.tokenizer.apply_chat_template, tools=self.schemas)
-        rendering.tokenizer = SimpleNamespace(apply_chat_template=apply)
-        return rendering.apply_chat_template  # type: ignore[no-any-return]
-
     # ---- whether the model supports tools
 
     def _refusal(self, settings: Settings) -> str:
@@ -90,7 +80,8 @@ class ToolFormat:
         parsed = understand(json.dumps(calls), self._tools, number, 0)
         trial = Conversation("", [question, parsed.message], calls=parsed.calls)
         trial.answer([CallResult("2.25", failed=False)] * number, is_last=False)
-        apply = self.chat_template
+        apply = ChatTemplate(self._model, self._model.apply_chat_template)
+        apply.tools = self.schemas
         try:
             first = str(apply([question], add_generation_prompt=False))
             text = str(apply(trial.chat))

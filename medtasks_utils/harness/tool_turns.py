@@ -18,8 +18,10 @@ from medtasks_utils.tools.tool import Tool
 from medtasks_utils.writing import JsonObject
 
 from .api_batch import ApiBatch, NextPrompt
+from .chat_template import ChatTemplate
 from .lm_eval_names import Instance
 from .models import most_in_any_process
+from .reasoning import opened_by, separated
 from .run_model import current_run
 from .tool_format import ToolFormat
 
@@ -49,14 +51,14 @@ class ToolTurns:
 
     # ---- before the model runs
 
-    def prepare(self, chat_template: Callable[..., Any] | None) -> Callable[..., Any]:
+    def prepare(self, chat_template: ChatTemplate | None) -> Callable[..., Any]:
         """Start the tools and decide how they are called, before the model runs.
 
         The task's option ``tool_format`` becomes ``native`` or ``text``. This value and a description of the
         ``sandbox`` are added to the metadata of the results.
 
         Args:
-            chat_template: lm_eval's function that renders messages; None if there is none.
+            chat_template: the function that renders messages; None if there is none.
 
         Returns:
             A function that renders messages in the same way, with native tools, and records them: later turns need
@@ -80,7 +82,9 @@ class ToolTurns:
         if self._format.name == "text" and self._format_option == "auto":
             task.remark(f"tools are called in the text: {self._format.refusal}")
 
-        self._render = self._format.chat_template if self._format.most_by_template else chat_template
+        self._render = chat_template
+        if self._format.most_by_template:
+            chat_template.tools = self._format.schemas
 
         def rendered(messages: Sequence[Message], **settings: Any) -> Any:
             self._rendered = messages
@@ -187,7 +191,7 @@ class ToolTurns:
 def _unfinished(dialogue: Dialogue, instances: Sequence[Instance], replies: Sequence[Any]) -> list[Instance]:
     """Continue conversations with the model's replies, and return the first requests of those that are not over."""
     for instance, reply in zip(instances, replies, strict=True):
-        instance.replies.append(as_reply(reply))
+        instance.replies.append(separated(as_reply(reply), opened_by(instance.args[0])))
     places = [len(instance.conversation.transcript) for instance in instances]
     dialogue.go_on([instance.conversation for instance in instances], [instance.replies[-1] for instance in instances])
     for instance, place in zip(instances, places, strict=True):

@@ -91,6 +91,7 @@ REPLACED = (
         "with --use_cache, requests reach the model without the other stages",
     ),
     Replacement("LM.cache_hook", "run", "run_model:RunModel.receiving", "a run that crashes has stored no replies"),
+    Replacement("HFLM.tok_decode", "run", "in_process:Ends.keeping_marks", "marks of reasoning are lost"),
     Replacement("HFLM._model_generate", "run", "in_process:Ends", "it is not known which replies were cut"),
     Replacement("VLLM._model_generate", "run", "in_process:Ends", "it is not known which replies were cut"),
     Replacement(

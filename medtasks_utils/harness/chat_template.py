@@ -1,0 +1,169 @@
+"""Render messages by the chat template of a model, in a way in which every word of them reaches the model."""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from copy import copy
+from datetime import date
+from types import SimpleNamespace
+from typing import Any
+
+from medtasks_utils.errors import UsageError, reason_of
+from medtasks_utils.writing import JsonObject, counted
+
+from .lm_eval_names import LM
+
+Message = JsonObject
+Messages = Sequence[Message]
+
+TODAY = date(2024, 7, 26)
+"""What templates are told that today is; Llama 3's takes this date where it cannot ask."""
+_NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
+
+
+def in_user_turn(messages: Messages) -> Messages:
+    """Move the system message to the head of the first user turn, as authors of models without a system role advise."""
+    first, *others = messages
+    if first["role"] != "system":
+        return messages
+    if not others or others[0]["role"] != "user":
+        return [{**first, "role": "user"}, *others]
+    return [{**others[0], "content": f"{first['content']}\n\n{others[0]['content']}"}, *others[1:]]
+
+
+def without_switch(messages: Messages) -> Messages:
+    """Name the tag of reasoning without its end, in which some templates take ``/think`` for a switch."""
+    return [
+        {**message, "content": message["content"].replace("<think>...</think>", "<think>")}
+        if isinstance(message.get("content"), str)
+        else message
+        for message in messages
+    ]
+
+
+_CHANGES: dict[str, Callable[[Messages], Messages]] = {
+    "system_in_user": in_user_turn,
+    "think_unclosed": without_switch,
+}
+"""The changes of messages, by their names in signatures."""
+_WAYS = ((), ("system_in_user",), ("think_unclosed",), ("system_in_user", "think_unclosed"))
+"""Combinations of changes; the first in which the most messages keep all their words is used."""
+
+
+class ChatTemplate:
+    """The function of a run that renders messages. The first messages decide how they are changed, if at all.
+
+    Args:
+        model: the model; None if it is not known.
+        apply: the model's own function that renders messages.
+        system_role: the option of this name.
+
+    Attributes:
+        tools: the schemas of tools that the template gets; empty for none.
+    """
+
+    def __init__(self, model: LM | None, apply: Callable[..., Any], system_role: str = "auto") -> None:
+        self.tools: list[JsonObject] = []
+        self._apply, self._role = apply, system_role
+        self._way: Sequence[str] | None = None
+        self._has_date = False
+        self._count = 0
+        self._losses: list[str] = []
+        self._tokenizer: Any = None
+        if hasattr(getattr(model, "tokenizer", None), "apply_chat_template"):
+            self._tokenizer = model.tokenizer  # type: ignore[union-attr]
+            rendering = copy(model)  # with the same weights
+            rendering.tokenizer = SimpleNamespace(apply_chat_template=self._by_tokenizer)  # type: ignore[union-attr]
+            self._apply = rendering.apply_chat_template  # type: ignore[union-attr]
+
+    def __call__(self, messages: Messages, **settings: Any) -> Any:
+        """Return the prompt, or messages if a server renders them.
+
+        Raises:
+            UsageError: if the template cannot render them, or drops a system message that it must not drop.
+        """
+        prompt, losses = self._rendered(self.decide(messages, **settings), messages, settings)
+        self._count += 1
+        self._losses += losses[:1]
+        return prompt
+
+    def decide(self, messages: Messages, **settings: Any) -> Sequence[str]:
+        """Return the changes that messages need; the first messages of a run decide for all.
+
+        Raises:
+            UsageError: as for a call.
+        """
+        if self._way is None:
+            moved = {"auto": (False, True), "user": (True,), "system": (False,)}[self._role]
+            ways = [way for way in _WAYS if ("system_in_user" in way) in moved]
+            self._way = min(ways, key=lambda way: self._number_lost(way, messages, settings))
+            _, losses = self._rendered(self._way, messages, settings)
+            if self._role == "system" and losses and messages[0]["role"] == "system":
+                raise UsageError(
+                    f"system_role=system: the model's chat template drops words of the messages ({losses[0]!r}): leave "
+                    "it at auto"
+                )
+        return self._way
+
+    @property
+    def changes(self) -> list[str]:
+        """What was rendered differently than by the template alone on the day of the run, as signatures say it."""
+        return [*(self._way or ()), *([f"date={TODAY}"] if self._has_date else [])]
+
+    def remarks(self) -> Iterator[str]:
+        """Yield remarks for readers of the results on what was changed, and on words that are lost nevertheless."""
+        way = self._way or ()
+        if "system_in_user" in way and self._role == "auto":
+            yield (
+                "the model's chat template drops words of a system message, which is therefore at the head of the "
+                "first user turn (system_role=system refuses this)"
+            )
+        if "think_unclosed" in way:
+            yield "the model's chat template takes /think for a switch: prompts say <think> for <think>...</think>"
+        if self._losses:
+            yield (
+                f"the model's chat template drops words of {len(self._losses)} of {counted(self._count, 'prompt')}, "
+                f"first {self._losses[0]!r}"
+            )
+
+    # ---- rendering
+
+    def _number_lost(self, way: Sequence[str], messages: Messages, settings: JsonObject) -> float:
+        """Return how many messages lose words in a way; infinity if they cannot be rendered."""
+        try:
+            return len(self._rendered(way, messages, settings)[1])
+        except UsageError:
+            return float("inf")
+
+    def _rendered(self, way: Sequence[str], messages: Messages, settings: JsonObject) -> tuple[Any, list[str]]:
+        """Return the prompt and, for each message that loses words, the first that are lost."""
+        for change in way:
+            messages = _CHANGES[change](messages)
+        prompt = self._apply(messages, **settings)
+        if self._tokenizer is None:  # a server renders them, or the model in its own way
+            return prompt, []
+        words = " ".join(prompt.split())
+        texts = [" ".join(str(message.get("content") or "").split()) for message in messages]
+        return prompt, [_first_lost(text, words) for text in texts if text not in words]
+
+    def _by_tokenizer(self, messages: Messages, **settings: Any) -> Any:
+        """Call the tokenizer's function, which takes any day for today, and takes no setting that is None."""
+        given = {name: value for name, value in settings.items() if value is not None}
+        if self.tools:
+            given["tools"] = self.tools
+        template = given.get("chat_template") or getattr(self._tokenizer, "chat_template", None)
+        if (
+            isinstance(template, str)
+            and (dated := _NOW.sub(lambda now: repr(TODAY.strftime(now[2])), template)) != template
+        ):
+            given["chat_template"], self._has_date = dated, True
+        try:
+            return self._tokenizer.apply_chat_template(messages, **given)
+        except Exception as error:  # templates raise all kinds of errors; of some, lm_eval drops the system message
+            raise UsageError(f"the model's chat template cannot render the messages: {reason_of(error)}") from None
+
+
+def _first_lost(text: str, rendered: str) -> str:
+    """Return the first words of a text at which it no longer is part of a rendered one, at most 60 characters."""
+    words = text.split(" ")
+    kept = next(count for count in range(len(words)) if " ".join(words[: count + 1]) not in rendered)
+    return " ".join(words[max(kept - 1, 0) :])[:60]

@@ -1,0 +1,67 @@
+"""Tell reasoning from the answer in replies whose prompt opens the reasoning, or that mark it in ways of their own.
+
+What is moved to a reply's ``reasoning`` is what a server with a reasoning parser would have sent there.
+"""
+
+import re
+from typing import Any
+
+from medtasks_utils.inference.replies import Reply
+
+_OPEN = re.compile(
+    r"[<\[◁](?:seed:)?think(?:ing)?[>\]▷]|<\|channel\|>analysis(?:<\|message\|>)?|<\|channel>thought"
+    r"|\Aanalysis(?=(?-i:[A-Z]))",  # without its special tokens
+    re.IGNORECASE,
+)
+_CLOSE = re.compile(
+    r"[<\[◁]/(?:seed:)?think(?:ing)?[>\]▷]|<\|channel\|>final(?:<\|message\|>)?|(?=<\|channel\|>commentary)"
+    r"|<channel\|>|(?<=\S)assistantfinal(?=\W|(?-i:[A-Z]))",
+    re.IGNORECASE,
+)
+_TAG = "<think>"
+
+
+def opened_by(prompt: Any) -> str:
+    r"""Return the end of a prompt that opens reasoning; empty if none does, or if only a server knows the prompt.
+
+    >>> opened_by("<|assistant|><think>\n"), opened_by("<think>\n\n</think>\n\n"), opened_by("in <think> tags")
+    ('<think>\n', '', '')
+    """
+    text = prompt if isinstance(prompt, str) else ""
+    return next((text[mark.start() :] for mark in _OPEN.finditer(text) if not text[mark.end() :].strip()), "")
+
+
+def separated(reply: Reply, opening: str) -> Reply:
+    r"""Return a reply whose text has no reasoning but in think tags that are closed; the rest is in ``reasoning``.
+
+    A reply with think tags of its own is returned unchanged.
+
+    Args:
+        reply: the reply.
+        opening: the mark with which its prompt opens reasoning; empty for none.
+
+    >>> separated(Reply("B? No.</think>A"), "<think>\n"), separated(Reply("Maybe B"), "<think>\n")
+    ('<think>\nB? No.</think>A', '')
+    >>> reply = separated(Reply("[THINK]B?[/THINK]A"), "")
+    >>> reply, reply.reasoning
+    ('A', '[THINK]B?')
+    """
+    own = _OPEN.match(reply.lstrip())
+    *_, close = (None, *_CLOSE.finditer(reply))
+    if reply.reasoning or reply.refusal or not reply or (own[0].lower() == _TAG if own else not opening):
+        return reply
+    if close and close[0].lower() == "</think>" and opening.startswith(_TAG):
+        return Reply(opening + reply, reply.ended, reply.tokens)
+    reasoning, text = (reply[: close.start()], reply[close.end() :]) if close else (reply, "")
+    return Reply(text.lstrip(), reply.ended, reply.tokens, reasoning)
+
+
+def separated_of_server(reply: Reply) -> Reply:
+    """Return a reply as :func:`separated` does, where finished replies show that prompts open the reasoning."""
+    return separated(reply, f"{_TAG}\n") if reply.ended == "length" or closes_unopened(reply) else reply
+
+
+def closes_unopened(reply: Reply) -> bool:
+    """Return whether a reply closes reasoning that it did not open, since its prompt did."""
+    close = _CLOSE.search(reply)
+    return close is not None and not reply.reasoning and not _OPEN.search(reply, 0, close.start())
