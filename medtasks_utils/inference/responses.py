@@ -28,6 +28,11 @@ from .replies import Completion, End, NoReplyError, read_completion, words_of
 _MAX_QUOTED = 300  # maximum number of characters that are quoted from a server's message
 _NEEDED = ("model", "messages", "prompt", "tools", "max_tokens", "max_completion_tokens")
 """What a request cannot do without, or has another name in ``--gen_kwargs``."""
+_NO_SYSTEM_ROLE = re.compile(r"system\W{0,3}role|roles? must alternate|system messages?.{0,20} not ", re.I)
+_IN_USER_TURN = (
+    "the model's chat template may have no system role: --set BENCHMARK.system_role=user moves the instructions to the "
+    "head of the first user turn"
+)
 
 
 class ServerError(MedtasksError):
@@ -124,6 +129,9 @@ def read(status: int, body: str, url: str, model: str, request: Settings, retry_
     if status < 400:
         problem = f"{url} responded, but not with a model's reply{reason}"
         raise NoCompletion(problem, "check that base_url is right", status, body)
+    has_system = any(message["role"] == "system" for message in request.get("messages") or ())
+    if has_system and _NO_SYSTEM_ROLE.search(words):
+        raise RequestRefused(problem, _IN_USER_TURN, status, body)
     if status < 500 and status not in OF_THE_TIME:
         hint = HINTS_BY_STATUS.get(status, "")
         settings = [name for name in request if re.search(rf"\b{name}\b", words) and name not in _NEEDED]

@@ -1,0 +1,167 @@
+"""What a model is asked through chat templates, written in the manner of those of eight families, and what is read."""
+
+from typing import Any
+
+import pytest
+from commanding import exit_code
+from given import each_row, json_lines
+from lm_eval.api.registry import get_model
+from local_server import Fault, LocalServer, completion
+from running import evaluate, load, model_of, samples
+from scripts import in_turn
+
+from medtasks_utils.errors import MedtasksError, UsageError
+
+MARKS = ["[THINK]", "[/THINK]", "<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|channel>", "<channel|>"]
+"""Special tokens of models that reason."""
+ANSWERS = {
+    "medmcqa_openmed": (r"\boxed{A}", r"\boxed{B}"),
+    "medexqa_clinical_psychology": (r"\boxed{A}", r"\boxed{B}"),
+    "medcalc_bench": ("<answer>5</answer>", "<answer>7</answer>"),
+    "medhallu": (r"\boxed{0}", r"\boxed{1}"),
+}
+"""A task of each benchmark, with two answers in its form."""
+PLAIN = "{% for m in messages %}{{ m.content }}{% endfor %}"
+NO_SYSTEM_ROLE = "{% for m in messages %}{{ raise_exception('No.') if m.role == 'system' }}{{ m.content }}{% endfor %}"
+
+
+@pytest.fixture
+def hf(tiny_model, monkeypatch):
+    """A function of a chat template, a reply and whether it is cut that returns a model."""
+
+    def model(template: str, reply: str = "", is_cut: bool = False) -> Any:
+        made = get_model("hf").create_from_arg_obj(
+            {"pretrained": str(tiny_model), "max_length": 4000}, {"batch_size": 2, "device": "cpu"}
+        )
+        made.tokenizer.add_special_tokens({"additional_special_tokens": MARKS})
+        made.tokenizer.chat_template = template
+        said = [*made.tok_encode(reply, add_special_tokens=False), *([] if is_cut else [made.eot_token_id])]
+
+        def generate(context, max_length, **_):
+            import torch
+
+            room = max_length - context.shape[1]
+            more = [made.tokenizer.pad_token_id, made.tok_encode("a")[-1]][is_cut]
+            rows = [(said + [more] * room)[:room]] * len(context)
+            return torch.cat([context, torch.tensor(rows)], 1)
+
+        made._model_generate = generate
+        return made
+
+    return model
+
+
+def asked(model: Any, task: str = "medmcqa_openmed", **options: Any) -> tuple[Any, list[Any], str]:
+    """The metadata of a run of one example, its sample under each filter, and the changes that its signature states."""
+    data = {load(task).benchmark.name: options}
+    result = evaluate(task, model, "sample", data, limit=1, gen_kwargs="max_gen_toks=200")
+    ((_, config),) = result["configs"].items()
+    fields = config["metadata"]["signature"]["strict-match"].split("|")
+    changes = "".join(field.removeprefix("rendered:") for field in fields if field.startswith("rendered:"))
+    return config["metadata"], [samples(result, name)[0] for name in ("strict-match", "flexible-extract")], changes
+
+
+def words_of(task: str) -> list[str]:
+    """The messages of the first example as the task makes them, with single spaces."""
+    made = load(task)
+    made._has_chat_template = True
+    *_, messages = made._unformatted_prompts([made.eval_docs[0]], {})
+    return [" ".join(message["content"].split()) for message in messages]
+
+
+# ---- what is asked
+
+
+@pytest.mark.torch
+@each_row("chat_templates")
+def test_no_template_loses_a_word_unsaid(name, template, changes, says, hf):
+    metadata, (sample, _), changed = asked(hf(template))
+    assert changed == changes and says in " ".join(metadata.get("remarks", []))
+    prompt = " ".join(sample["arguments"][0][0].split())
+    for text in words_of("medmcqa_openmed"):
+        text = text.replace("<think>...</think>", "<think>") if name == "nemotron_2" else text
+        assert (text in prompt) == (name != "loses_words" or "Choices" not in text)
+
+
+@pytest.mark.torch
+def test_the_place_of_instructions_can_be_chosen(hf):
+    _, (sample, _), changes = asked(
+        hf("{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"), system_role="user"
+    )
+    assert changes == "system_in_user" and sample["arguments"][0][0].startswith("<user>You are")
+    with pytest.raises(UsageError, match="cannot render the messages: No"):
+        asked(hf(NO_SYSTEM_ROLE), system_role="system")
+    with pytest.raises(UsageError, match="system_role=system: the model's chat template drops"):
+        asked(hf("{{ messages[-1].content }}"), system_role="system")
+
+
+@pytest.mark.torch
+def test_files_of_prompts_lose_no_word_either(tiny_model, tmp_path):
+    from transformers import AutoTokenizer
+
+    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
+    tokenizer.chat_template = NO_SYSTEM_ROLE
+    tokenizer.save_pretrained(tmp_path)
+    words = ["requests", "--data", "sample", "--tasks", "medhallu", "--limit", 1, "--form", "completions"]
+    words += ["--model_args", f"tokenizer={tmp_path}", "--apply_chat_template", "-o", tmp_path / "r.jsonl"]
+    assert exit_code(words) == 0
+    (request,) = json_lines(tmp_path / "r.jsonl")
+    asked_for = " ".join(request["body"]["prompt"].split())
+    assert all(text in asked_for for text in words_of("medhallu"))
+
+
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_server_without_a_system_role_names_the_way_out(status):
+    with LocalServer(lambda body: Fault(status, {"error": {"message": "System role not supported"}})) as server:
+        with pytest.raises(MedtasksError, match="system_role=user"):
+            evaluate("medhallu", model_of(server), limit=1)
+        assert len(server.requests) == 1
+    with LocalServer(lambda body: completion("1")) as server:
+        evaluate("medhallu", model_of(server), "sample", {"medhallu": {"system_role": "user"}}, limit=1)
+    assert [message["role"] for message in server.requests[0]["messages"]] == ["user"]
+
+
+# ---- what is read
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("task", ANSWERS)
+@each_row("marks_of_reasoning")
+def test_nothing_is_read_in_reasoning_as_behind_a_reasoning_parser(name, template, start, end, task, hf):
+    first, last = ANSWERS[task]
+    _, cut, _ = asked(hf(template, f"{start}So {first} maybe. But wait, option B", is_cut=True), task)
+    assert [(sample["answered"], sample["resps"], sample["ended"]) for sample in cut] == [(0.0, [[""]], ["length"])] * 2
+    assert first in cut[0]["reasoning"][0]
+    _, whole, _ = asked(hf(template, f"{start}So {first}? No.{end}It is {last}"), task)
+    assert all(sample["answered"] and last in sample["resps"][0][0].rpartition("No.")[2] for sample in whole)
+    assert all(str(sample["filtered_resps"][0])[0] in last for sample in whole)
+    assert name != "think_opened" or whole[0].get("format", 1.0) == 1.0
+
+
+def test_a_server_whose_template_opens_reasoning_shows_in_finished_replies():
+    """A cut reply is all reasoning where most finished ones end it, and an answer where they do not."""
+    for count, answered in ((4, [1.0, 1.0, 1.0, 1.0, 0.0]), (2, [1.0] * 5)):
+        replies = [completion("So B?</think>\\boxed{A}" if place < count else "\\boxed{A}") for place in range(4)]
+        with LocalServer(in_turn(*replies, completion("\\boxed{A} maybe. But", "length"))) as server:
+            result = evaluate("medmcqa_openmed", model_of(server, num_concurrent=1), limit=5)
+        for name in ("strict-match", "flexible-extract"):
+            assert [sample["answered"] for sample in samples(result, name)] == answered
+
+
+def test_a_reply_cut_before_its_mark_is_reasoning():
+    with LocalServer(lambda body: completion("\\boxed{A} maybe", "length")) as server:
+        result = evaluate("medmcqa_openmed", model_of(server, think_end_token="</t>"), limit=1)
+    (sample,) = samples(result)
+    assert (sample["answered"], sample["reasoning"]) == (0.0, ["\\boxed{A} maybe"])
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("mark", ["</t>", 7])
+def test_a_mark_that_the_harness_cuts_at_leaves_the_reasoning(mark, hf):
+    for said, is_cut, answered in (("\\boxed{A}", True, 0.0), ("\\boxed{B}MARK\\boxed{A}", False, 1.0)):
+        model = hf(PLAIN)
+        text = mark if isinstance(mark, str) else model.tok_decode([mark])
+        model = hf(PLAIN, said.replace("MARK", text), is_cut)
+        model.think_end_token = mark
+        _, (sample, _), _ = asked(model)
+        assert sample["answered"] == answered and sample["reasoning"]
