@@ -83,9 +83,10 @@ class Evaluation:
                 "--no_keep"
             )
         if config.model == "vllm" and "enable_thinking" in (config.model_args.get("chat_template_args") or {}):
-            # lm_eval's vLLM class ignores it there, and demands the mark.
+            # lm_eval's vLLM class loses it there, and elsewhere wants the mark at which thinking ends.
             is_on = config.model_args["chat_template_args"].pop("enable_thinking")
-            config.model_args |= {"enable_thinking": is_on, "think_end_token": "</think>", **config.model_args}
+            mark = {"think_end_token": "</think>"} if is_on else {}
+            config.model_args = {"enable_thinking": is_on, **mark, **config.model_args}
         model = {"kind": config.model, "seeds": config.seed, **config.model_args}
         if served_by := os.environ.get(SERVED_BY):
             model["base_url"] = served_by

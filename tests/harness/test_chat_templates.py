@@ -4,13 +4,16 @@ from typing import Any
 
 import pytest
 from commanding import exit_code
+from fake_vllm import vllm_model
 from given import each_row, json_lines
 from lm_eval.api.registry import get_model
+from lm_eval.config.evaluate_config import EvaluatorConfig
 from local_server import Fault, LocalServer, completion
 from running import evaluate, load, model_of, samples
 from scripts import in_turn
 
 from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.harness.evaluation import Evaluation
 
 MARKS = ["[THINK]", "[/THINK]", "<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|channel>", "<channel|>"]
 """Special tokens of models that reason."""
@@ -119,6 +122,23 @@ def test_a_server_without_a_system_role_names_the_way_out(status):
     with LocalServer(lambda body: completion("1")) as server:
         evaluate("medhallu", model_of(server), "sample", {"medhallu": {"system_role": "user"}}, limit=1)
     assert [message["role"] for message in server.requests[0]["messages"]] == ["user"]
+
+
+@pytest.mark.torch
+def test_vllm_gets_no_switch_that_is_unset(tiny_model, monkeypatch):
+    """Some templates take ``enable_thinking=None`` for off."""
+    model = vllm_model(monkeypatch, str(tiny_model), lambda *_: ("", 1, "stop"), 4000)
+    model.tokenizer.chat_template = f"{PLAIN}{{{{ enable_thinking is defined }}}}"
+    for given, shown in ((None, "False"), (False, "True")):
+        model.enable_thinking = given
+        assert asked(model)[1][0]["arguments"][0][0].endswith(shown)
+
+
+@each_row("switches_of_vllm")
+def test_vllm_gets_the_switch_of_its_template(arguments, given, monkeypatch):
+    monkeypatch.setattr("medtasks_utils.harness.evaluation.check", lambda *_: (None, {}))
+    config = EvaluatorConfig(model="vllm", tasks=["medhallu"], model_args=arguments)
+    assert {**Evaluation(config, ()).config.model_args, "chat_template_args": {}} == {**given, "chat_template_args": {}}
 
 
 # ---- what is read
