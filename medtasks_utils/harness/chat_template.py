@@ -22,20 +22,16 @@ _NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 
 def in_user_turn(messages: Messages) -> Messages:
     """Move the system message to the head of the first user turn, as authors of models without a system role advise."""
-    first, *others = messages
-    if first["role"] != "system":
+    if messages[0]["role"] != "system":
         return messages
-    if not others or others[0]["role"] != "user":
-        return [{**first, "role": "user"}, *others]
-    return [{**others[0], "content": f"{first['content']}\n\n{others[0]['content']}"}, *others[1:]]
+    system, user, *others = messages
+    return [{**user, "content": f"{system['content']}\n\n{user['content']}"}, *others]
 
 
 def without_switch(messages: Messages) -> Messages:
     """Name the tag of reasoning without its end, in which some templates take ``/think`` for a switch."""
     return [
-        {**message, "content": message["content"].replace("<think>...</think>", "<think>")}
-        if isinstance(message.get("content"), str)
-        else message
+        {**message, "content": str(message.get("content") or "").replace("<think>...</think>", "<think>")}
         for message in messages
     ]
 
@@ -139,7 +135,7 @@ class ChatTemplate:
         for change in way:
             messages = _CHANGES[change](messages)
         prompt = self._apply(messages, **settings)
-        if self._tokenizer is None:  # a server renders them, or the model in its own way
+        if self._tokenizer is None or not isinstance(prompt, str):  # a server renders them, or the model in its own way
             return prompt, []
         words = " ".join(prompt.split())
         texts = [" ".join(str(message.get("content") or "").split()) for message in messages]

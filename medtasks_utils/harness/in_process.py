@@ -34,7 +34,7 @@ class Ends:
         self._read = next((read for kind, read in kinds.items() if is_one_of(model, kind)), None)
         token = getattr(model, "think_end_token", None) if self._read else None
         self._token = model.tok_decode([token], skip_special_tokens=False) if isinstance(token, int) else token or ""
-        self._generated: deque[Facts] = deque()
+        self._generated: deque[tuple[str, Facts]] = deque()
         self._replies: dict[tuple[str, str], list[Reply]] = defaultdict(list)
 
     def replies(self, ask: Asking, requests: Sequence[Instance]) -> Sequence[Any]:
@@ -54,10 +54,10 @@ class Ends:
         """Return the text that the model has generated for a prompt, with its end."""
         if not self._generated or not isinstance(text, str):
             return text
-        facts = self._generated.popleft()
-        whole = Reply(facts.pop("text", text), **facts)
+        generated, facts = self._generated.popleft()
+        whole = Reply(generated, **facts)
         answer = without_thoughts(whole, self._token) if self._token else whole
-        reply = Reply(text if self._token in whole else answer, answer.ended, answer.tokens, answer.reasoning)
+        reply = Reply(text if answer else "", whole.ended, whole.tokens, answer.reasoning)
         self._replies[prompt, text].append(reply)
         return reply
 
@@ -81,13 +81,8 @@ class Ends:
 
         def model_generate(**of_batch: Any) -> Any:
             output = generate(**of_batch)
-            facts = list(self._read(self._model, output, of_batch))  # type: ignore[misc]
-            if self._token:
-                facts = [
-                    {**each, "text": text}
-                    for each, text in zip(facts, _texts(self._model, output, of_batch), strict=True)
-                ]
-            self._generated.extend(facts)
+            facts = self._read(self._model, output, of_batch)  # type: ignore[misc]
+            self._generated.extend(zip(_texts(self._model, output, of_batch), facts, strict=True))
             return output
 
         self._model._model_generate = model_generate

@@ -8,16 +8,18 @@ from typing import Any
 
 from medtasks_utils.inference.replies import Reply
 
-_OPEN = re.compile(
-    r"[<\[◁](?:seed:)?think(?:ing)?[>\]▷]|<\|channel\|>analysis(?:<\|message\|>)?|<\|channel>thought"
-    r"|\Aanalysis(?=(?-i:[A-Z]))",  # without its special tokens
-    re.IGNORECASE,
+_OF_TOKENS = (
+    r"[\[◁]think[\]▷]|<seed:think>|<\|channel\|>analysis(?:<\|message\|>)?|<\|channel>thought"
+    r"|\Aanalysis(?=(?-i:[A-Z]))"  # without its special tokens
 )
+_OPEN = re.compile(rf"{_OF_TOKENS}|<(?:think|thinking|thought|reasoning)>|<\|begin_of_thought\|>", re.IGNORECASE)
+_OPEN_BY_ITSELF = re.compile(rf"\s*(?:{_OF_TOKENS})", re.IGNORECASE)
 _CLOSE = re.compile(
-    r"[<\[◁]/(?:seed:)?think(?:ing)?[>\]▷]|<\|channel\|>final(?:<\|message\|>)?|(?=<\|channel\|>commentary)"
-    r"|<channel\|>|(?<=\S)assistantfinal(?=\W|(?-i:[A-Z]))",
+    r"[<\[◁]/(?:seed:)?(?:think|thinking|thought|reasoning)[>\]▷]|<\|end_of_thought\|>|<channel\|>"
+    r"|<\|channel\|>final(?:<\|message\|>)?|(?=<\|channel\|>commentary)|(?<=\S)assistantfinal(?=\W|(?-i:[A-Z]))",
     re.IGNORECASE,
 )
+_BEGUN = re.compile(r"\s*|\s*\n[^\n<]{1,60}")  # what follows the mark in a prompt, such as "Okay,"
 _TAG = "<think>"
 
 
@@ -28,7 +30,7 @@ def opened_by(prompt: Any) -> str:
     ('<think>\n', '', '')
     """
     text = prompt if isinstance(prompt, str) else ""
-    return next((text[mark.start() :] for mark in _OPEN.finditer(text) if not text[mark.end() :].strip()), "")
+    return next((text[mark.start() :] for mark in _OPEN.finditer(text) if _BEGUN.fullmatch(text, mark.end())), "")
 
 
 def separated(reply: Reply, opening: str) -> Reply:
@@ -46,10 +48,10 @@ def separated(reply: Reply, opening: str) -> Reply:
     >>> reply, reply.reasoning
     ('A', '[THINK]B?')
     """
-    own = _OPEN.match(reply.lstrip())
-    *_, close = (None, *_CLOSE.finditer(reply))
-    if reply.reasoning or reply.refusal or not reply or (own[0].lower() == _TAG if own else not opening):
+    is_in_text = reply.lower().lstrip().startswith(_TAG) or not (opening or _OPEN_BY_ITSELF.match(reply))
+    if reply.reasoning or reply.refusal or not reply or is_in_text:
         return reply
+    *_, close = (None, *_CLOSE.finditer(reply))
     if close and close[0].lower() == "</think>" and opening.startswith(_TAG):
         return Reply(opening + reply, reply.ended, reply.tokens)
     reasoning, text = (reply[: close.start()], reply[close.end() :]) if close else (reply, "")
