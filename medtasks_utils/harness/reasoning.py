@@ -53,9 +53,9 @@ def separated(reply: Reply, opening: str) -> Reply:
         return reply
     *_, close = (None, *_CLOSE.finditer(reply))
     if close and close[0].lower() == "</think>" and opening.startswith(_TAG):
-        return Reply(opening + reply, reply.ended, reply.tokens)
+        return Reply(opening + reply, **reply.facts)
     reasoning, text = (reply[: close.start()], reply[close.end() :]) if close else (reply, "")
-    return Reply(text.lstrip(), reply.ended, reply.tokens, reasoning)
+    return Reply(text.lstrip(), **{**reply.facts, "reasoning": reasoning})
 
 
 def separated_of_server(reply: Reply) -> Reply:
