@@ -146,16 +146,16 @@ class ChatTemplate:
         given = {name: value for name, value in settings.items() if value is not None}
         if self.tools:
             given["tools"] = self.tools
-        template = given.get("chat_template") or getattr(self._tokenizer, "chat_template", None)
-        if (
-            isinstance(template, str)
-            and (dated := _NOW.sub(lambda now: repr(TODAY.strftime(now[2])), template)) != template
-        ):
-            given["chat_template"], self._has_date = dated, True
+        template: Any = given.get("chat_template") or getattr(self._tokenizer, "chat_template", None)
+        dates = {TODAY.strftime(now[2]) for now in _NOW.finditer(template)} if isinstance(template, str) else ()
+        if dates:
+            given["chat_template"] = _NOW.sub(lambda now: repr(TODAY.strftime(now[2])), template)
         try:
-            return self._tokenizer.apply_chat_template(messages, **given)
+            prompt = self._tokenizer.apply_chat_template(messages, **given)
         except Exception as error:  # templates raise all kinds of errors; of some, lm_eval drops the system message
             raise UsageError(f"the model's chat template cannot render the messages: {reason_of(error)}") from None
+        self._has_date = any(date in prompt for date in dates)
+        return prompt
 
 
 def _first_lost(text: str, rendered: str) -> str:
