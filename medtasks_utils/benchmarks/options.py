@@ -80,8 +80,7 @@ class Options(BaseModel):
     revision: Annotated[str | None, UNSIGNED] = None
     """commit, tag or branch of the hub repository to read instead of the pinned commit"""
     system_role: Annotated[Literal["auto", "user", "system"], UNSIGNED] = "auto"
-    """where the instructions of a chat are: in the system message, or at the head of the first user turn (user);
-    auto decides by the model's chat template, if it is known; system is an error if the template drops them"""
+    """where the instructions are: system message, user turn (user), or by the chat template (auto)"""
 
     @classmethod
     def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
