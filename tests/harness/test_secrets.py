@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from commanding import clean_environment, exit_code, succeed
@@ -105,7 +106,7 @@ def test_a_key_follows_a_redirect_only_within_one_server(status, is_same, tmp_pa
 
 
 def test_the_key_of_a_plan_is_on_no_command_line_and_in_no_file(tmp_path):
-    seen = []
+    seen, key = [], f"sk-{uuid4().hex}"  # on no command line of another test either
 
     def answer(request: Request) -> str:
         for path in Path("/proc").glob("[0-9]*/cmdline"):
@@ -116,18 +117,18 @@ def test_the_key_of_a_plan_is_on_no_command_line_and_in_no_file(tmp_path):
         return "\\boxed{A}"
 
     with LocalServer(answer) as server:
-        arguments = {"model": "m", "base_url": server.chat, "header": {"X-Api-Key": "sk-canary"}, "max_retries": 1}
+        arguments = {"model": "m", "base_url": server.chat, "header": {"X-Api-Key": key}, "max_retries": 1}
         model = {"name": "m", "model": "local-chat-completions", "model_args": arguments}
-        model["flags"] = {"apply_chat_template": True, "limit": 1, "gen_kwargs": "api_key=sk-canary,max_gen_toks=9"}
+        model["flags"] = {"apply_chat_template": True, "limit": 1, "gen_kwargs": f"api_key={key},max_gen_toks=9"}
         plan = {"output": str(tmp_path / "out"), "data": "sample", "models": [model]}
         (tmp_path / "plan.yaml").write_text(json.dumps({**plan, "runs": [{"name": "a", "tasks": "medmcqa_openmed"}]}))
         words = [sys.executable, "-m", "medtasks_utils", "sweep", str(tmp_path / "plan.yaml")]
         done = subprocess.run(words, env=clean_environment(), capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    assert [headers["x-api-key"] for headers in server.headers] == ["sk-canary"] * len(server.headers)
-    assert server.requests[0]["api_key"] == "sk-canary" and server.requests[0]["max_tokens"] == 9
-    assert any(b"medmcqa_openmed" in line for line in seen) and not any(b"canary" in line for line in seen)
-    assert "canary" not in done.stdout + done.stderr + left(tmp_path / "out")
+    assert [headers["x-api-key"] for headers in server.headers] == [key] * len(server.headers)
+    assert server.requests[0]["api_key"] == key and server.requests[0]["max_tokens"] == 9
+    assert any(b"medmcqa_openmed" in line for line in seen) and not any(key.encode() in line for line in seen)
+    assert key not in done.stdout + done.stderr + left(tmp_path / "out")
 
 
 # ---- what identifies a model

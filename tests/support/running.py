@@ -83,7 +83,8 @@ class Scripted(LM):  # type: ignore[misc]
     def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
         self.batches.append([request.args[0] for request in requests])
         return [
-            (float(self.answer({**request.doc, "continuation": request.args[1]}) or 0), False) for request in requests
+            (float(self.answer({**request.doc, "continuation": request.args[1]}) or -place), False)
+            for place, request in enumerate(requests)
         ]
 
     def loglikelihood_rolling(self, requests: list[Any]) -> list[float]:
