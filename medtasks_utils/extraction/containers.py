@@ -118,7 +118,8 @@ def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
     alternative or reason: ``answer`` admits ``final_answer``, but not ``other_answer``.
     """
     boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)]
-    containers = boxes or [*_matches(_NEAR_BOX, text, "box", keys)]
+    is_near = not boxes and any(form in text for form in ("ox{", "ox {", "oxed"))
+    containers = [*_matches(_NEAR_BOX, text, "box", keys)] if is_near else boxes
     containers += [*_matches(_TAG, text, "tag", keys), *_matches(_KEY, text, "key", keys)]
     return sorted(containers, key=lambda container: container.start)
 
@@ -137,6 +138,8 @@ def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate],
     """
     surrounded, mentions, end = "", [], 0
     forms = [candidate for candidate in candidates if candidate.cue != "key"]
+    if not candidates:
+        return [], text
     for candidate in forms:
         between = text[end : candidate.start]
         if len(between) > _BEFORE + _AFTER:

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 
 from .patterns import later
-from .words import Mention, outside
+from .words import Mention, occurrences, outside
 
 LETTERS = "ABCD"
 
@@ -13,6 +13,7 @@ _ALIKE, _IN_ORDER = str.maketrans("АВСΑΒ", "ABCAB"), str.maketrans("АБВ�
 _CYRILLIC = later(
     r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
 )
+_FOREIGN = later("[АБВГСΑΒأبجد]")
 _ARABIC = later(r"(?<!\w)[أبجد](?!\w)(?=\s?[).,:*\]»}<،-]|\s?$|\s\(|\sأو\s)", re.M)
 _ARABIC_IN_ORDER = str.maketrans("أبجد", "ABCD")
 # A capital letter that is not part of a name ("B-cell", "A's", "D+"), or a small letter.
@@ -37,6 +38,8 @@ def latin_letters(text: str) -> str:
     >>> latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
     ('Ответ: B', 'Не B, а C.')
     """
+    if text.isascii() or not _FOREIGN.search(text):
+        return text
     in_order = any(match[0] in "БГ" for match in _CYRILLIC.finditer(text))
     table = _IN_ORDER if in_order else _ALIKE
     text = _ARABIC.sub(lambda match: match[0].translate(_ARABIC_IN_ORDER), text)
@@ -71,7 +74,7 @@ _TRIMMED = " .;,\"'“”\n"
 
 
 # A word boundary, or the ending of a plural before one.
-_EDGE = r"(?!(?<=\w)(?!e?s\b)\w)"
+_EDGE = later(r"(?!(?<=\w)(?!e?s\b)\w)")
 
 
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
@@ -89,14 +92,15 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     letters = {
         name: letter
         for name, letter in zip(names, LETTERS, strict=False)
-        if len(name) > 1 and name in lowered and names.count(name) == 1 and name not in ("or", "and", "no")
+        if len(name) > 1 and names.count(name) == 1 and name not in ("or", "and", "no")
     }
-    patterns = [
-        f"{_EDGE}{re.escape(name)}{_EDGE}" if name[0].isascii() else re.escape(name)  # other scripts may have no spaces
-        for name in sorted(letters, key=len, reverse=True)
-    ]
-    matches = re.finditer("|".join(patterns) or "(?!)", lowered)
-    return [Mention(letters[match[0]], match.start(), match.end(), "text") for match in matches]
+    found = occurrences(sorted(letters, key=len, reverse=True), lowered, _is_whole)
+    return [Mention(letters[name], start, end, "text") for name, start, end in found]
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Return whether a choice's text at a place is not part of a longer word; other scripts may have no spaces."""
+    return not text[start].isascii() or (bool(_EDGE.match(text, start)) and bool(_EDGE.match(text, end)))
 
 
 _ALIKE_ENOUGH, _APART = 0.84, 0.12  # minimum similarity of a choice, and its minimum lead over the others; from 0 to 1

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from .patterns import later
-from .words import Mention, Symbols, any_of
+from .words import Mention, Symbols, occurrences, words_of
 
 
 def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
@@ -56,14 +56,16 @@ def whole_until(text: str, shortest: int = 80) -> int:
     >>> whole_until("The pulse adds two. The age adds one, and the"), whole_until("Two. It is 9.7 mg/dL")
     (20, 20)
     """
-    last = max((match.end() for match in _SENTENCE.finditer(text)), default=0)
+    ends = [0]
+    for start in (len(text) - 500, 0):  # the last sentence is rarely long
+        ends += [match.end() for match in _SENTENCE.finditer(text, max(0, start))]
+        if len(ends) > 1:
+            break
+    last = ends[-1]
     if _OPEN_WORDS.search(text[-40:]):
         return last
     tail = text[text.rfind("\n") + 1 :]
     return len(text) if not last or len(text) - last < shortest or _ENDED.search(tail[-400:]) else last
-
-
-_GIVES_UP = later(lambda: rf"(?<!\w)(?:{any_of('none', 'cannot')})(?!\w)", re.IGNORECASE)
 
 
 def gives_up(text: str) -> Iterator[Mention]:
@@ -74,5 +76,11 @@ def gives_up(text: str) -> Iterator[Mention]:
     >>> [(mention.value, mention.start, mention.end) for mention in gives_up("It is unknown.")]
     [('', 6, 13)]
     """
-    for match in _GIVES_UP.finditer(text):
-        yield Mention("", match.start(), match.end())
+    for _, start, end in occurrences(words_of("none", "cannot"), text, _stands_alone):
+        yield Mention("", start, end)
+
+
+def _stands_alone(text: str, start: int, end: int) -> bool:
+    """Return whether a place in a text is not part of a longer word."""
+    around = text[max(0, start - 1) : start] + text[end : end + 1]
+    return not any(character.isalnum() or character == "_" for character in around)

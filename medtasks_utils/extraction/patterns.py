@@ -26,17 +26,24 @@ def later(source: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _Later(source, flags))
 
 
-def rewriter(replacements: Mapping[str, str], flags: int = 0) -> Callable[[str], str]:
+def rewriter(replacements: Mapping[str, str | tuple[str, ...]], flags: int = 0) -> Callable[[str], str]:
     """Return a function that makes all replacements in a text, in order; its patterns are compiled at the first call.
 
-    >>> rewriter({"b+": "c", "a$": ""})("abba")
-    'ac'
+    After a replacement may follow the strings of which each match has one: a text without them is not searched.
+
+    >>> rewriter({"b+": "c", "a$": ""})("abba"), rewriter({r"\\bans\\.": ("answer:", "ns.")})("ans. A")
+    ('ac', 'answer: A')
     """
-    compiled = [(later(source, flags), replacement) for source, replacement in replacements.items()]
+    compiled = [
+        (later(source, flags), rest[0], rest[1:])
+        for source, written in replacements.items()
+        for rest in [(written,) if isinstance(written, str) else written]
+    ]
 
     def rewritten(text: str) -> str:
-        for pattern, replacement in compiled:
-            text = pattern.sub(replacement, text)
+        for pattern, replacement, needed in compiled:
+            if not needed or any(part in text for part in needed):
+                text = pattern.sub(replacement, text)
         return text
 
     return rewritten

@@ -34,34 +34,36 @@ _SOLUTION = later(
 _REASONING = later(
     r"<\|begin_of_thought\|>|<reasoning>|<thinking>|<thought>|<scratchpad>|\[THINK\]|<\|channel\|>analysis|◁think▷"
 )
+_OF_REASONING = ("<|", "</", "<r", "<t", "<s", "[THINK]", "[/", "◁", "assistantfinal")  # each mark has one of them
 _unified = rewriter(
     {
-        r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)": "\n",
+        r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)": ("\n", "\r", " \n", "<b", "<B"),
         r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>": " ",
-        r"</?(?:b|strong)>|\*{3}|(?<!\w)__(?=[^\W_])|(?<=[\w.:!?)%])(?<!_)__(?!\w)": "**",
+        r"</?(?:b|strong)>|\*{3}|(?<!\w)__(?=[^\W_])|(?<=[\w.:!?)%])(?<!_)__(?!\w)": ("**", "__", "***", "<"),
         "^ {0,3}> ?": "",
         r"^( {0,12})[*•‣◦▪●·] (?=\S)": r"\1- ",
         r"\A\s*```\w{0,12}\n([^`]*)\n```\s*\Z": r"\1",
         r"^[ \t]*[-*+]?[ \t]?(?:\[ ?\]|☐)(?!.*(?:\[[xX✓✔]\]|☑|☒)).*$": "",
         r"^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t]": r"\1✅ ",
         r"</?(?!think|answer|final|choice|result|verdict|score|value)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?>": " ",
-        r"(?<=[\d)])\*(?=[\d(])|(?<=[\w)] )\*(?= ?[\w(])|(?<=[\d)])\* (?=[\d(])": "×",
-        r"\bi\.\s?e\.": "that is",
-        r"\bapprox\.": "about",
-        r"\bans\.": "answer:",
-        r"^[ \t]+": "",
-        r"(?<=\S)[ \t]{2,}(?=\S)": " ",
+        r"\*(?:(?<=[\d)]\*)(?=[\d(])|(?<=[\w)] \*)(?= ?[\w(])|(?<=[\d)]\*) (?=[\d(]))": "×",
+        r"\bi\.\s?e\.": ("that is", ".e.", ". e.", ".E.", ". E."),
+        r"\bapprox\.": ("about", "approx.", "Approx.", "APPROX."),
+        r"\bans\.": ("answer:", "ans.", "Ans.", "ANS."),
+        r"^[ \t]+": ("", "\n ", "\n\t"),
+        r"(?<=\S)[ \t]{2,}(?=\S)": (" ", "  "),
     },
     re.MULTILINE | re.IGNORECASE,
 )
 _TAIL_MARK = later(r"(?:\n[-–—*_=~ ]{3,80}|<[|｜][^<>|｜\n]{1,30}[|｜]>|</s>|<(?:eos|end_of_turn)>)\s*\Z")
+_LONGEST_MARK = 100  # characters
 _FORMATTING = later(
     r"\*{1,3}|__|[`${}\"“”„«»]|\\(?:text|textbf|textit|mathrm|mathbf|boldsymbol|rm|bf|boxed|quad)\b|\\(?=%)"
     r"|\\[()\[\],;:! ]"
 )
-_AFTER_HEADING = later(
-    rf"([:：]{BOLD}?|(?:answer|choice|conclusion|verdict|result|value|judge?ment))[ \t]*\n\s*"
-    r"(?![#|]|\d{1,2}[.)]\s)",
+_AFTER_HEADING = later(  # it begins with the line break, since a search for one character is fast
+    rf"\n(?:(?<=[:：]\n)|(?<=[:：]{BOLD}\n)|(?<=value\n)|(?<=(?:answer|choice|result)\n)|(?<=verdict\n)"
+    r"|(?<=judgment\n)|(?<=judgement\n)|(?<=conclusion\n))\s*(?![#|]|\d{1,2}[.)]\s)",
     re.IGNORECASE,
 )
 _HEADING = later(
@@ -74,13 +76,17 @@ _TURN = (
     r"|<\|start_header_id\|>user\b"
 )
 _NEXT_QUESTION = later(
-    r"^(?:[\s>#*_]{0,6}(?:(?:(?:Next|New|Another|Multiple[-\s]Choice|Practice|Sample)\s)?(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
+    r"\n(?:[\s>#*_]{0,6}(?:(?:(?:Next|New|Another|Multiple[-\s]Choice|Practice|Sample)\s)?(?:Question|Q|Patient\sNote|Frage|Pregunta|Pergunta|Domanda|Вопрос)\s?\d{0,3}\s?[*_]{0,2}:"
     r"|(?:问题|質問|問題)\s?\d{0,3}\s?[:：]|The\sfollowing\sis\sa\smultiple-choice\squestion)|[#*\s]{0,6}(?:Next"
     r"|New)\s(?:patient|case|question)\s?\d{0,3}[:*_]{0,3}\s?$| {0,8}#{1,4}\s(?:(?:Follow-?\s?up|Next|Additional"
     r"|Practice|Bonus|Related|Similar|Further)\s)?(?:Question|Instruction|Input|Patient(?:\sNote)?|Example|Problem|Human"
     r"|User)\s?\d{0,3}\s?:?\s?$|[#*\s]{0,6}(?:User|Human)\s?:[*]{0,2}\s| {0,8}#{1,4}\sInstruction\s?:\s"
     r"|Now,\slet's\s?(?:总结|(?:summarize|combine)\s[^\n]{0,20}answer)"
-    rf"|<user>)|(?<!\S)Exercise\s[2-9]:|{_TURN}"
+    r"|<user>)",
+    re.MULTILINE | re.IGNORECASE,
+)
+_NEXT_TURN = later(
+    rf"(?<!\S)Exercise\s[2-9]:|{_TURN}"
     r"|(?:<\|(?:endoftext|end|return|im_end|eot_id|endofutterance)\|>|</s>|<eos>|<end_of_turn>)(?=\s*[^\s<])",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -106,12 +112,22 @@ _PREAMBLE = later(
 )
 
 
+def _further_questions(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of what begins a further question or turn in a text."""
+    for match in _NEXT_QUESTION.finditer(f"\n{text}"):
+        yield match.start(), match.end() - 1
+    if any(sign in text for sign in ("<", "[INST]", "Exercise")):
+        yield from (match.span() for match in _NEXT_TURN.finditer(text))
+
+
 def stated(text: str) -> str:
     r"""Return the part of a response after its reasoning, for the known marks of reasoning other than think tags.
 
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
     ('\nC', '', ' So 3.')
     """
+    if not any(sign in text for sign in _OF_REASONING):
+        return text
     ends = list(islice(_SOLUTION.finditer(text), 200))
     last = ends[-1] if ends else None
     if last and re.search(r"\w", _SOLUTION.sub("", text[last.end() :])):
@@ -134,7 +150,7 @@ def tidied(text: str) -> str:
         text = f"{text[:_HEAD]}\n\n{text[-_TAIL:]}"
     text = _unified(text.translate(_SIGNS)).strip()
     for _ in range(3):  # such as a horizontal rule and two end tokens
-        text = _TAIL_MARK.sub("", text).rstrip()
+        text = (text[:-_LONGEST_MARK] + _TAIL_MARK.sub("", text[-_LONGEST_MARK:])).rstrip()
     return text
 
 
@@ -145,7 +161,7 @@ def own_parts(text: str) -> Iterator[str]:
     (['C', 'Question: …\\nAnswer: B'], ['Question: … Answer: C'])
     """
     asked = _ASKS.search(text, 1)
-    edges = {0, *(match.start() for match in _NEXT_QUESTION.finditer(text)), asked.start() if asked else 0, len(text)}
+    edges = {0, *(start for start, _ in _further_questions(text)), asked.start() if asked else 0, len(text)}
     for start, end in islice(pairwise(sorted(edges)), 3):
         part = text[start:end].strip()
         if part:
@@ -161,8 +177,11 @@ def unformatted(text: str, keep: str = "") -> str:
     ('### Final answer C', 'C')
     """
     bold, joined = (mark if mark == keep else "" for mark in (BOLD, JOINED))
-    text = _HEADING.sub(rf"\1:{joined} ", _AFTER_HEADING.sub(rf"\1{joined} ", text))
-    return _AFTER_HEADING.sub(rf"\1{joined} ", _FORMATTING.sub("", text.replace("**", bold)))
+    text = _HEADING.sub(rf"\1:{joined} ", _AFTER_HEADING.sub(f"{joined} ", text))
+    text = _FORMATTING.sub("", text.replace("**", bold))
+    if " \n" in text:
+        text = "\n".join(line.rstrip(" ") for line in text.split("\n"))
+    return _AFTER_HEADING.sub(f"{joined} ", text)
 
 
 def is_bold(text: str, start: int, end: int) -> bool:
@@ -183,11 +202,11 @@ def without_continuation(response: str) -> str:
     >>> without_continuation("C\\n\\nQ: …?\\n<think>…</think>B"), without_continuation("So.\\nQuestion: …</think>B")
     ('C\\n', 'So.\\nQuestion: …</think>B')
     """
-    for question in islice(_NEXT_QUESTION.finditer(response), 20):
-        answer, tag = final_text(response[: question.start()]).strip(), TAG.search(response, question.end())
+    for start, end in islice(sorted(_further_questions(response)), 20):
+        answer, tag = final_text(response[:start]).strip(), TAG.search(response, end)
         within_reasoning = tag and tag[1]
         if within_reasoning or not answer or _PREAMBLE.fullmatch(answer):
             continue
-        if _USER_TURN.match(question[0]) or _INVENTED.match(response, question.start()):
-            return response[: question.start()]
+        if _USER_TURN.match(response, start) or _INVENTED.match(response, start):
+            return response[:start]
     return response

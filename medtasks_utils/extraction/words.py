@@ -6,9 +6,9 @@ A row of a reading table is a pattern over notions (``answer ~6 is the* @``). Th
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -22,9 +22,10 @@ _CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
 _MARKS = (
     "\u0300-\u036f\u0610-\u061a\u064b-\u065f\u0900-\u0963\u0970-\u097f"  # Arabic and Indic vowels, combining accents
 )
+_LETTERS = rf"[^\W\d_{_CJK}]"
 _TOKEN = later(
-    rf"(?P<unspaced>[{_CJK}]+)|(?:[^\W\d_{_CJK}][{_MARKS}]*)+(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+"
-    rf"|[^\w\s{BOLD}{JOINED}]"
+    rf"{_LETTERS}+(?:[{_MARKS}]+{_LETTERS}*)*(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s{BOLD}{JOINED}]"
+    rf"|(?P<unspaced>[{_CJK}]+)"
 )
 _MOST_TOKENS = 6_000
 _LONGEST = 12  # maximum characters of a word in a script without spaces
@@ -110,9 +111,11 @@ def _vocabulary() -> _Vocabulary:
     return vocabulary
 
 
-def words_of(notion: str) -> list[str]:
-    """Return the words and stems of a notion in all languages, the longest first."""
-    return sorted(_vocabulary().listed[notion], key=len, reverse=True)
+@lru_cache
+def words_of(*notions: str) -> list[str]:
+    """Return the words and stems of notions in all languages, the longest of each notion first."""
+    listed = _vocabulary().listed
+    return [word for notion in notions for word in sorted(listed[notion], key=len, reverse=True)]
 
 
 @lru_cache(maxsize=2)
@@ -124,7 +127,31 @@ def numbers_by_word(prefix: str) -> dict[str, int]:
 
 def any_of(*notions: str) -> str:
     """Return a regular expression that matches any word or stem of the notions in a text."""
-    return "|".join(re.escape(word) for notion in notions for word in words_of(notion))
+    return "|".join(map(re.escape, words_of(*notions)))
+
+
+def occurrences(
+    phrases: Sequence[str], text: str, stands: Callable[[str, int, int], bool]
+) -> Iterator[tuple[str, int, int]]:
+    """Yield the phrases in a text in order, ignoring case, each with its start and end; phrases are in lower case.
+
+    Of phrases that begin at the same place, the first in the list counts, and of those that overlap, the one that
+    begins first. ``stands`` says of a text, a start and an end whether a phrase there counts.
+    """
+    lowered = text.lower()
+    lowered = lowered if len(lowered) == len(text) else text
+    found = []
+    for rank, phrase in enumerate(phrases):
+        start = lowered.find(phrase)
+        while start >= 0:
+            if stands(lowered, start, start + len(phrase)):
+                found.append((start, rank))
+            start = lowered.find(phrase, start + 1)
+    last = 0
+    for start, rank in sorted(found):
+        if start >= last:
+            last = start + len(phrases[rank])
+            yield phrases[rank], start, last
 
 
 @lru_cache(maxsize=16_384)
@@ -162,14 +189,16 @@ def pattern(source: str) -> re.Pattern[str]:
         raise ValueError(f"the pattern {source}: {error.msg}") from None
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the first 6,000 or so words and signs of a text in lower case, each with its position."""
+def _tokens(text: str) -> list[tuple[str, int]]:
+    """Return the first 6,000 or so words and signs of a text in lower case, each with its position."""
     lowered = text.lower().replace("’", "'")
+    tokens: list[tuple[str, int]] = []
     for match in islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS):
-        if match["unspaced"]:
-            yield from _parts(match[0], match.start())
+        if match.lastgroup:
+            tokens += _parts(match[0], match.start())
         else:
-            yield match[0], match.start()
+            tokens.append((match[0], match.start()))
+    return tokens
 
 
 def _parts(text: str, place: int) -> Iterator[tuple[str, int]]:
@@ -192,10 +221,11 @@ def symbols_of(text: str, mentions: Iterable[Mention] = ()) -> Symbols:
     tokens = [*_tokens(text), ("", len(text))]
     words = [word for word, _ in tokens]
     coming = deque([*sorted(mentions, key=attrgetter("start")), Mention(None, len(text) + 1, len(text) + 1)])
-    skip_to = 0
-    for index, (word, start) in enumerate(tokens):
-        while start + (len(word) or 1) > coming[0].start:
+    skip_to, next_start = 0, coming[0].start
+    for index, (pair, (word, start)) in enumerate(zip(pairwise([*words, ""]), tokens, strict=True)):
+        while start + (len(word) or 1) > next_start:
             mention = coming.popleft()
+            next_start = coming[0].start
             at_symbol[len(written)] = mention
             written.append(vocabulary.symbols[mention.notion])
             places.append(mention.start)
@@ -203,9 +233,9 @@ def symbols_of(text: str, mentions: Iterable[Mention] = ()) -> Symbols:
         if start < skip_to or not word:
             continue
         symbol = ""
-        for parts, of_phrase in vocabulary.phrases.get(tuple(words[index : index + 2]), ()):
+        for parts, of_phrase in vocabulary.phrases.get(pair, ()):
             last = index + len(parts) - 1
-            if words[index : last + 1] == parts and tokens[last][1] < coming[0].start:
+            if words[index : last + 1] == parts and tokens[last][1] < next_start:
                 symbol, skip_to = of_phrase, tokens[last][1] + len(parts[-1])
                 break
         written.append(symbol or _symbol(word))
