@@ -1,12 +1,13 @@
 """How often the flexible reading agrees with a careful reader, on real responses and on the judged corpus.
 
-    MEDTASKS_SHARED=… python measurements/extraction.py [--fit]
+    MEDTASKS_SHARED=… python measurements/extraction.py [--fit | --beside FOLDER]
 
 Prints, by class of response: the share right, the missed and the false readings, for this reader, for the last letter,
 digit or number, and for a box or "answer is"; the reliability of ``certainty``; milliseconds a response. With ``--fit``
 instead: ``certainty`` fitted anew to the same responses, and its reliability on folds by question that it was not
-fitted on. ``MEDTASKS_SHARED`` names the folder with ``data/responses/dev.jsonl`` and ``dev2.jsonl``, which are no part
-of the project; without it, only the composed responses of the tests are read.
+fitted on. With ``--beside`` instead: the time of open reasoning here and in another checkout, by turns. Of responses
+outside the project, ``MEDTASKS_SHARED`` names the folder with ``data/responses/dev.jsonl``, ``dev2.jsonl`` and
+``dev3.jsonl``; without it, only the composed responses of the tests are read.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import os
 import re
 import statistics
+import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
@@ -63,8 +65,7 @@ def read(row: Row) -> Reading:
     """What the flexible filter weighs of a row."""
     benchmark = BENCHMARKS[row["benchmark"]]
     example = dict(benchmark.blanks.get(row.get("judgement"), benchmark.blanks.get("", {})))
-    if row.get("options"):
-        example["options"] = row["options"]
+    example |= {name: row[name] for name in ("options", "question") if row.get(name)}
     reading: Reading | None = benchmark.read(row["response"], example)
     assert reading is not None
     return reading
@@ -180,17 +181,48 @@ def print_times(rows: list[Row]) -> None:
         print(f"{kind}: median {median:.1f} ms of processor time over {len(own)} of 800 to 1,200 characters")
 
 
+def print_open_reasoning(rows: list[Row]) -> None:
+    """Print the milliseconds of processor time for 5,000 characters of long responses that choose a letter."""
+    long = [row for row in rows if row["benchmark"] in ("medmcqa", "medexqa") and 2500 <= len(row["response"]) <= 9000]
+    times = []
+    for _ in range(4):  # the first of them compiles patterns
+        without_continuation.cache_clear()
+        started = time.process_time()
+        for row in long:
+            read(row)
+        times.append(time.process_time() - started)
+    print(5e6 * min(times) / sum(len(row["response"]) for row in long))
+
+
+def print_beside(folder: str) -> None:
+    """Print the time of open reasoning in this checkout and in another one, in turns, and their ratio."""
+    found: dict[str, list[float]] = {str(Path(__file__).parents[1]): [], folder: []}
+    for _ in range(3):
+        for path, times in found.items():
+            command = [sys.executable, __file__, "--open-reasoning"]
+            run = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, check=True)
+            times.append(float(run.stdout))
+    here, there = map(min, found.values())
+    print(f"{here:.2f} ms for 5,000 characters here, {there:.2f} ms there: {here / there:.2f}")
+
+
 def main() -> None:
     """Print the figures."""
+    if "--beside" in sys.argv:
+        print_beside(sys.argv[-1])
+        return
     sets: dict[str, list[Row]] = defaultdict(list)
     folder = os.environ.get("MEDTASKS_SHARED")
-    for file in ("dev", "dev2") if folder else ():
+    for file in ("dev", "dev2", "dev3") if folder else ():
         for row in real(Path(folder or "") / "data" / "responses" / f"{file}.jsonl"):
             sets[f"{file} {row['kind']}"].append(row)
     for part, path in (("corpus", CORPUS), ("later", CORPUS / "later")):
         for row in judged(path):
             sets[f"{part} {row['benchmark']} {row.get('kind') or ''}".strip()].append(row)
     rows = [row for of_class in sets.values() for row in of_class]
+    if "--open-reasoning" in sys.argv:
+        print_open_reasoning(rows)
+        return
     if "--fit" in sys.argv:
         print_fit([row for name, of_class in sets.items() if not name.startswith("later") for row in of_class])
         return

@@ -26,23 +26,21 @@ def later(source: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
     return cast("re.Pattern[str]", _Later(source, flags))
 
 
-def rewriter(replacements: Mapping[str, str | tuple[str, ...]], flags: int = 0) -> Callable[[str], str]:
+def rewriter(replacements: Mapping[str, str | tuple[str, str]], flags: int = 0) -> Callable[[str], str]:
     """Return a function that makes all replacements in a text, in order; its patterns are compiled at the first call.
 
-    After a replacement may follow the strings of which each match has one: a text without them is not searched.
+    A replacement may be followed by strings, apart by "|", of which each match has one: other texts are not searched.
 
-    >>> rewriter({"b+": "c", "a$": ""})("abba"), rewriter({r"\\bans\\.": ("answer:", "ns.")})("ans. A")
-    ('ac', 'answer: A')
+    >>> rewriter({"b+": "c", "a$": ""})("abba"), rewriter({"(?<=A)ns[.]": ("nswer:", "ns.|Ns.")})("Ans. A")
+    ('ac', 'Answer: A')
     """
-    compiled = [
-        (later(source, flags), rest[0], rest[1:])
-        for source, written in replacements.items()
-        for rest in [(written,) if isinstance(written, str) else written]
+    pairs = [
+        (later(source, flags), (made,) if isinstance(made, str) else made) for source, made in replacements.items()
     ]
 
     def rewritten(text: str) -> str:
-        for pattern, replacement, needed in compiled:
-            if not needed or any(part in text for part in needed):
+        for pattern, (replacement, *needed) in pairs:
+            if not needed or any(part in text for part in needed[0].split("|")):
                 text = pattern.sub(replacement, text)
         return text
 

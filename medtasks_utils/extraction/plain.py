@@ -37,9 +37,9 @@ _REASONING = later(
 _OF_REASONING = ("<|", "</", "<r", "<t", "<s", "[THINK]", "[/", "◁", "assistantfinal")  # each mark has one of them
 _unified = rewriter(
     {
-        r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)": ("\n", "\r", " \n", "<b", "<B"),
+        r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)": ("\n", "\r| \n|<b|<B"),
         r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>": " ",
-        r"</?(?:b|strong)>|\*{3}|(?<!\w)__(?=[^\W_])|(?<=[\w.:!?)%])(?<!_)__(?!\w)": ("**", "__", "***", "<"),
+        r"</?(?:b|strong)>|\*{3}|(?<!\w)__(?=[^\W_])|(?<=[\w.:!?)%])(?<!_)__(?!\w)": ("**", "__|***|<"),
         "^ {0,3}> ?": "",
         r"^( {0,12})[*•‣◦▪●·] (?=\S)": r"\1- ",
         r"\A\s*```\w{0,12}\n([^`]*)\n```\s*\Z": r"\1",
@@ -47,10 +47,10 @@ _unified = rewriter(
         r"^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t]": r"\1✅ ",
         r"</?(?!think|answer|final|choice|result|verdict|score|value)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?>": " ",
         r"\*(?:(?<=[\d)]\*)(?=[\d(])|(?<=[\w)] \*)(?= ?[\w(])|(?<=[\d)]\*) (?=[\d(]))": "×",
-        r"\bi\.\s?e\.": ("that is", ".e.", ". e.", ".E.", ". E."),
-        r"\bapprox\.": ("about", "approx.", "Approx.", "APPROX."),
-        r"\bans\.": ("answer:", "ans.", "Ans.", "ANS."),
-        r"^[ \t]+": ("", "\n ", "\n\t"),
+        r"\bi\.\s?e\.": ("that is", ".e.|. e.|.E.|. E."),
+        r"\bapprox\.": ("about", "approx.|Approx.|APPROX."),
+        r"\bans\.": ("answer:", "ans.|Ans.|ANS."),
+        r"^[ \t]+": ("", "\n |\n\t"),
         r"(?<=\S)[ \t]{2,}(?=\S)": (" ", "  "),
     },
     re.MULTILINE | re.IGNORECASE,
