@@ -9,7 +9,7 @@ from .boxes import spans
 from .nothing import retracted_until
 from .patterns import later
 from .plain import own_parts, stated, tidied, unformatted
-from .weighing import NOTHING, Candidate, Reading, rows, weighed
+from .weighing import NOTHING, OUTRIGHT, Candidate, Reading, choose, rows, weighed
 from .words import Mention, symbols_of
 
 # In these rows, "cand" is a box or an answer tag, whatever it contains.
@@ -26,9 +26,9 @@ lead = [the fill option open if]*
     none: Is it \boxed{A}? No.
 -100 draft: draft ~3 <cand>
     C: I choose C. My first answer was \boxed{A}.
--100 one of two: <cand> (?=close* [comma or]+ {lead} cand)
+-100 one of two: <cand> (?=close* [comma or op]+ {lead} cand)
     none: Either \boxed{A} or \boxed{B}.
--100 one of two: cand (close* [comma or]+ {lead} cand)* close* [comma or]+ {lead} <cand>
+-100 one of two: cand (close* [comma or op]+ {lead} cand)* close* [comma or op]+ {lead} <cand>
     none: Either \boxed{A} or \boxed{B}.
     """
 )
@@ -133,8 +133,7 @@ def candidates_in(text: str, keys: Sequence[str], value_of: Callable[[Container]
 def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate], str]:
     r"""Return the candidates in containers that the words around them do not deny, and the text without the others.
 
-    A box or tag that is one of two, or whose value is denied later, does not count either. If words after the last
-    container retract it, none counts.
+    A box or tag that is one of two, or whose value is denied later, does not count either.
     """
     surrounded, mentions, end = "", [], 0
     forms = [candidate for candidate in candidates if candidate.cue != "key"]
@@ -155,11 +154,17 @@ def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate],
     fallen = [candidate for candidate, place in zip(forms, found, strict=True) if place.weight <= -100]
     values = {candidate.value for candidate in fallen}
     held = [each for each in candidates if each.cue == "key" or each.value not in values]
-    if held and retracted_until(symbols_of(text[candidates[-1].end :])) >= 0:
-        held = []
     for candidate in reversed(fallen):
         text = f"{text[: candidate.start]} {text[candidate.end :]}"
     return held, text
+
+
+def corrected(candidates: Sequence[Candidate], text: str, read: Callable[[str], Reading]) -> Reading:
+    """Return the reading of containers or, if words after the last retract it, of what is stated outright after it."""
+    after = text[candidates[-1].end :]
+    reading = read(after) if retracted_until(symbols_of(after)) >= 0 else NOTHING
+    is_outright = any(each.value == reading.value and each.weight >= OUTRIGHT for each in reading.candidates)
+    return reading if is_outright else choose(candidates)
 
 
 def _matches(form: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:

@@ -120,7 +120,7 @@ _ASKS_WHICH_NOT = later(
     r"\b(?:not|except|exclud\w+|least|false|incorrect|untrue|wrong)\b|n't\b|不|除|عدا|ليس|않|아닌|틀린", re.IGNORECASE
 )
 _LACKS = 45.0  # support of a choice that lacks what is asked for
-_OPEN = ("named", "said to be", "lacking")
+_OPEN = ("named", "said to be", "lacking", "written out")
 _PARTS = "^ line* open [cand weak] close .*? (stop|line) line* open [cand weak] close"  # "(a) …", parts of a question
 _BY_NUMBER = str.maketrans("0123", LETTERS)
 _KEYS = ("answer", "choice", "letter", "option")
@@ -161,11 +161,11 @@ def read_letter(text: str, options: Sequence[str] = (), question: str = "") -> R
 
 def _read_part(text: str, options: Sequence[str], asks_which_not: bool) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no answer, its text."""
-    inside, text = upheld(candidates_in(text, _KEYS, lambda container: _inside(container, options)), text)
-    plain = unformatted(text, keep=JOINED)
+    inside, rest = upheld(candidates_in(text, _KEYS, lambda container: _inside(container, options)), text)
+    plain = unformatted(rest, keep=JOINED)
     symbols, candidates = _candidates(plain, options, asks_which_not)
-    if inside:
-        reading = choose(inside)._replace(candidates=(*inside, *candidates))
+    if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :])) < 0:
+        reading = choose([each for each in inside if each.value] or inside)._replace(candidates=(*inside, *candidates))
         return reading if reading.value else NOTHING._replace(candidates=reading.candidates)
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     _discard_unfinished(candidates, plain, whole)
@@ -201,7 +201,7 @@ def _candidates(plain: str, options: Sequence[str], asks_which_not: bool = False
     if len({candidate.value for candidate in written_out}) == 1:
         first = written_out[0]
         if first.support < OUTRIGHT and not plain[: first.start].strip("\n ([#-"):
-            first.cue, first.support = "leads", OUTRIGHT
+            first.cue, first.support = "written out", OUTRIGHT
     return symbols, candidates
 
 

@@ -5,7 +5,7 @@ import re
 from typing import Literal
 
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.containers import containers_of, first_reading, upheld
+from medtasks_utils.extraction.containers import containers_of, corrected, first_reading, upheld
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import BOLD, is_bold, tidied, unformatted
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
@@ -123,7 +123,7 @@ _CODE = later(
     r"```(?:(?!(?:json|text|txt|output|plain|markdown|md|latex|math)\b)[a-z+]{1,12}\s"
     r"|(?=[^`]{0,4000}?\b(?:print\(|import\s|def\s|return\s)))[^`]*(?:```|\Z)"
     r"|<tool_call>[\s\S]*?(?:</tool_call>|\Z)"
-    r"|\{\s*\"(?:name|tool|function)\"\s*:\s*\"\w+\"\s*,\s*\"(?:arguments|parameters|args|input)\"[^`]*?\}\s*\}?",
+    r"|\{\s*\"(?:name|tool|function)\"\s*:\s*\"\w{1,40}\"\s*,\s*\"(?:arguments|parameters|args|input)\"[^`]{0,2000}?\}\s*\}?",
     re.IGNORECASE,
 )
 _LEADING_MINUS = later(r"\A\s*[-–−]\s{1,2}(?=\.?\d)")
@@ -159,10 +159,10 @@ def _read_part(text: str, kind: Kind, question: str) -> Reading:
             inside.append(candidate)
         elif container.cue != "box" and _SAYS_SOMETHING.search(container.content):
             inside, denied_by_key = [], True  # the answer's key says that there is no answer
-    inside, text = upheld(inside, text)
+    inside, rest = upheld(inside, text)
     if inside:
-        return choose(inside)
-    return NOTHING if denied_by_key else _rounded(choose(_of_a_text(text, kind, question)))
+        return corrected(inside, text, lambda part: _read_part(part, kind, question))
+    return NOTHING if denied_by_key else _rounded(choose(_of_a_text(rest, kind, question)))
 
 
 def _rounded(reading: Reading) -> Reading:

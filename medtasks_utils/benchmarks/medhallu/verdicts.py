@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.containers import Container, candidates_in, first_reading, upheld
+from medtasks_utils.extraction.containers import Container, candidates_in, corrected, first_reading, upheld
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import unformatted
 from medtasks_utils.extraction.weighing import Candidate, Reading, choose, rows, weighed
@@ -128,10 +128,10 @@ def read_verdict(text: str) -> Reading:
 
 def _read_part(text: str) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no verdict, its text."""
-    inside, text = upheld(candidates_in(text, _KEYS, _inside), text)
-    candidates = _candidates(unformatted(text))
+    inside, rest = upheld(candidates_in(text, _KEYS, _inside), text)
+    candidates = _candidates(unformatted(rest))
     if inside:
-        return choose(inside)._replace(candidates=(*inside, *candidates))
+        return corrected(inside, text, _read_part)._replace(candidates=(*inside, *candidates))
     for candidate in candidates:
         if len(text) > _SHORT and candidate.cue in ("digit", "word"):
             candidate.discard("only named, in a long text")
