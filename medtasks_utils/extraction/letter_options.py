@@ -14,7 +14,7 @@ _CYRILLIC = later(
     r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
 )
 _FOREIGN = later("[АБВГСΑΒأبجد]")
-_ARABIC = later(r"(?<!\w)[أبجد](?!\w)(?=\s?[).,:*\]»}<،-]|\s?$|\s\(|\sأو\s)|(?<=ه[يو]\s)[أبجد](?!\w)", re.M)
+_ARABIC = later(r"(?<!\w)[أبجد](?!\w)(?=\s?[).,:*\]»}<،-]|\s?$|\s\(|\sأو\s)|(?<=ه[يو]\s)[أبجد](?![\w؟])", re.M)
 _ARABIC_IN_ORDER = str.maketrans("أبجد", "ABCD")
 # A capital letter that is not part of a name ("B-cell", "A's", "D+"), or a small letter.
 _LETTER = later(

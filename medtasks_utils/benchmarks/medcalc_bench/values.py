@@ -117,18 +117,18 @@ _KEYS = ("answer", "result", "value", "final", "score", "total", "date")
 _STATED = 44.0  # minimum weight of a value that is stated
 _LEAST = 20.0  # candidates with a lower weight are discarded
 _STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "result")
-_SAYS_SOMETHING = later(r"[^\W\d_]{3}|\d[-–‑]\d")  # in a key without a value: words or a range
 # Code and calls of tools, whose numbers are inputs; their output follows them.
 _CODE = later(
     r"```(?:(?!(?:json|text|txt|output|plain|markdown|md|latex|math)\b)[a-z+]{1,12}\s"
     r"|(?=[^`]{0,4000}?\b(?:print\(|import\s|def\s|return\s)))[^`]*(?:```|\Z)"
-    r"|<tool_call>[\s\S]*?(?:</tool_call>|\Z)"
+    r"|<(tool_call|function_call|function|invoke)\b[\s\S]*?(?:</\1>|\Z)|(?:<\|python_tag\|>|\[TOOL_CALLS\])[^\n]*"
     r"|\{\s*\"(?:name|tool|function)\"\s*:\s*\"\w{1,40}\"\s*,\s*\"(?:arguments|parameters|args|input)\"[^`]{0,2000}?\}\s*\}?",
     re.IGNORECASE,
 )
 _LEADING_MINUS = later(r"\A\s*[-–−]\s{1,2}(?=\.?\d)")
 _STATED_BEFORE_CODE = ("box", "tag", "key", "answer", "headed")
 _BODY = later(r"\b(weight|height)\b[^.;:=≈\n\d]{0,24}[=≈:]?\s*$", re.IGNORECASE)
+_SAYS_SOMETHING = later(r"[^\W\d_]{3}|\d[-–‑]\d|\A(?=\D*\Z)\s*\S")  # words, a range, or a sign for a number
 _MAX_CONTENT = 1000  # maximum characters of a text that states a single value
 
 
@@ -152,17 +152,17 @@ def read_value(text: str, kind: Kind, question: str = "") -> Reading:
 def _read_part(text: str, kind: Kind, question: str) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no value, its text."""
     inside: list[Candidate] = []
-    denied_by_key = False
+    is_denied = False
     for container in containers_of(text, _KEYS):
         candidate = container.candidate(content_value(container.content, kind).value, text)
         if candidate:
             inside.append(candidate)
-        elif container.cue != "box" and _SAYS_SOMETHING.search(container.content):
-            inside, denied_by_key = [], True  # the answer's key says that there is no answer
+        elif _SAYS_SOMETHING.search(container.content):
+            inside, is_denied = [], True  # its content is a placeholder, or says that there is no answer
     inside, rest = upheld(inside, text)
     if inside:
         return corrected(inside, text, lambda part: _read_part(part, kind, question))
-    return NOTHING if denied_by_key else _rounded(choose(_of_a_text(rest, kind, question)))
+    return NOTHING if is_denied else _rounded(choose(_of_a_text(rest, kind, question)))
 
 
 def _rounded(reading: Reading) -> Reading:
