@@ -39,7 +39,7 @@ end = (?=[stop line close dash comma because colon is]|$)
 some = [^ line cross tick]*
 others = [^ line cand text cross tick]*
 only = (?![^ line]* tick)
-58 ticked: <cand text> (?={cell} ({cell})* [the fill tick]* (right|yes) [^ line bar]{0,3} (bar|line|$))
+58 ticked: <cand text> (?={cell} ({cell})* [the fill tick]* (right|yes) [^ line bar]{0,3} {over})
     B: | A | wrong |\n| B | correct |\n| C | wrong |\n| D | wrong |
 54 colon: (?<!options )is [^ stop line comma cand text not colon]{0,3} colon {marks} <any>
     D: In this case the position would be:\n\n**D) Face down**
@@ -48,6 +48,7 @@ only = (?![^ line]* tick)
 66 false: {wrong one} [^ stop line comma cand text not versus]{0,6}? is {lead} <cand> (?=close|stop|line|comma|text|$)
     C: The incorrect statement is C.
 cell = [^ line bar]* bar
+over = ([bar line dash colon comma]|$)
 begun = (^|stop|line|so) [the fill comma]*
 wrong one = wrong option|{begun} wrong word|(option|fill) {to it} (wrong|not [word right fill]{1,2})
 to it = [because the is so fill]{0,3}
@@ -114,11 +115,12 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
 )
 _SEVERAL = "[cand text] close* [comma or dash fill range op]+ [the option open or]* (?=[cand text])"
 _LACKING = (
-    "[any] close* [comma word]? (is|colon|dash)* word? [the fill so]* not (?![the fill so]* (right|answer|choose))"
+    "[any] close* [comma word]? (is|colon|dash)* word? [the fill so]* not (?![the fill so]* [right answer choose any])"
 )
 _ASKS_WHICH_NOT = later(
     r"\b(?:not|except|exclud\w+|least|false|incorrect|untrue|wrong)\b|n't\b|不|除|عدا|ليس|않|아닌|틀린", re.IGNORECASE
 )
+_ASKING = later(r"\b(?:which|what|who|all|following)\b.*|[^,]*\Z", re.IGNORECASE | re.DOTALL)
 _LACKS = 45.0  # support of a choice that lacks what is asked for
 _OPEN = ("named", "said to be", "lacking", "written out")
 _PARTS = "^ line* open [cand weak] close .*? (stop|line) line* open [cand weak] close"  # "(a) …", parts of a question
@@ -155,7 +157,8 @@ def read_letter(text: str, options: Sequence[str] = (), question: str = "") -> R
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
     """
-    asks_which_not = _ASKS_WHICH_NOT.search(question[question.rstrip().rfind(". ") + 1 :]) is not None
+    asking = _ASKING.search(question, question.rstrip().rfind(". ") + 1)
+    asks_which_not = asking is not None and _ASKS_WHICH_NOT.search(asking[0]) is not None
     return first_reading(text, lambda part: _read_part(latin_letters(part), options, asks_which_not))
 
 
@@ -218,9 +221,9 @@ def _inside(container: Container, options: Sequence[str]) -> str | None:
     if letter:
         return letter
     candidates = _candidates(unformatted(content), options)[1]
-    letter = choose(candidates, _OPEN).value or similar_text(content, options)
+    letter = choose(candidates, _OPEN).value
     are_several = any("one of several" in candidate.evidence for candidate in candidates)
-    says_none = bool(container.key and content and not candidates)
+    says_none = container.key and content and not candidates and similar_text(content, options) is None
     return "" if letter is None and (are_several or says_none) else letter
 
 

@@ -18,7 +18,7 @@ _SIGNS = str.maketrans(
 )
 _MIDDLE_POINT = later(r"(?<![\d.·])(\d{1,4})·(\d{1,4})(?!\d|\.\d|\s?[=×·*/^])")
 _MINUS = later(  # a minus apart from its number, after a word or sign that no subtraction follows
-    r"((?:[=≈:]|\b(?:is|was|of|to|about|approximately|gives|yields|equals))[ *_$]{0,5})[-–−] {0,2}"
+    r"((?:[=≈:→]|\b(?:is|was|be|of|to|at|about|approximately|gives|yields|equals))[ *_$]{0,5})[-–−] {0,2}"
     r"(?:\\[,;! ] ?)?(?=\.?\d)"
 )
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
