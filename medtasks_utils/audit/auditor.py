@@ -14,6 +14,7 @@ from medtasks_utils.judging.judge import Ask, Judgement
 from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.judging.templates import Template
 from medtasks_utils.results import Sample
+from medtasks_utils.results.samples import Row
 
 TEMPLATE = Template((Path(__file__).parent / "prompt.md").read_text(encoding="utf-8"))
 NONE_STATED = "none"
@@ -24,7 +25,10 @@ _LONGEST = 12_000
 
 
 class Item(NamedTuple):
-    """A response to audit: its benchmark, its sample, and the index of the generation."""
+    """A response to audit: its benchmark, its sample, and the index of the generation.
+
+    Choices have the letters that the model saw.
+    """
 
     benchmark: Benchmark[Any]
     sample: Sample
@@ -34,6 +38,11 @@ class Item(NamedTuple):
     def response(self) -> str:
         """The text of the response."""
         return self.sample.responses[self.generation]
+
+    @property
+    def example(self) -> Row:
+        """The example as the model saw it."""
+        return self.sample.example_shown(self.benchmark, self.generation)
 
     @property
     def stratum(self) -> str:
@@ -48,7 +57,7 @@ class Item(NamedTuple):
 
     def read(self, filter_name: str) -> str:
         """Return the answer that a filter read."""
-        return self.sample.answers[filter_name][self.generation]
+        return self.sample.answer_shown(self.sample.answers[filter_name][self.generation], self.generation)
 
     def is_scored_right(self, filter_name: str) -> bool:
         """Return True if the answer that a filter read was scored as right."""
@@ -57,7 +66,7 @@ class Item(NamedTuple):
     def values_of(self, reading: str) -> Sequence[object]:
         """Return the values that a reading may stand for; empty if it is not an answer."""
         is_answer = reading not in (NONE_STATED, UNANSWERED)
-        return self.benchmark.audit.values_of(reading, self.sample.doc) if is_answer else ()
+        return self.benchmark.audit.values_of(reading, self.example) if is_answer else ()
 
     def is_same(self, first: str, second: str) -> bool:
         """Return True if two readings are the same answer, or neither is an answer."""
@@ -67,7 +76,7 @@ class Item(NamedTuple):
 
     def is_right(self, reading: str) -> bool:
         """Return True if a reading is the right answer."""
-        return any(self.benchmark.is_right(value, self.sample.doc) for value in self.values_of(reading))
+        return any(self.benchmark.is_right(value, self.example) for value in self.values_of(reading))
 
 
 class Auditor:
@@ -82,7 +91,7 @@ class Auditor:
         response = final_text(case.response).strip()
         if not response:
             return Judgement(0.0, output={"stated": NONE_STATED})
-        question = case.benchmark.audit.question(case.sample.doc)
+        question = case.benchmark.audit.question(case.example)
         cut = "[…] " if len(response) > _LONGEST else ""
         messages = TEMPLATE.messages(**question._asdict(), response=cut + response[-_LONGEST:])
         line = re.compile(rf"[`*\s]*STATED:[`*\s]*({question.pattern}|{NONE_STATED})[`*.\s]*", re.IGNORECASE)

@@ -33,7 +33,8 @@ class DoubtedItem(NamedTuple):
         support: the support as defined in the module's docstring; above 0.
         runs_for: the runs that give the answer.
         runs_for_label: the runs that give the label.
-        response: the end of the response of the run that supports the answer most.
+        prompt: the prompt of the run that supports the answer most; choices have the letters that it shows.
+        response: the end of the response of this run.
     """
 
     task: str
@@ -152,8 +153,10 @@ def _doubted(task: str, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
         if 2 * len(camp) > len(item) and surplus > 0:
             first = max(camp, key=lambda vote: weights[vote.run])
             sample = first.sample
+            generation = sample.responses.index(first.response)
+            label, answer = (sample.answer_shown(letter, generation) for letter in (sample.target, first.answer))
             yield DoubtedItem(
-                *(task, sample.doc_id, sample.target, first.answer, surplus),
+                *(task, sample.doc_id, label, answer, surplus),
                 runs_for=", ".join(vote.run for vote in camp),
                 runs_for_label=", ".join(vote.run for vote in for_label),
                 known_issues=sample.doc.get(KNOWN_ISSUES, ""),

@@ -157,6 +157,10 @@ class Benchmark(ABC, Generic[OptionsOf]):
         """
         return {name: text_of(cell) for name, cell in row.items()}
 
+    def relabelled(self, example: Example, order: str) -> Example:
+        """Return the example as a prompt shows it whose A to D are the choices with the letters ``order``."""
+        raise TypeError(f"{self.name} has no choices to show in another order")
+
     def settle(self, rows: Sequence[Row]) -> None:
         """Settle what a single row does not show from the first of many rows; by default, nothing."""
 

@@ -39,9 +39,11 @@ class Extract(Command):
             for task in (task for name, task in run.tasks.items() if name in names):
                 warn(*problems_of(run, task))
                 for sample in task.samples:
-                    for response in sample.responses:
-                        lines.append(f"{run.name}, {task.task} {sample.doc_id}, right: {sample.target}")
-                        lines += [f"  {line}" for line in scorer.told(response, sample.doc, self.explain)]
+                    for generation, response in enumerate(sample.responses):
+                        right = sample.answer_shown(sample.target, generation)
+                        lines.append(f"{run.name}, {task.task} {sample.doc_id}, right: {right}")
+                        example = sample.example_shown(scorer.benchmark, generation)
+                        lines += [f"  {line}" for line in scorer.told(response, example, self.explain)]
         if not self.paths:
             lines += scorer.told(printable(sys.stdin.read()), scorer.blank_example(self.kind), self.explain)
         elif not lines:

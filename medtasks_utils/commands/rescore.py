@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import NonNegativeInt
 from pydantic.dataclasses import dataclass
 
-from medtasks_utils.filters import DEFAULT_FILTER, FilterName
+from medtasks_utils.filters import FilterName
 
 from .flags import CommandResult, JudgeCommand, warn
 
@@ -30,9 +30,9 @@ class Rescore(JudgeCommand):
     """pause after each request in milliseconds; default: 0"""
     use_coverage: bool = False
     """also verify the claims of the references (FActScore)"""
-    filter: FilterName = DEFAULT_FILTER
+    filter: FilterName | None = None
     """the filter whose answers decide which responses are right, strict-match or flexible-extract; default:
-    strict-match"""
+    strict-match, or flexible-extract in an imported run in which only this reads answers"""
     verbose: bool = False
     """print a line for each judgement, not only for failures"""
 

@@ -11,7 +11,7 @@ import json
 import time
 import uuid
 from importlib.metadata import version
-from itertools import chain, repeat
+from itertools import chain, count, repeat
 
 from medtasks_utils.results import Run, Sample
 from medtasks_utils.writing import JsonObject, json_lines
@@ -114,14 +114,14 @@ def _sample(headline: Headline, sample: Sample) -> JsonObject:
     place = {"turn_idx": 0, "source": "output.raw", "is_terminal": True}
     answers = [
         {**place, "extracted_value": answer, "extraction_method": way}
-        for answer, way in zip(sample.answers[headline.filter], ways, strict=False)
+        for answer, way in zip(map(sample.answer_shown, sample.answers[headline.filter], count()), ways, strict=False)
     ]
     return {
         "evaluation_name": headline.name,
         "sample_id": str(sample.doc_id),
         "sample_hash": hashlib.sha256(f"{sample.prompt}{sample.target}".encode()).hexdigest(),
         "interaction_type": "agentic" if transcript else "single_turn",
-        "input": {"raw": sample.prompt, "reference": [sample.target]},
+        "input": {"raw": sample.prompt, "reference": [sample.answer_shown(sample.target, 0)]},
         "output": None if transcript else {"raw": sample.responses},
         "messages": messages or None,
         "answer_attribution": answers,

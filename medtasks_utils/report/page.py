@@ -80,8 +80,7 @@ def _numbers(runs: Sequence[Run]) -> JsonObject:
     """Return all that the page's scripts draw but the samples, by part of the page."""
     topics = topics_of(runs)
     names = dict.fromkeys(name for topic in topics for name in topic.filters)
-    usual = [*{task.default_filter for run in runs for task in run.tasks.values()}]
-    first = usual[0] if len(usual) == 1 else DEFAULT_FILTER
+    first = usual_filter(runs)
     filters = sorted(names, key=lambda name: name != first)
     about = [audit_table(runs), replies_table(topics), settings_table(runs), signature_table(topics)]
     return {
@@ -94,12 +93,18 @@ def _numbers(runs: Sequence[Run]) -> JsonObject:
     }
 
 
+def usual_filter(runs: Sequence[Run]) -> str:
+    """Return the filter that counts in the runs: the published rule, unless a run is not read by it."""
+    usual = {task.default_filter for run in runs for task in run.tasks.values()}
+    return next(iter(usual - {DEFAULT_FILTER}), DEFAULT_FILTER)
+
+
 FIGURES = (".svg", ".tex", ".md")
 """The formats of the leaderboard for a paper, as file extensions."""
 
 
 def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
-    """Return the leaderboard for a paper in one of the :data:`FIGURES`, under the published rules.
+    """Return the leaderboard for a paper in one of the :data:`FIGURES`, under the filter that counts.
 
     The best run of the first column comes first. Runs without scores are left out.
 
@@ -107,7 +112,8 @@ def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
         MedtasksError: if no run has a score that is a share or in points.
     """
     runs = [run for run in runs if run.has_scores]
-    columns = leaderboard(topics_of(runs), runs, [DEFAULT_FILTER])["columns"][DEFAULT_FILTER]
+    usual = usual_filter(runs)
+    columns = leaderboard(topics_of(runs), runs, [usual])["columns"][usual]
     drawn = [(column, *column.ends) for column in columns if column.drawn and column.ends]
     if not drawn:
         raise MedtasksError("cannot draw the figure: no run has a score that is a share or in points")

@@ -37,6 +37,7 @@ def problems(runs: Sequence[Run]) -> list[str]:
 def problems_of(run: Run, task: TaskRun) -> list[str]:
     """Return the warnings about a task of a run: its problems and remarks, missing samples, contradictory values."""
     warnings = [*task.problems, *(f"{task.task}: {text}" for text in (*task.remarks, *_contradictions(task)))]
+    warnings += task.note_on_filter
     if task.samples_path and len(task.samples) < task.asked:
         warnings.append(f"{task.task}: its log has only {len(task.samples):,} of {task.asked:,} samples")
     return [f"{run.name}: {warning}" for warning in warnings]

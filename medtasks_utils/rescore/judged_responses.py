@@ -45,13 +45,13 @@ class Responses(NamedTuple):
     problems: list[str]
 
 
-def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
+def find_responses(patterns: Sequence[str], filter_name: str | None) -> Responses:
     """Collect the responses in the matching sample logs; those with the right answer under the filter need a judge.
 
     Args:
         patterns: glob patterns of files ``samples_<task>_<date>.jsonl``, in which ``**`` matches any number of folders;
             a folder stands for all such files in it.
-        filter_name: the filter whose answers count.
+        filter_name: the filter whose answers count; None for the one that counts in each task.
 
     Raises:
         MedtasksError: if a pattern matches no file, or no file has responses to judge.
@@ -68,11 +68,12 @@ def find_responses(patterns: Sequence[str], filter_name: str) -> Responses:
             if task.benchmark is None or task.benchmark.case_of is None:
                 without_explanations[task.task] = None
                 continue
-            problems += task.problems
-            of_task = list(_responses(f"{run.model} {run.date}".strip(), task, task.benchmark, path, filter_name))
+            problems += [*task.problems, *([] if filter_name else task.note_on_filter)]
+            usual = filter_name or task.default_filter
+            of_task = list(_responses(f"{run.model} {run.date}".strip(), task, task.benchmark, path, usual))
             if not of_task:
                 problems.append(
-                    f"{path}: no answers of the filter {filter_name} (its filters: {', '.join(task.filters)}); "
+                    f"{path}: no answers of the filter {usual} (its filters: {', '.join(task.filters)}); "
                     "name another with --filter; tasks that compare log-likelihoods have no explanations"
                 )
             responses += of_task
@@ -111,6 +112,8 @@ def _responses(
         answers = sample.answers.get(filter_name, ())
         for generation, (text, answer) in enumerate(zip(sample.responses, answers, strict=False)):
             example = str(sample.doc.get("id", sample.doc_id))
-            case = benchmark.case_of(sample.doc, text)  # type: ignore[misc]  # the caller has checked it
+            shown = sample.example_shown(benchmark, generation)
+            case = benchmark.case_of(shown, text)  # type: ignore[misc]  # the caller has checked it
             needs_judge = answer == str(sample.doc[benchmark.data.truth]) and bool(case.references)
-            yield ExplainedResponse(path, run, task.task, example, generation, answer, needs_judge, text, case)
+            given = sample.answer_shown(answer, generation)
+            yield ExplainedResponse(path, run, task.task, example, generation, given, needs_judge, text, case)

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 
+from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import UNANSWERED
+from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.statistics.metrics import FORMER_NAMES
 from medtasks_utils.statistics.scores import ClassTerms, JudgedScore, Score
 
@@ -124,6 +126,21 @@ class Sample:
         """Return a logged field that has one value per reply; empty if the run did not log it."""
         values = next(iter(self.details.values()), {}).get(name)
         return values if isinstance(values, list) else []
+
+    def order(self, generation: int) -> str | None:
+        """Return the letters of the choices that the model saw as A to D; None if it saw them in the data's order."""
+        orders = next(iter(self.details.values()), {}).get("shown_as")
+        return orders[generation] if isinstance(orders, list) else orders
+
+    def example_shown(self, benchmark: Benchmark[Any], generation: int) -> Row:
+        """Return the example as the model saw it in a generation, with the right answer's letter there."""
+        order = self.order(generation)
+        return benchmark.relabelled(self.doc, order) if order else self.doc
+
+    def answer_shown(self, answer: str, generation: int) -> str:
+        """Return an answer or the target, whose letter is the data's, with the letter that the model saw."""
+        order = self.order(generation) or ""
+        return LETTERS[order.index(answer)] if answer in tuple(order) else answer
 
     def way_found(self, filter_name: str) -> str | None:
         """Return how the first generation's answer was found; None if the run did not log it."""

@@ -7,6 +7,7 @@ what each environment makes of a row: its prompt, right answer and info.
 import importlib
 import json
 import os
+import re
 import shutil
 import zipfile
 from collections.abc import Callable, Sequence
@@ -22,6 +23,7 @@ from given import TASK_OF, Row, each_row, table, write_rows
 from running import documents_of, right_answer
 from saved_runs import save_run
 
+from medtasks_utils.audit.auditor import Item
 from medtasks_utils.elsewhere.matching import NOWHERE, by_id, by_prompt
 from medtasks_utils.elsewhere.other_runs import Response
 from medtasks_utils.elsewhere.saving import import_run
@@ -324,18 +326,29 @@ def import_records(
 
 
 @each_row("choices_shown")
-def test_letters_mean_the_choices_that_the_record_shows(name, benchmark, fields, letters, tmp_path):
-    written = []
+def test_letters_mean_the_choices_that_the_record_shows(name, benchmark, fields, letters, tmp_path, capsys):
+    written, said = [], []
     for doc in rows(benchmark):
         letter = "ABCD"[SHOWN.index(doc["answer_idx"])] if letters == "shown" else doc["answer_letter"]
         record = recorded(fields, doc, doc)
         written.append({"key": doc["question"], **record, "said": f"The answer is ({letter})."})
+        said.append(letter)
     assert import_records(benchmark, written, tmp_path) == 0
     (run,) = read_runs(tmp_path)
     (task,) = run.tasks.values()
     assert task.metrics["acc", "flexible-extract"].value == 1
     letters_of = [sample.answers["flexible-extract"] for sample in task.samples]
     assert letters_of == [[doc["answer_letter"]] for doc in rows(benchmark)]
+    # What else reads the responses sees the choices as the model saw them.
+    for sample, letter in zip(task.samples, said, strict=True):
+        item = Item(task.benchmark, sample, 0)
+        assert item.read("flexible-extract") == letter and item.is_right(letter)
+        assert item.example["options"]["ABCD".index(letter)] == sample.doc["options"][sample.doc["answer_idx"]]
+    capsys.readouterr()
+    succeed("extract", run.path, "--task", task.task)
+    shown = capsys.readouterr().out
+    right, read = (re.findall(f"{what}: ([A-D])", shown) for what in ("right", "flexible-extract"))
+    assert right == read == said
 
 
 @each_row("records_and_rows")
