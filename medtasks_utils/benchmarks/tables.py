@@ -140,10 +140,10 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
 
             return list(parquet.read_table(path).to_pylist())
         if path.suffix in (".jsonl", ".json"):
-            text = path.read_text(encoding="utf-8-sig")
-            is_array = text.lstrip().startswith("[")
-            lines = [line for line in text.split("\n") if line.strip()]
-            return Table(json.loads(text) if is_array else lines, path).made(_object)
+            with path.open(encoding="utf-8-sig", newline="\n") as file:
+                lines = [line for line in file if line.strip()]
+            is_array = lines and lines[0].lstrip().startswith("[")
+            return Table(json.loads("".join(lines)) if is_array else lines, path).made(_object)
         csv.field_size_limit(1 << 30)  # in characters; notes may be long
         delimiter = "\t" if path.suffix == ".tsv" else ","
         with path.open(encoding="utf-8-sig", newline="") as file:

@@ -9,7 +9,7 @@ import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, permutations, product
+from itertools import chain
 from typing import Any
 
 from medtasks_utils.benchmarks.base import Benchmark
@@ -24,7 +24,7 @@ from .other_runs import Response
 _TRUTHS = ("truth", "groundtruth", "groundtruthanswer", "gtanswer", "gold", "label", "target", "correctanswer")
 _SAME = 1e-3  # relative difference between copies of a label of which one is rounded
 _TOKEN = re.compile(r"\w+|[-+<>=±≤≥/%]")
-_LABELS = (" {}", " {} -", " - {}", " - {} -")
+_LABEL = "(?: -)? ([abcd])(?: -)?"
 _COLUMN = re.compile(r"(?:op|opt|option|choice)?([abcd])")
 
 
@@ -126,33 +126,29 @@ def shown_order(response: Response, stated: Row, options: Sequence[str], field: 
         The letters; an empty text if the choices are shown in an order that cannot be told; None if none are shown.
     """
     prompt = _tokens(" ".join(message["content"] for message in response.prompt))
-    choices = [_tokens(option).rstrip() for option in options]
-    texts = [
-        prompt,
-        *(_tokens(_text(value)) for value in response.stated.values()),
-        _tokens(_text(stated.get(field, ""))),
-    ]
-    orders = [*(_order_in(text, choices, _LABELS) for text in texts), _order_in(texts[-1], choices, [""])]
-    if any(orders) or not all(f"{choice} " in prompt for choice in choices):
+    choices = [_tokens(option).strip() for option in options]
+    listed = _tokens(_text(stated.get(field, "")))
+    texts = (prompt, *(_tokens(_text(value)) for value in response.stated.values()), listed)
+    orders = (*(_order_in(text, choices, _LABEL) for text in texts), _order_in(listed, choices, ""))
+    if any(orders) or not all(f" {choice} " in prompt for choice in choices):
         return next(filter(None, orders), None)
     in_turn = "(?= ).*".join(map(re.escape, choices))
-    return LETTERS if re.search(f"{in_turn}(?= )", prompt) else ""
+    return LETTERS if re.search(f" {in_turn} ", prompt) else ""
 
 
-def _order_in(text: str, choices: Sequence[str], labels: Sequence[str]) -> str | None:
-    """Return the order in which a text shows all choices, one after the other; None if it does not.
+def _order_in(text: str, choices: Sequence[str], label: str) -> str | None:
+    """Return the order in which a text shows all choices, each right after its label; None if it does not.
 
-    The choices follow their letters in one of the forms ``labels``. Their lines may be in any order.
+    A label is a letter, or nothing: then the choices are A to D as they come. Lines may be in any order.
     """
-    if not all(f"{choice} " in text for choice in choices):
+    if not all(f" {choice} " in text for choice in choices):
         return None
-    for form, order in product(labels, permutations(LETTERS)):
-        lines = [choices[LETTERS.index(letter)] for letter in order]
-        for letters, found in ((LETTERS, order), (order, LETTERS)):
-            shown = "".join(form.format(letter.lower()) + line for letter, line in zip(letters, lines, strict=True))
-            if f"{shown} " in text:
-                return "".join(found)
-    return None
+    choice = "|".join(map(re.escape, sorted(choices, key=len, reverse=True)))
+    shown = re.search(f"{label} ({choice})(?= )" * len(LETTERS), text)
+    found = shown.groups() if shown else ()
+    lines = sorted(zip(found[::2], found[1::2], strict=True)) if label else zip(LETTERS, found, strict=False)
+    order = "".join(LETTERS[choices.index(line)] for _, line in lines)
+    return order if sorted(order) == [*LETTERS] else None
 
 
 def _tokens(text: str) -> str:

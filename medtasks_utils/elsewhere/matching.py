@@ -49,13 +49,17 @@ def by_id(
     """Return, for each response, the index of the only document with its id.
 
     If the documents lack one of the ``fields``, the ids are looked up in the one field of the documents by which most
-    responses belong to one document or, if there is no such field, to several. Of several documents, a response
-    belongs to the only one that it ``fits``.
+    responses belong to documents; of several with the same value, each counts in part. A response with the id of
+    several belongs to the only one that it ``fits``.
     """
     have_fields = all(name in documents[0] for name in fields)
     keys = [fields] if have_fields else [[name] for name in documents[0]]
     counts = Counter(response.id for response in responses)
-    places = max((_places(documents, names) for names in keys), key=lambda found: _belonging(found, counts))
+
+    def belonging(places: Mapping[tuple[str, ...], list[int]]) -> float:
+        return sum(count / len(places[identity]) for identity, count in counts.items() if identity in places)
+
+    places = max((_places(documents, names) for names in keys), key=belonging)
     found = []
     for response in responses:
         likely = places.get(response.id, [])
@@ -70,9 +74,3 @@ def _places(documents: Sequence[Row], names: Sequence[str]) -> Mapping[tuple[str
     for place, doc in enumerate(documents):
         places[identity_of(doc, names)].append(place)
     return places
-
-
-def _belonging(places: Mapping[tuple[str, ...], list[int]], counts: Counter[tuple[str, ...]]) -> tuple[int, int]:
-    """Return how many responses belong to exactly one document, and how many to at least one."""
-    ones = sum(count for identity, count in counts.items() if len(places.get(identity, ())) == 1)
-    return ones, sum(count for identity, count in counts.items() if identity in places)

@@ -15,16 +15,14 @@ any JSON lines, JSON array, CSV or TSV
     Other files, for which the caller names the fields with the id and the response.
 """
 
-import csv
 import json
 import pickle
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 from io import SEEK_END
-from itertools import count
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
@@ -32,6 +30,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from pydantic_core import from_json
 
+from medtasks_utils.benchmarks.tables import read_rows
 from medtasks_utils.errors import MedtasksError, reason_of
 from medtasks_utils.inference.replies import End, NoReplyError, Reply, read_completion
 from medtasks_utils.results.samples import Message, Row, content_of, mapping, number, numbered_lines
@@ -65,7 +64,6 @@ _SCORES_OF_LINES = ("score", "correct", "is_correct", "acc", "accuracy", "reward
 _INSPECT_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _VERDICTS = {"true": 1.0, "false": 0.0, "correct": 1.0, "incorrect": 0.0, "right": 1.0, "wrong": 0.0}
 _ENDS: dict[str | None, End] = {"stop": "stop", "length": "length"}
-_BETWEEN = re.compile(r"[\s,]*")
 _NOTHING: Row = {}
 _ZSTANDARD = 93  # the number of this compression method in ZIP archives
 
@@ -90,6 +88,9 @@ class Response(NamedTuple):
     stated: Row = _NOTHING
 
 
+_end = cache(Reply)  # few that are equal, of many responses
+
+
 class Spool(Iterable[Response]):
     """Responses in a temporary file, so that few of them are in memory at a time.
 
@@ -106,7 +107,7 @@ class Spool(Iterable[Response]):
         """Add a response at the end."""
         self._starts.append(self._file.seek(0, SEEK_END))
         pickle.dump(response, self._file)
-        self.ends.append(Reply(response.reply.strip()[:1], response.reply.ended))
+        self.ends.append(_end(response.reply.strip()[:1], response.reply.ended))
 
     def __len__(self) -> int:
         return len(self._starts)
@@ -250,33 +251,16 @@ def _verdict(value: Any) -> float | None:
     return number(value)
 
 
-def _records(path: Path) -> Iterator[tuple[int, Any]]:
-    """Yield the number and the content of each record of a CSV or TSV file, of JSON lines, or of a JSON array.
+def _records(path: Path) -> Iterable[tuple[int, Any]]:
+    """Return the number and the content of each record of a CSV or TSV file, of a JSON array, or of JSON lines.
 
     Raises:
-        MedtasksError: for a table or an array that cannot be read to its end.
+        DataError: for a table or an array that cannot be read to its end.
     """
-    try:
-        if path.suffix in (".csv", ".tsv"):
-            csv.field_size_limit(1 << 30)
-            with path.open(encoding="utf-8-sig", newline="") as file:
-                yield from enumerate(csv.DictReader(file, delimiter="\t" if path.suffix == ".tsv" else ","), 1)
-            return
-        with path.open("rb") as lines:
-            is_array = lines.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
-        if not is_array:
-            yield from numbered_lines(path)
-            return
-        text, decoder = path.read_text("utf-8-sig"), json.JSONDecoder()
-        end = text.index("[") + 1
-        for item in count(1):
-            start = _BETWEEN.match(text, end).end()  # type: ignore[union-attr]  # it matches anything
-            if text[start : start + 1] == "]":
-                return
-            record, end = decoder.raw_decode(text, start)
-            yield item, record
-    except (csv.Error, ValueError) as error:
-        raise MedtasksError(f"{path} cannot be read to its end: {reason_of(error)}") from None
+    with path.open("rb") as lines:
+        is_array = lines.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    is_whole = is_array or path.suffix in (".csv", ".tsv", ".parquet")
+    return enumerate(read_rows(path), 1) if is_whole else numbered_lines(path)
 
 
 # ---- inspect_ai
@@ -374,38 +358,33 @@ def _environment_run(path: Path) -> OtherRun:
 
 
 def _traces_run(path: Path) -> OtherRun:
-    """Read a run from a ``traces.jsonl``, whose first episode names the environment and the model."""
-    config = next(map(read_json, sorted(path.resolve().parent.glob("configs/resolved/*.json"))), {})
-    first = next((mapping(from_json(line)) for _, line in numbered_lines(path)), {})
-    agent = mapping(mapping(next(iter(first.get("traces", ())), None)).get("agent"))
+    """Read a run from a ``traces.jsonl``, whose episodes name the environment and the model."""
     environment, _, others = path.resolve().parent.name.partition("--")
-    model = config.get("model") or mapping(agent.get("config")).get("model") or others.partition("--")[0] or environment
-    names = f"{mapping(first.get('env')).get('id')} {environment}"
-    run = OtherRun(path, str(model), _date(path), names, mapping(mapping(config.get("env")).get("taskset")))
+    run = OtherRun(path, others.partition("--")[0] or environment, _date(path), environment)
+    for settings in map(read_json, path.resolve().parent.glob("configs/resolved/*.json")):
+        run.arguments |= mapping(mapping(settings.get("env")).get("taskset"))
 
     def convert(place: str, line: Row) -> Response:
         """Return the last message that a model wrote in an episode; its prompt is what precedes the first one."""
         trace = next(each for each in line["traces"] if any(node.get("sampled") for node in each["nodes"]))
         nodes = trace["nodes"]
-        last = max(number for number, node in enumerate(nodes) if node.get("sampled"))
-        path_to = [last]
-        while (parent := nodes[path_to[0]].get("parent")) is not None:
-            path_to.insert(0, parent)
-        begin = next(number for number, node in enumerate(path_to) if nodes[node].get("sampled"))
-        final = nodes[last]["message"]
+        first, *_, last = 2 * [number for number, node in enumerate(nodes) if node.get("sampled")]
+        agent = mapping(mapping(trace.get("agent")).get("config"))
+        run.model, run.names = agent.get("model") or run.model, f"{mapping(line.get('env')).get('id')} {environment}"
+        message = nodes[last]["message"]
         call: Row = next((each for each in trace.get("calls", ()) if each.get("node") == last), {})
-        text = trace.get("root_reply") or content_of(final.get("content"))
-        end, tokens = (
+        reply = Reply(
+            trace.get("root_reply") or content_of(message.get("content")),
             _ENDS.get(call.get("finish_reason"), "unknown"),
             mapping(call.get("usage")).get("completion_tokens"),
+            message.get("reasoning_content"),
         )
-        rewards = {name: reward for name, reward in trace.get("rewards", {}).items() if reward is not None}
-        scores = {name: number(reward["score"]) for name, reward in rewards.items()} | trace.get("metrics", {})
+        rewards = {name: reward for name, reward in trace.get("rewards", {}).items() if reward}
+        scores = {name: reward["score"] for name, reward in rewards.items()} | trace.get("metrics", {})
         scores["reward"] = sum(reward["score"] * reward.get("weight", 1) for reward in rewards.values())
-        known = {f"env_{name}": float(value) for name, value in scores.items() if value is not None}
-        prompt = _chat([nodes[node]["message"] for node in path_to[:begin]])
-        stated = _stated(trace["task"]["data"])
-        return Response(place, prompt, Reply(text, end, tokens, final.get("reasoning_content")), known, stated=stated)
+        known = {f"env_{name}": float(value) for name, value in scores.items() if number(value) is not None}
+        prompt = _chat([node["message"] for node in nodes[:first]])
+        return Response(place, prompt, reply, known, stated=_stated(trace["task"]["data"]))
 
     return run.read("line", numbered_lines(path), convert)
 

@@ -89,7 +89,7 @@ def import_run(
     return _save(built, matched, run, folder)
 
 
-Matched = dict[int, list[tuple[int, str | None]]]
+Matched = dict[int, list[tuple[int, str]]]
 """By the index of a document, the places of its responses among those of the run, and the orders of their choices."""
 
 
@@ -101,14 +101,17 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     """
     documents, benchmark, name = task.eval_docs, task.benchmark, task.task_name
     data, is_shuffled = benchmark.data, shuffles(run.arguments)
-    choices = data.choices if isinstance(benchmark, ChoiceBenchmark) else ""
 
-    def check(response: Response, doc: Row) -> tuple[str | None, list[str]]:
+    def check(response: Response, doc: Row) -> tuple[str, str]:
+        """Return the order of the choices in a record, and why it is left out; empty if it is of the document."""
         stated = stated_fields(response.stated, benchmark)
-        order = shown_order(response, stated, doc[choices], choices) if choices else LETTERS
-        if order is None and (is_shuffled or shuffles(response.stated)):
-            order = ""
-        return order, differing(stated, doc, order, benchmark)
+        order = shown_order(response, stated, doc[data.choices], data.choices) if data.choices else LETTERS
+        if order is None:
+            order = "" if is_shuffled or shuffles(response.stated) else LETTERS
+        differ = differing(stated, doc, order or LETTERS, benchmark)
+        if differ:
+            return order, f"whose record has another {' and '.join(differ)} than the row"
+        return order, "" if order else "to choices in another order than the data's, which the file does not tell"
 
     if id_fields:
         places = by_id(run.responses, documents, id_fields, lambda response, doc: not check(response, doc)[1])
@@ -119,19 +122,15 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     matched: Matched = defaultdict(list)
     left_out: dict[str, list[str]] = defaultdict(list)
     for number, (place, response) in enumerate(zip(places, run.responses, strict=True)):
-        order, differ = check(response, documents[place]) if place != NOWHERE else ("", [])
-        if place == NOWHERE:
-            left_out[why].append(response.place)
-        elif differ:
-            left_out[f"whose record has another {' and '.join(differ)} than the row"].append(response.place)
-        elif order == "":
-            left_out["to choices in another order than the data's, which the file does not tell"].append(response.place)
+        order, reason = (LETTERS, why) if place == NOWHERE else check(response, documents[place])
+        if reason:
+            left_out[reason].append(response.place)
         else:
             matched[place].append((number, order))
     if id_fields and data.told_apart_by not in (None, *id_fields):
-        untold = [run.responses[number].place for number, _ in _untold(matched, documents, data)]
-        if untold:
-            left_out[f"that do not say which {data.told_apart_by} they are about; add this field to --id"] = untold
+        reason = f"that do not say which {data.told_apart_by} they are about; add this field to --id"
+        for number, _ in _untold(matched, documents, data):
+            left_out[reason].append(run.responses[number].place)
     twice = [run.responses[responses[1][0]].place for responses in matched.values() if id_fields and len(responses) > 1]
     if twice:
         run.problems.append(f"{run.path}: {named(twice, 'documents with several responses, used as generations')}")
@@ -142,7 +141,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     return dict(matched)
 
 
-def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[tuple[int, str | None]]:
+def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[tuple[int, str]]:
     """Remove and return the responses of documents that have several, while others of the same row have none."""
     members: dict[str | None, set[int]] = defaultdict(set)
     for place, doc in enumerate(documents):
@@ -222,20 +221,19 @@ def _save(task: MedTask, matched: Matched, run: OtherRun, folder: Path) -> Impor
     return Imported(target, name, len(task.eval_docs), missing, _agreement(values), run.problems)
 
 
-def _samples(
-    task: MedTask, place: int, of_example: Sequence[tuple[int, str | None]], responses: Spool
-) -> Iterator[Row]:
+def _samples(task: MedTask, place: int, of_example: Sequence[tuple[int, str]], responses: Spool) -> Iterator[Row]:
     """Score the generations of an example, and yield its sample for each filter.
 
     The first sample also has the fields that are the same for all filters.
     """
-    generations, orders = [responses[number] for number, _ in of_example], [order or LETTERS for _, order in of_example]
+    generations, orders = [responses[number] for number, _ in of_example], [order for _, order in of_example]
     doc, benchmark = task.eval_docs[place], task.benchmark
     reordered = benchmark if isinstance(benchmark, ChoiceBenchmark) and {*orders} != {LETTERS} else None
-    prompt = ([_prompt_of(generations[0], doc, benchmark)],)
+    shown = [reordered.relabelled(doc, order) if reordered else doc for order in orders]
+    prompt = ([_prompt_of(generations[0], shown[0], benchmark)],)
     task._instances = instances = []
-    for number, (response, order) in enumerate(zip(generations, orders, strict=True)):
-        about = (reordered.relabelled(doc, order) if reordered else doc, prompt, number, (task.task_name, place, 1))
+    for number, (response, doc_shown) in enumerate(zip(generations, shown, strict=True)):
+        about = (doc_shown, prompt, number, (task.task_name, place, 1))
         instances.append(Instance("generate_until", *about, resps=[as_reply(response.reply)]))
     task.read_replies()
     # The other harness's scores are means over generations, without scores that a generation lacks.
