@@ -8,12 +8,13 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any
 
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark
+from medtasks_utils.benchmarks.facts import Data
 from medtasks_utils.benchmarks.known_issues import words_of
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.results.samples import Row
@@ -24,7 +25,6 @@ from .other_runs import Response
 _TRUTHS = ("truth", "groundtruth", "groundtruthanswer", "gtanswer", "gold", "label", "target", "correctanswer")
 _SAME = 1e-3  # relative difference between copies of a label of which one is rounded
 _TOKEN = re.compile(r"\w+|[-+<>=±≤≥/%]")
-_LABEL = "(?: -)? ([abcd])(?: -)?"
 _COLUMN = re.compile(r"(?:op|opt|option|choice)?([abcd])")
 
 
@@ -111,44 +111,42 @@ def _is_close(value: Any, other: Any) -> bool:
 # ---- the order of choices
 
 
-def shown_order(response: Response, stated: Row, options: Sequence[str], field: str) -> str | None:
+def shown_order(response: Response, stated: Row, doc: Row, data: Data) -> str | None:
     """Return the letters of the choices in the data, in the order in which a record labels them A to D.
 
-    The prompt tells it or, if the file has none, what else the record states.
+    The labels in the prompt, or in what else the record states, tell it; else, the order in a list of choices, or after
+    the question.
 
     Args:
         response: the response.
         stated: the result of :func:`stated_fields`.
-        options: the texts of the choices, in the order of the data.
-        field: the field of ``stated`` with the choices.
+        doc: the document of the row.
+        data: the data of the benchmark.
 
     Returns:
         The letters; an empty text if the choices are shown in an order that cannot be told; None if none are shown.
     """
-    prompt = _tokens(" ".join(message["content"] for message in response.prompt))
-    choices = [_tokens(option).strip() for option in options]
-    listed = _tokens(_text(stated.get(field, "")))
-    texts = (prompt, *(_tokens(_text(value)) for value in response.stated.values()), listed)
-    orders = (*(_order_in(text, choices, _LABEL) for text in texts), _order_in(listed, choices, ""))
-    if any(orders) or not all(f" {choice} " in prompt for choice in choices):
-        return next(filter(None, orders), None)
-    in_turn = "(?= ).*".join(map(re.escape, choices))
-    return LETTERS if re.search(f" {in_turn} ", prompt) else ""
-
-
-def _order_in(text: str, choices: Sequence[str], label: str) -> str | None:
-    """Return the order in which a text shows all choices, each right after its label; None if it does not.
-
-    A label is a letter, or nothing: then the choices are A to D as they come. Lines may be in any order.
-    """
-    if not all(f" {choice} " in text for choice in choices):
-        return None
+    asked, *choices = (_tokens(text).strip() for text in (doc[data.shown[0]], *doc[data.choices]))
     choice = "|".join(map(re.escape, sorted(choices, key=len, reverse=True)))
-    shown = re.search(f"{label} ({choice})(?= )" * len(LETTERS), text)
-    found = shown.groups() if shown else ()
-    lines = sorted(zip(found[::2], found[1::2], strict=True)) if label else zip(LETTERS, found, strict=False)
-    order = "".join(LETTERS[choices.index(line)] for _, line in lines)
-    return order if sorted(order) == [*LETTERS] else None
+    prompt = _tokens(" ".join(message["content"] for message in response.prompt))
+    texts = [prompt, *(_tokens(_text(value)) for value in response.stated.values())]
+    listed = _tokens(_text(stated.get(data.choices, "")))
+    texts = [text for text in (*texts, listed) if all(f" {each} " in text for each in choices)]
+
+    def in_order(lines: Iterable[str]) -> str:
+        order = "".join(LETTERS[choices.index(line)] for line in lines)
+        return order if sorted(order) == [*LETTERS] else ""
+
+    for text in texts:
+        if labelled := re.search(f"(?: -)? ([abcd])(?: -)? ({choice})(?= )" * len(LETTERS), text):
+            found = labelled.groups()
+            if order := in_order(line for _, line in sorted(zip(found[::2], found[1::2], strict=True))):
+                return order
+    for text in texts:
+        if text in (prompt, listed) or f" {asked} " in text:
+            lines = dict.fromkeys(re.findall(f"(?<= )(?:{choice})(?= )", text.rpartition(f" {asked} ")[2]))
+            return LETTERS if [*lines] == [*dict.fromkeys(choices)] else in_order(lines)
+    return None
 
 
 def _tokens(text: str) -> str:

@@ -48,18 +48,17 @@ def by_id(
 ) -> list[int]:
     """Return, for each response, the index of the only document with its id.
 
-    If the documents lack one of the ``fields``, the ids are looked up in the one field of the documents by which most
-    responses belong to documents; of several with the same value, each counts in part. A response with the id of
-    several belongs to the only one that it ``fits``.
+    If the documents lack one of the ``fields``, or have none of the ids there, the ids are looked up in the one field
+    by which most responses belong to documents; of several with the same value, each counts in part. A response with
+    the id of several belongs to the only one that it ``fits``.
     """
-    have_fields = all(name in documents[0] for name in fields)
-    keys = [fields] if have_fields else [[name] for name in documents[0]]
     counts = Counter(response.id for response in responses)
 
     def belonging(places: Mapping[tuple[str, ...], list[int]]) -> float:
         return sum(count / len(places[identity]) for identity, count in counts.items() if identity in places)
 
-    places = max((_places(documents, names) for names in keys), key=belonging)
+    named = _places(documents, fields) if all(name in documents[0] for name in fields) else {}
+    places = named if belonging(named) else max((_places(documents, [name]) for name in documents[0]), key=belonging)
     found = []
     for response in responses:
         likely = places.get(response.id, [])

@@ -142,7 +142,11 @@ class OtherRun:
     problems: list[str] = field(default_factory=list)
 
     def read(
-        self, kind: str, records: Iterable[tuple[object, Any]], convert: Callable[[str, Any], Response]
+        self,
+        kind: str,
+        records: Iterable[tuple[object, Any]],
+        convert: Callable[[str, Any], Response],
+        lacking: str = "",
     ) -> "OtherRun":
         """Convert records to responses, add a problem for records without one, and return this run.
 
@@ -150,6 +154,7 @@ class OtherRun:
             kind: the word for a record, such as ``line``.
             records: pairs of a record's number or name and its content, as JSON text or parsed.
             convert: returns the response in a record, of its place and its parsed content.
+            lacking: which fields records without a response lack.
 
         Raises:
             MedtasksError: if there is no response at all.
@@ -159,7 +164,7 @@ class OtherRun:
             place, problem = f"{kind} {name}", "lines that are not JSON"
             try:
                 values = from_json(record) if isinstance(record, bytes) else record
-                problem = "records without a response that is text"
+                problem = f"records without a response that is text{lacking}"
                 response = convert(place, values)
             except (AttributeError, LookupError, NoReplyError, StopIteration, TypeError, ValueError):
                 bad[problem].append(place)
@@ -227,6 +232,8 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str, sco
     run = OtherRun(path, path.stem, _date(path), path.stem, mapping(about.get("env_args")))
     names = (score_field,) if score_field else _SCORES_OF_LINES
 
+    lacking = f" in {response_field}, or without {' or '.join(id_fields)}"
+
     def convert(place: str, line: Row) -> Response:
         if not isinstance(line[response_field], str):
             raise TypeError("the response is not text")
@@ -234,7 +241,7 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str, sco
         stated = {name: value for name, value in line.items() if name != response_field}
         return Response(place, [], Reply(line[response_field]), scores, identity_of(line, id_fields), stated)
 
-    run.read("row" if path.suffix in (".csv", ".tsv") else "line", _records(path), convert)
+    run.read("row" if path.suffix in (".csv", ".tsv") else "line", _records(path), convert, lacking)
     if score_field and not any(response.scores for response in run.responses):
         raise MedtasksError(f"{path}: --score {score_field} is in no record a number, true or false, right or wrong")
     return run

@@ -105,7 +105,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     def check(response: Response, doc: Row) -> tuple[str, str]:
         """Return the order of the choices in a record, and why it is left out; empty if it is of the document."""
         stated = stated_fields(response.stated, benchmark)
-        order = shown_order(response, stated, doc[data.choices], data.choices) if data.choices else LETTERS
+        order = shown_order(response, stated, doc, data) if data.choices else LETTERS
         if order is None:
             order = "" if is_shuffled or shuffles(response.stated) else LETTERS
         differ = differing(stated, doc, order or LETTERS, benchmark)

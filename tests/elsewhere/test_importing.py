@@ -187,6 +187,11 @@ def test_an_id_of_two_documents_is_that_of_neither():
     assert by_id(responses, [{"id": name} for name in "xxy"], ["id"]) == [NOWHERE, 2]
 
 
+def test_ids_that_the_field_of_this_name_does_not_have_are_looked_up_in_the_others():
+    response = Response("line 1", [], Reply("A"), {}, ("x",))
+    assert by_id([response], [{"id": 0, "name": "y"}, {"id": 1, "name": "x"}], ["id"]) == [1]
+
+
 def test_answers_in_boxes_are_read_where_the_environment_asked_for_them(tmp_path):
     written = lines("medcalc_bench", lambda doc: f"\\boxed{{{doc['shown_truth']}}} <answer>none</answer>")
     about = {"env_args": {"answer_format": "boxed"}}
@@ -287,7 +292,7 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
     errors = capsys.readouterr().err
     assert "responses, left out those whose id matches either no document" in errors
     assert "documents with several responses, used as generations: 1 (" in errors
-    for kind in ("lines that are not JSON: 1 (", "records without a response that is text: 1 ("):
+    for kind in ("lines that are not JSON: 1 (", "records without a response that is text in text, or without "):
         assert (kind in errors) == (form == "jsonl")
     (run,) = read_runs(tmp_path)
     assert run.model == "x"
