@@ -8,8 +8,7 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping
-from itertools import chain
+from collections.abc import Iterable
 from typing import Any
 
 from medtasks_utils.benchmarks.base import Benchmark
@@ -39,9 +38,7 @@ def _plain(text: str) -> str:
 
 def _text(value: Any) -> str:
     """Return all text in a JSON value."""
-    if isinstance(value, Mapping):
-        value = chain.from_iterable(value.items())
-    return " ".join(map(_text, value)) if isinstance(value, Iterable) and not isinstance(value, str) else str(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def stated_fields(record: Row, benchmark: Benchmark[Any]) -> Row:
@@ -64,13 +61,13 @@ def stated_fields(record: Row, benchmark: Benchmark[Any]) -> Row:
     return fields
 
 
-def differing(stated: Row, doc: Row, order: str | None, benchmark: Benchmark[Any]) -> list[str]:
+def differing(stated: Row, doc: Row, order: str, benchmark: Benchmark[Any]) -> list[str]:
     """Return the names of the fields that a record states in another way than its row; the right answer is ``answer``.
 
     Args:
         stated: the result of :func:`stated_fields`.
         doc: the document of the row.
-        order: the letters of the choices in the order that the record shows, if it shows any.
+        order: the letters of the choices in the order that the record shows.
         benchmark: the benchmark of the document.
     """
     found = []
@@ -79,7 +76,7 @@ def differing(stated: Row, doc: Row, order: str | None, benchmark: Benchmark[Any
         words = f" {plain_words(_text(value))} "
         if any(f" {plain_words(part)} " not in words for part in (content if isinstance(content, list) else [content])):
             found.append(field)
-    verdicts = [_is_truth(value, doc, order or LETTERS, benchmark) for value in stated[""]]
+    verdicts = [_is_truth(value, doc, order, benchmark) for value in stated[""]]
     return [*found, "answer"] if False in verdicts and True not in verdicts else found
 
 
@@ -93,8 +90,9 @@ def _is_truth(value: Any, doc: Row, order: str, benchmark: Benchmark[Any]) -> bo
         values, right = audit.values_of(text, doc), audit.values_of(truth, doc)
         return any(_is_close(one, other) for one in values for other in right) if values and right else None
     places = {LETTERS.index(truth), order.index(truth)}
-    if text.removesuffix(".0") in ("0", "1", "2", "3", "4"):  # from 0 or from 1
-        return not places.isdisjoint((int(float(text)), int(float(text)) - 1))
+    number = text.removesuffix(".0")
+    if number in [*"01234"]:  # from 0 or from 1
+        return not places.isdisjoint((int(number), int(number) - 1))
     letter, options = benchmark.value(text, doc), list(map(plain_words, doc[benchmark.data.choices]))
     if letter is None:
         words = plain_words(text)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
@@ -143,11 +143,9 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
 
 def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[tuple[int, str]]:
     """Remove and return the responses of documents that have several, while others of the same row have none."""
-    members: dict[str | None, set[int]] = defaultdict(set)
-    for place, doc in enumerate(documents):
-        members[data.cluster_of(doc)].add(place)
-    several = [place for place, responses in matched.items() if len(responses) > 1]
-    doubtful = [place for place in several if not members[data.cluster_of(documents[place])] <= matched.keys()]
+    rows = list(map(data.cluster_of, documents))
+    lacking = Counter(rows) - Counter(rows[place] for place in matched)
+    doubtful = [place for place, responses in matched.items() if len(responses) > 1 and lacking[rows[place]]]
     return list(chain.from_iterable(map(matched.pop, doubtful)))
 
 
@@ -226,7 +224,8 @@ def _samples(task: MedTask, place: int, of_example: Sequence[tuple[int, str]], r
 
     The first sample also has the fields that are the same for all filters.
     """
-    generations, orders = [responses[number] for number, _ in of_example], [order for _, order in of_example]
+    numbers, orders = zip(*of_example, strict=True)
+    generations = [responses[number] for number in numbers]
     doc, benchmark = task.eval_docs[place], task.benchmark
     reordered = benchmark if isinstance(benchmark, ChoiceBenchmark) and {*orders} != {LETTERS} else None
     shown = [reordered.relabelled(doc, order) if reordered else doc for order in orders]
@@ -289,10 +288,11 @@ def _agreement(values: Values) -> dict[str, dict[str, float]]:
     """
     agreement: dict[str, dict[str, float]] = defaultdict(dict)
     for (score, name), theirs in values.items():
-        is_ours = any(value is None or isinstance(value, ExampleScore) for value in theirs)
-        if not is_ours and len(theirs) == len(values["acc", name]) and 0 <= min(theirs) <= max(theirs) <= 1:
-            pairs = zip(values["acc", name], theirs, strict=True)
-            agreement[score][name] = fmean((ours > 0.5) == (other > 0.5) for ours, other in pairs)
+        ours = values["acc", name]
+        is_other = all(type(value) is float and 0 <= value <= 1 for value in theirs)  # ours are ExampleScore or None
+        if is_other and len(theirs) == len(ours):
+            pairs = zip(ours, theirs, strict=True)
+            agreement[score][name] = fmean((one > 0.5) == (other > 0.5) for one, other in pairs)
     return agreement
 
 

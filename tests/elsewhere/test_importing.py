@@ -344,6 +344,7 @@ def test_letters_mean_the_choices_that_the_record_shows(name, benchmark, fields,
     assert task.metrics["acc", "flexible-extract"].value == 1
     letters_of = [sample.answers["flexible-extract"] for sample in task.samples]
     assert letters_of == [[doc["answer_letter"]] for doc in rows(benchmark)]
+    assert task.benchmark
     # What else reads the responses sees the choices as the model saw them.
     for sample, letter in zip(task.samples, said, strict=True):
         item = Item(task.benchmark, sample, 0)
