@@ -19,6 +19,9 @@ SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 
 _SHARD = re.compile(r"(?P<name>.*?)(?P<number>\d+)(?:-of-(?P<count>\d+)(?:-[0-9a-f]+)?)?")
 
+_COPY = r"([ _-]+copy.*| \((.* )?copy.*\)| \(\d+\))?"
+"""What file managers and browsers append to the name of a copy."""
+
 
 @dataclass(frozen=True)
 class Table:
@@ -75,7 +78,7 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
     """
     for split in splits:
         config, _, name = split.rpartition("/")
-        stem = re.compile(rf"{re.escape(name)}(_data)?(-\d+-of-\d+(-[0-9a-f]+)?)?", re.IGNORECASE)
+        stem = re.compile(rf"{re.escape(name)}(_data)?(-\d+-of-\d+(-[0-9a-f]+)?)?{_COPY}", re.IGNORECASE)
         base = folder / config
         for place, names in ((base, stem), (base / "data", stem), (base / name, re.compile(".*"))):
             for suffix in SUFFIXES:

@@ -27,7 +27,9 @@ from .responses import (
     NoConnection,
     NoResponse,
     PromptFiltered,
+    PromptRefused,
     RequestRefused,
+    ServerBusy,
     ServerError,
     ServerUnavailable,
     read,
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 _LONGEST_ADDRESS = 200  # maximum number of characters of an address in a message
 _MOST_FORBIDDEN = 20  # maximum number of prompts that are refused with status 403 one after another
+_BEFORE_COMPARING, _FAILS_ALONE = 3, 5
+"""Failures of a request before it is compared with another one, and comparisons until its prompt is at fault."""
 _answering: set[tuple[str, str]] = set()
 """URLs and models that have answered a request of this process."""
 
@@ -87,7 +91,11 @@ class Client:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         self.sent = self._forbidden = 0
-        self.pace = Pace(endpoint.at_once, PATIENCE if endpoint.attempts is None else math.inf)
+        self._server = endpoint.url, endpoint.model
+        self._answered: Settings | None = None  # the last request that got a completion
+        self.pace = Pace(
+            endpoint.at_once, PATIENCE if endpoint.attempts is None else math.inf, self._server in _answering
+        )
 
     async def __aenter__(self) -> "Client":
         """Open the connections, which are as many as there may be requests under way."""
@@ -118,9 +126,9 @@ class Client:
             final: a type of error after which the request is not sent again.
 
         Raises:
-            ServerError: of the last attempt.
+            ServerError: of the last attempt; a PromptRefused if the server fails at this request alone.
         """
-        attempts, attempt = attempts or self.endpoint.attempts, 0
+        attempts, attempt, alone = attempts or self.endpoint.attempts, 0, 0
         while True:
             attempt += 1
             await self.pace.start()
@@ -130,16 +138,30 @@ class Client:
                 self.pace.fail(error)
                 if (attempts is not None and attempt >= attempts) or isinstance(error, final):
                     raise
+                alone += attempt >= _BEFORE_COMPARING and await self._answers_another(error)
+                if alone >= _FAILS_ALONE:
+                    problem = f"{error.problem}, {attempt} times, though it answers other prompts"
+                    raise PromptRefused(problem, "", error.status, error.body) from None
             except RequestRefused as error:
                 self.pace.succeed()
                 raise self._blamed(error) from None
             else:
                 self.pace.succeed()
-                self._forbidden = 0
-                _answering.add((self.endpoint.url, self.endpoint.model))
+                self._forbidden, self._answered = 0, body
+                _answering.add(self._server)
                 return completion
             finally:
                 asyncio.get_running_loop().call_later(self.endpoint.pause, self.pace.release)
+
+    async def _answers_another(self, error: ServerUnavailable) -> bool:
+        """Return whether the server, which has failed at a request, now answers one that it has answered before."""
+        if self._answered is None or isinstance(error, ServerBusy | NoResponse):
+            return False
+        with suppress(ServerError):
+            await self._send(self._answered)
+            self.pace.succeed()
+            return True
+        return False
 
     def _blamed(self, error: RequestRefused) -> RequestRefused:
         """Return the error or, for a status 403 that is the prompt's fault, a :class:`.responses.PromptFiltered`.
@@ -149,7 +171,7 @@ class Client:
         if error.status != 403 or isinstance(error, PromptFiltered):
             return error
         self._forbidden += 1
-        is_new = (self.endpoint.url, self.endpoint.model) not in _answering
+        is_new = self._server not in _answering
         if is_new or self._forbidden > self.endpoint.at_once + _MOST_FORBIDDEN or KEY.search(said(error.body)):
             return error
         return PromptFiltered(error.problem, "", error.status, error.body)

@@ -18,10 +18,11 @@ def _words(pattern: str) -> re.Pattern[str]:
 
 
 _LENGTH = _words(r"""
-    context[ _-]?(len|size|window|limit|shift) | \bn_(ctx|tokens)\b | kv[ ]cache
+    context[ _-]?(len|size|window|limit|shift) | \bn_(ctx|tokens|positions)\b | kv[ ]cache
     | max_?(seq|sequence|model|input|total|num|prompt)_?(len|tokens)
     | string_above_max
-    | \b(prompt|inputs?|messages?|sequence|requested|request|conversation)\b .{0,40} \b(tokens?|length|characters)\b
+    | \b(prompt|inputs?|text|messages?|sequence|requested|request|conversation)\b .{0,40}
+      \b(tokens?|length|characters)\b
     | \b(tokens?|length|characters)\b .{0,40} \b(prompt|inputs?|messages?|dimension|token[ ]limit)\b
     | \b(prompt|inputs?|messages?|request|string|text|content|too[ ]many[ ]tokens)\b (.length)? ([ ](is|are|was))?
       [ ]too[ ](long|large)
@@ -41,24 +42,34 @@ _OTHER_LENGTH = _words(r"""
 _LARGER_THAN_A_RATE = _words(r"request[ ]too[ ]large")
 """What says that a request exceeds the tokens per minute by itself, so that waiting does not help."""
 
+NO_CREDIT = _words(r"""
+    (insufficient|not[ ]enough|exhausted|no|out[ ]of)[ _]([a-z]+[ _])?(quota|balance|funds|credits?\b) | hard[ _]limit
+    | (balance|credits?)[ ]((is|are)[ ])?(too[ ]low|exhausted|insufficient|negative) | 余额不足 | 欠费
+""")
+"""What says that waiting does not help, since the account has nothing left."""
+
 _POLICY = _words(r"""
     content[ _-]?(filter|policy|moderation|management|safety|violat|exists[ ]risk) | responsible_?ai
     | \binvalid_prompt\b | data_?inspection | inappropriate[ _]content | prohibited_?content | block_?reason
     | \bflagged | moderation | guardrail | \bsafety\b | safety_check | \bunsafe\b | high[ ]risk
     | (?<!case[- ])sensitive | (disallowed|illegal)[ ]content | \bharm(ful|[ _]cat) | jailbreak | llama[ -]guard
     | (violat|against) .{0,60} (polic|guideline|terms) | (policy|guideline)s?[ _]violation
-    | blocked[ ](by|terms) | (prompt|response)[ ]blocked
+    | (blocked|restricted)[ ](by|under|due|terms) | (content|prompt|response)[ _]blocked | model[ ]armor | not[ ]approv
     | 敏感 | 违规 | 违反 | 不安全 | 审核 | 风险
 """)
 _NOT_THE_PROMPT = _words(r"""
-    \b(account|organi[sz]ation|subscription|project|key)\b .{0,60}
+    \b(account|organi[sz]ation|subscription|project|key)\b (?!'s) .{0,60}
     \b(suspended|terminated|deactivated|disabled|banned|flagged|restricted|locked|blocked)\b
-    | \bmodel\b .{0,40} \b(blocked|not[ ]allowed|disabled|restricted)\b | access .{0,20} terminated
-    | network
-    | unavailable(?![ ]for[ ]legal) | timed?[ -]?out | again[ ]later | please[ ]retry | overloaded | internal[ ]error
-    | crash | not[ ](be[ ])?found | does[ ]not[ ]exist | not[ ]installed | unsupported | unknown
-    | invalid[ ](safety|setting|param)
+    | (?<!to[ ])\b(model|deployment)\b ([ ]\S+)? [ ]is[ ] (blocked|not[ ]allowed|disabled|restricted)\b
+    | access .{0,20} terminated | \bIP\b | network
 """)
+"""What says that an account or a model is not allowed."""
+_FAULT = _words(r"""
+    unavailable(?![ ]for[ ]legal) | timed?[ -]?out | again[ ]later | please[ ]retry(?![ ]with) | overloaded
+    | internal[ ]error | crash | not[ ](be[ ])?found | does[ ]not[ ]exist | not[ ]installed
+    | (unsupported|unknown)[ ](param|setting|content[ ]type) | undefined | invalid[ ](safety|setting|param) | \btools?\b
+""")
+"""What says, on the same line or with a status of the server's faults, that something else has failed."""
 KEY = _words(r"""
     key | credential | token | auth | permission | account | organi[sz] | subscri | billing | credit | quota | balance
     | country | region | territory | access | denied | not[ ](allowed|permitted|entitled) | licen[cs]e | gated
@@ -113,7 +124,8 @@ def is_about_policy(status: int, words: str) -> bool:
     """Return whether an error says that a policy forbids the content of the prompt."""
     if status in (*_OF_EVERY_REQUEST, *OF_THE_TIME) or _NOT_THE_PROMPT.search(words):
         return False
-    return status == 451 or bool(_POLICY.search(words))
+    parts = words.splitlines() if status < 500 else [words]
+    return status == 451 or any(_POLICY.search(part) and not _FAULT.search(part) for part in parts)
 
 
 # ---- pauses

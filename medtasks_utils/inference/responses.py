@@ -22,7 +22,7 @@ from urllib.request import getproxies, proxy_bypass
 from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError
 from medtasks_utils.writing import Settings, quoted
 
-from .provider_words import OF_THE_TIME, asked_pause, is_about_length, is_about_policy, said
+from .provider_words import NO_CREDIT, OF_THE_TIME, asked_pause, is_about_length, is_about_policy, said
 from .replies import Completion, End, NoReplyError, read_completion, words_of
 
 _MAX_QUOTED = 300  # maximum number of characters that are quoted from a server's message
@@ -138,7 +138,8 @@ def read(status: int, body: str, url: str, model: str, request: Settings, retry_
         if settings and status in (400, 422):
             hint = f"to send no {settings[0]}, add --gen_kwargs {settings[0]}=None"
         raise RequestRefused(problem, hint, status, body)
-    kind = ServerBusy if status in OF_THE_TIME else ServerUnavailable
+    is_busy = status in OF_THE_TIME and not NO_CREDIT.search(everything)
+    kind = ServerBusy if is_busy else ServerUnavailable
     unavailable = kind(problem, "the server cannot answer now; see its log for the reason", status, body)
     unavailable.retry_after = asked_pause(retry_after or "", everything)
     raise unavailable

@@ -15,6 +15,7 @@ from medtasks_utils.inference.pace import Pace
 from medtasks_utils.inference.responses import (
     NoConnection,
     PromptFiltered,
+    PromptRefused,
     RequestRefused,
     ServerBusy,
     ServerUnavailable,
@@ -27,10 +28,15 @@ def time(monkeypatch):
     return FakeTime(monkeypatch)
 
 
-def sent(*answers, number=1, **settings):
-    """The completions of requests that are sent together, or their errors, and the number of requests."""
+def sent(*answers, number=1, known=False, **settings):
+    """The completions of requests that are sent together, or their errors, and the number of requests.
+
+    A known server has answered a request before.
+    """
 
     async def work(client):
+        if known:
+            await client.complete({})
         return await asyncio.gather(*(client.complete({}) for _ in range(number)), return_exceptions=True)
 
     with LocalServer(in_turn(*answers)) as server:
@@ -45,17 +51,36 @@ def test_a_request_waits_before_it_is_sent_again(time):
 
 
 def test_an_outage_is_waited_out_for_ten_minutes_with_growing_pauses_that_all_requests_share(time, caplog):
-    found, number = sent(*[HANG_UP] * 8, ".", number=20)
-    assert not [each for each in found if isinstance(each, Exception)] and number == 28
+    found, number = sent(".", *[HANG_UP] * 8, ".", number=20, known=True)
+    assert not [each for each in found if isinstance(each, Exception)] and number == 29
     assert time.slept == [1, 2, 4, 8, 16, 32, 32, 32]
     assert len([line for line in caplog.messages if "does not respond" in line]) == 2, "once a minute"
 
 
 @pytest.mark.parametrize(("answer", "kind"), [(HANG_UP, NoConnection), (refusal(429, "slow down"), ServerBusy)])
 def test_after_ten_minutes_without_a_reply_the_failure_is_an_error(answer, kind, time):
-    errors, number = sent(answer, number=9)
+    errors, number = sent(".", answer, number=9, known=True)
     assert {type(error) for error in errors} == {kind}, "those that wait are given up too"
-    assert 600 < sum(time.slept) < 700 and number == len(time.slept) + 1
+    assert 600 < sum(time.slept) < 700 and number >= len(time.slept) + 2
+
+
+@pytest.mark.parametrize("answer", [HANG_UP, Fault(200, "<html>a page</html>"), refusal(429, "insufficient_quota")])
+def test_a_server_that_has_never_answered_is_given_up_after_three_attempts(answer, time):
+    errors, number = sent(answer, number=9)
+    assert {isinstance(error, ServerUnavailable) for error in errors} == {True}
+    assert time.slept == [1, 2] and number == 3
+
+
+@pytest.mark.parametrize("fault", [Fault(500), HANG_UP])
+def test_a_prompt_at_which_alone_a_server_fails_gets_no_reply(fault, time):
+    async def work(client):
+        prompts = ("good", "bad", "good", "bad")
+        return await asyncio.gather(*(client.complete({"p": prompt}) for prompt in prompts), return_exceptions=True)
+
+    with LocalServer(lambda request: fault if request["p"] == "bad" else ".") as server:
+        found = run_with(Endpoint(url=server.chat, model="m", headers={}), work)
+    assert [isinstance(each, PromptRefused) for each in found] == [False, True, False, True]
+    assert sum(time.slept) < 60
 
 
 @pytest.mark.parametrize("attempts", [1, 3])

@@ -175,7 +175,7 @@ def label_indices(table: Table, base: int | None, report: LoadReport) -> list[in
         seen = " in some rows and ".join(sorted(excluded))
         bases = "0 or 1" if base is None else base
         raise DataError(
-            f"{table.path}: cop is {seen} in others, which does not fit a base of {bases}; correct cop or cop_base"
+            f"{table.path}: cop is {seen} in some rows, which does not fit a base of {bases}; correct cop or cop_base"
         )
     if form is forms[1] and is_file and base is None and (remark := _on_base({*labels})):
         report.remarks.append(remark)
