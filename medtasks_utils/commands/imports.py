@@ -104,7 +104,8 @@ def _summary(imported: "Imported") -> CommandResult:
     from medtasks_utils.results import read_runs
 
     task = read_runs(imported.path)[0].tasks[imported.task]
-    names = [name for name in (*task.facts.headline, "answered") if (name, task.filters[0]) in task.metrics]
+    wanted = dict.fromkeys((*task.facts.compared[:1], *task.facts.headline, "answered"))
+    names = [name for name in wanted if (name, task.filters[0]) in task.metrics]
     scores = {name: {by: task.metrics[name, by] for by in task.filters} for name in names}
     rows = [(name, *(task.metric(name).shown(of.value) for of in by.values())) for name, by in scores.items()]
     rows += [
