@@ -15,7 +15,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -310,6 +310,12 @@ def power() -> Iterator[Rejection]:
     yield from macro_nulls(is_power=True)
 
 
+def has_sure_rank(runs: list[Rows], metric: Metric) -> bool:
+    """Whether any run is ranked below another, as on the page."""
+    pairs_of_runs = [contrast(a, b, metric) for a, b in combinations(map(as_scores, runs), 2)]
+    return any(rank.best > 1 for rank in ranking(list(map(str, range(len(runs)))), pairs_of_runs))
+
+
 def family_nulls() -> Iterator[Rejection]:
     """Any star, or any sure rank, among many comparisons of equal models."""
 
@@ -324,23 +330,21 @@ def family_nulls() -> Iterator[Rejection]:
 
     def draw_ranks(rng: Rng) -> bool:
         chance = rng.beta(1, 0.5, 300)
-        ratios = [MEAN.ratio(as_scores(plain(rng.random(300) < chance))) for _ in range(8)]
-        return any(rank.best > 1 for rank in ranking(list("abcdefgh"), ratios))
+        return has_sure_rank([plain(rng.random(300) < chance) for _ in range(8)], Metric("acc"))
 
     yield Rejection("any sure rank for 8 models; accuracy, 300 examples", 300, draw_ranks)
 
     def draw_ranks_of_scores(rng: Rng) -> bool:
         chance, quality = rng.beta(2, 1, 60), rng.normal(60, 10, 60)
         luck = np.clip(quality + rng.normal(0, 10, (8, 60)), 1, 100)
-        ratios = [MEAN.ratio(as_scores(plain(own))) for own in (rng.random((8, 60)) < chance) * luck]
-        return any(rank.best > 1 for rank in ranking(list("abcdefgh"), ratios, highest=100.0))
+        rows = [plain(own) for own in (rng.random((8, 60)) < chance) * luck]
+        return has_sure_rank(rows, Metric("explanation", unit="points", is_of_explanations=True))
 
     yield Rejection("any sure rank for 8 models; explanation, 60 examples", 480, draw_ranks_of_scores)
     for n, accuracy in ((20, 0.95), (60, 0.98), (131, 0.98), (300, 0.98)):
 
         def draw_uneven(rng: Rng, m: tuple[int, float] = (n, accuracy)) -> bool:
-            ratios = [MEAN.ratio(as_scores(plain(rng.random((m[0], k)) < m[1]))) for k in (1, 1, 1, 8)]
-            return any(rank.best > 1 for rank in ranking(list("abcd"), ratios))
+            return has_sure_rank([plain(rng.random((m[0], k)) < m[1]) for k in (1, 1, 1, 8)], Metric("acc"))
 
         yield Rejection(f"any sure rank, repeats 1, 1, 1, 8; accuracy of {accuracy:.0%}, {n} examples", n, draw_uneven)
 

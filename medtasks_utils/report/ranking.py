@@ -1,66 +1,53 @@
-"""Rank two or more runs on each benchmark, with simultaneous confidence intervals.
+"""Rank two or more runs on each benchmark, by the p-values that ``medtasks compare`` prints for each pair of them.
 
-All pairs are compared together: the critical value is the quantile of the largest ``|t|`` over all pairs, simulated
-from the multivariate t distribution with the correlations of the estimates (Hothorn, Bretz & Westfall, *Biometrical
-Journal* 2008). The interval of a run's rank extends from one more than the number of significantly better runs to the
-number of runs that are not significantly worse. All intervals of a ranking hold together with 95 % confidence (Klein,
-Wright & Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh & Wilhelm, *Review of Economic Studies* 2024). The critical
-value comes from the estimates' own standard errors. It is applied to standard errors to which the variance of one more
-example in each run is added, so that runs with few wrong answers are not separated by a standard error that rests on
-few examples. Groups are maximal sets of runs without a significant difference, shown as letters (Piepho, *Journal of
-Computational and Graphical Statistics* 2004).
+The p-values of all pairs on a benchmark are corrected together (Holm's method), so those of two runs stay as they are.
+The interval of a run's rank extends from one more than the number of significantly better runs to the number of runs
+that are not significantly worse. All intervals of a ranking hold together with 95 % confidence (Klein, Wright &
+Wieczorek, *JRSS C* 2020; Mogstad, Romano, Shaikh & Wilhelm, *Review of Economic Studies* 2024). Groups are maximal sets
+of runs without a significant difference, shown as letters (Piepho, *Journal of Computational and Graphical Statistics*
+2004).
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
 from itertools import combinations
 from string import ascii_letters
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
-from medtasks_utils.compare.pairing import common_scores
-from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.ratio import ALPHA, MIN_CLUSTERS, Ratio
-from medtasks_utils.statistics.score_arrays import Mask, concatenate
+from medtasks_utils.compare.contrast import Contrast
+from medtasks_utils.compare.families import group_difference
+from medtasks_utils.compare.task_pair import TaskPair
+from medtasks_utils.statistics.ratio import ALPHA, holm
+from medtasks_utils.statistics.score_arrays import Mask
 
 from .topics import Topic
-
-_DRAWS = 20_000
 
 
 def ranks(topics: Sequence[Topic]) -> dict[tuple[str, str], list["Rank"]]:
     """Rank the comparable runs with samples by the first metric of each topic; return the ranks by topic and filter.
 
-    The ranks use the examples that all of these runs have. Each topic is ranked by itself. It is left out if fewer than
-    two runs are comparable, or if its metric has no better direction; its list is empty if there are too few examples.
+    Each topic is ranked by itself. It is left out if fewer than two runs are comparable, or if its metric has no better
+    direction; its list is empty if there are too few examples.
     """
     result = {}
     for topic in topics:
         for name in topic.filters:
             values = topic.values[name, topic.headline[0]]
-            runs = [run for run in topic.rankable if topic.runs.index(run) not in values.incomparable]
+            has_filter = (run for run in topic.rankable if name in topic.results[run].filters)
+            runs = [run for run in has_filter if topic.runs.index(run) not in values.incomparable]
             if len(runs) > 1 and values.metric.higher_is_better is not None:
-                result[topic.name, name] = ranking(
-                    runs,
-                    _ratios(topic, runs, name, values.metric),
-                    highest=values.metric.range[1] or 1.0,
-                    ascending=not values.metric.higher_is_better,
-                )
+                pairs = [_contrast(topic, *pair, name, values.metric.name) for pair in combinations(runs, 2)]
+                result[topic.name, name] = ranking(runs, pairs, ascending=not values.metric.higher_is_better)
     return result
 
 
-def _ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) -> list[Ratio]:
-    """Return the metric of each run as a ratio, over the examples that all of the runs have."""
-    tasks_by_run = [sorted(topic.results[run].tasks, key=lambda task: task.task) for run in runs]
-    by_task = [common_scores(tasks, filter_name, metric.name) for tasks in zip(*tasks_by_run, strict=True)]
-    by_run = [concatenate(parts, tasks_are_strata=topic.is_group) for parts in zip(*by_task, strict=True)]
-    in_runs = np.any if metric.aggregation.over_decided else np.all
-    applies = in_runs([scores.applies for scores in by_run], axis=0)
-    ratio = partial(metric.aggregation.ratio, over_strata=topic.is_group)
-    return [ratio(replace(scores, applies=applies)) for scores in by_run]
+def _contrast(topic: Topic, a: str, b: str, filter_name: str, metric: str) -> Contrast | None:
+    """Return the contrast of a topic's metric between two runs; None if the metric applies to no example."""
+    tasks_of_b = {task.task: task for task in topic.results[b].tasks}
+    pairs = tuple(TaskPair(task, tasks_of_b[task.task], filter_name) for task in topic.results[a].tasks)
+    found = group_difference(topic.name, pairs, metric) if topic.is_group else pairs[0].difference(metric)
+    return found and found.contrast
 
 
 # ---- a single ranking
@@ -82,40 +69,26 @@ class Rank(NamedTuple):
     groups: str
 
 
-def ranking(
-    runs: Sequence[str], ratios: Sequence[Ratio], *, highest: float = 1.0, ascending: bool = False
-) -> list[Rank]:
+def ranking(runs: Sequence[str], contrasts: Sequence[Contrast | None], *, ascending: bool = False) -> list[Rank]:
     """Rank k runs by a metric.
 
     Args:
         runs: the names of the runs.
-        ratios: the metric of each run, all over the same n examples.
-        highest: the largest value that an example can have.
+        contrasts: the contrast of each pair of runs, in the order of ``itertools.combinations``.
         ascending: True if smaller values are better.
 
     Returns:
-        The k ranks, best first; empty if any run has no standard error, or fewer than ten clusters that count.
+        The k ranks, best first; empty if a pair has no interval, since fewer than ten clusters count in one of the runs.
     """
-    counting = [ratio for ratio in ratios if ratio.clusters >= MIN_CLUSTERS]
-    scaled = [ratio.scaled_influence for ratio in counting if ratio.scaled_influence is not None]
-    if len(scaled) < len(runs):
+    known = [contrast for contrast in contrasts if contrast and contrast.interval]
+    p_values = [contrast.p for contrast in known if contrast.p is not None]
+    if not p_values or len(p_values) < len(contrasts):
         return []
-    values, influence = np.array([ratio.value for ratio in ratios]), np.column_stack(scaled)
-    values = -values if ascending else values
-    first, second = np.triu_indices(len(runs), 1)
-    gaps = influence[:, first] - influence[:, second]
-    errors = np.linalg.norm(gaps, axis=0)
-    covariance = influence.T @ influence
-    rng, freedom = np.random.default_rng(0), min(ratio.degrees_of_freedom for ratio in ratios)
-    normal = rng.multivariate_normal(np.zeros(len(runs)), covariance, _DRAWS, method="eigh")  # it may be singular
-    is_constant = errors <= 1e-6 * np.sqrt(covariance.max())
-    distance = np.abs(normal[:, first] - normal[:, second]) / np.where(is_constant, np.inf, errors)
-    largest = distance.max(axis=1, initial=0.0) / np.sqrt(rng.chisquare(freedom, _DRAWS) / freedom)
-    # One more example is assumed to be right or wrong in all k generations: near the ceiling, they rarely differ.
-    one_more = np.array([ratio.variance_of_one_more(highest, of_example=True) for ratio in ratios])
-    critical = np.quantile(largest, 1 - ALPHA)
-    reach = critical * np.sqrt(np.square(errors) + one_more[first] + one_more[second])
-    better = values[:, None] - values > scipy.spatial.distance.squareform(reach)  # row i: runs that i beats
+    sign = -1 if ascending else 1
+    values = sign * np.array([known[0].a, *(contrast.b for contrast in known[: len(runs) - 1])])
+    better = np.zeros((len(runs), len(runs)), dtype=bool)  # row i: runs that i beats
+    for (i, j), contrast, p in zip(combinations(range(len(runs)), 2), known, holm(p_values), strict=True):
+        better[(j, i) if sign * contrast.difference > 0 else (i, j)] = p < ALPHA
     best, worst = 1 + better.sum(axis=0), len(runs) - better.sum(axis=1)
     order = np.argsort(-values, kind="stable").tolist()
     letters = groups_of(better | better.T, order)

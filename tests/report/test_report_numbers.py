@@ -101,7 +101,7 @@ def test_who_leads_who_shares_the_first_place_and_where_there_are_too_few_exampl
 @given(st.lists(st.tuples(*[st.integers(5, 40)] * len(BENCHMARKS)), min_size=2, max_size=4), st.data())
 def test_a_pair_has_the_same_p_values_in_the_page_in_compare_and_in_json_whatever_else_is_shown(models, data):
     """The corrected ones are Holm's over the benchmarks, by one metric each; models are right in so many examples."""
-    runs = [joined(str(place), model) for place, model in enumerate(models)]
+    runs = [joined(str(place), model, data.draw(st.sampled_from((1, 4)))) for place, model in enumerate(models)]
     pair = data.draw(st.sampled_from(comparison_data(runs, [STRICT])))
     on_page = {(line["task"], line["metric"]): line["cells"][-3:-1] for line in pair["lines"]}
     a, b = (runs[place] for place in pair["runs"])
@@ -117,14 +117,19 @@ def test_a_pair_has_the_same_p_values_in_the_page_in_compare_and_in_json_whateve
     assert len(family) == len(BENCHMARKS) == len(whole) - 1, "F1 of MedHallu has its own p alone"
     least = min(p_adjusted for _, p_adjusted in whole.values() if p_adjusted is not None)
     assert least == pytest.approx(min(1.0, len(family) * family[0]))
+    for column in leaderboard(topics_of([a, b]), [a, b], [STRICT])["columns"][STRICT]:
+        of_a, of_b = (rank and rank[2] for rank in column.ranks)
+        assert (of_a == of_b) == (whole[column.topic, "acc"][0] >= 0.05), "two runs are ranked by their own p"
 
 
-def joined(name: str, right: tuple[int, ...]) -> Run:
-    """A run of several benchmarks: so many of 40 examples are right, and F1 is of pairs."""
+def joined(name: str, right: tuple[int, ...], repeats: int = 1) -> Run:
+    """A run of several benchmarks: so many of 40 examples are right, one more in a generation; F1 is of pairs."""
     run = made(name)
     for benchmark, count in zip(BENCHMARKS, right, strict=True):
         extra = {"f1": [(2.0, 3.0)]} if benchmark == "medhallu" else {}
-        samples = [scored(i, {"acc": [float((i * 7) % 40 < count)], **extra}) for i in range(40)]
+        samples = [
+            scored(i, {"acc": [float((i * 7) % 40 < count + k) for k in range(repeats)], **extra}) for i in range(40)
+        ]
         run.tasks |= made(name, samples, benchmark).tasks
     return run
 

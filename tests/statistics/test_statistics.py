@@ -337,7 +337,7 @@ def test_too_few_are_not_tested():
     for n in (9, 10):
         run, other = scores("1 0 " * 5)[:n], scores("0 1 " * 5)[:n]
         assert (compared(run, other, ACC).interval is None) == (n == 9)
-        assert len(ranking("ab", [MEAN.ratio(run)] * 2)) == 2 * (n == 10)
+        assert len(ranking("ab", [contrast(run, other, ACC)])) == 2 * (n == 10)
     assert contrast(scores("-"), scores("1"), ACC) is None
 
 
@@ -356,17 +356,19 @@ def test_ranks_and_groups():
     rng = np.random.default_rng(1)
     base = rng.random(2000)
     shares = {"low": 0.3, "a": 0.7, "b": 0.701, "paired": 0.72}  # sure only since all that it gains is gained
-    runs = {name: mean((base < share) * 1.0) for name, share in shares.items()}
-    found = ranking(list(runs), list(runs.values()))
+    runs = {name: scores((base < share) * 1.0) for name, share in shares.items()}
+    found = ranking(list(runs), [*itertools.starmap(accuracies, itertools.combinations(runs.values(), 2))])
     told = [f"{rank.run} {rank.best}-{rank.worst} {rank.groups}" for rank in found]
     assert told == ["paired 1-1 a", "b 2-3 b", "a 2-3 b", "low 4-4 c"]
-    assert ranking(["x"], [mean([1.0] * 5)]) == []
-    perfect = mean("1 " * 20)
-    for wrong, best in ((5, [1, 1]), (6, [1, 2])):  # with one more wrong example in each
-        other = mean("0 " * wrong + "1 " * (20 - wrong))
-        assert [rank.best for rank in ranking("ab", [perfect, other])] == best
-    repeated = mean("11111110 " * 6 + "11111111 " * 14)
-    assert [(rank.best, rank.worst) for rank in ranking("abc", [perfect, perfect, repeated])] == [(1, 3)] * 3
+    assert ranking(["x"], []) == []
+    perfect = scores("1 " * 20)
+    for wrong, best in ((5, [1, 1]), (6, [1, 2])):  # McNemar's p is .0625 and .031
+        other = scores("0 " * wrong + "1 " * (20 - wrong))
+        assert [rank.best for rank in ranking("ab", [accuracies(perfect, other)])] == best
+
+
+def accuracies(first: MetricScores, second: MetricScores) -> Contrast | None:
+    return contrast(first, second, ACC)
 
 
 @given(st.integers(2, 6), st.data())
