@@ -1,20 +1,26 @@
 """Estimate shares of all responses to a task from a stratified sample, with 95 % intervals.
 
 A stratum's share is weighted by its fraction of all responses (Cochran, *Sampling Techniques*, chapter 5; with equal
-probabilities within strata this is the Horvitz–Thompson estimate). The interval combines the strata's Wilson
-intervals, which are valid near 0 and 1, by the method of variance estimates recovery (Yan & Su, *Statistics in
-Biopharmaceutical Research* 2010). A stratum that was read completely does not widen it.
+probabilities within strata this is the Horvitz–Thompson estimate). Responses are drawn without replacement, so the interval
+of a stratum is that of the mid-p hypergeometric test, which is valid near 0 and 1, and has no width if all were read. With
+several strata, the confidence distributions of these tests are added (Singh, Xie & Strawderman, *IMS Lecture Notes* 2007).
 """
 
 import math
 from collections import Counter
 from collections.abc import Mapping
+from functools import lru_cache
 
-from medtasks_utils.statistics.intervals import share_interval
-from medtasks_utils.statistics.ratio import Z
+import numpy as np
+import scipy
+
+from medtasks_utils.statistics.ratio import ALPHA, Z
+from medtasks_utils.statistics.score_arrays import Array
 
 Strata = Mapping[str, Counter[str]]
 """By stratum, the numbers of all ``responses``, of those that were ``read``, and of those with each property."""
+
+_QUANTILES = (np.arange(400) + 0.5) / 400
 
 
 def estimated(strata: Strata, gain: str, loss: str = "", base: float = 0.0) -> dict[str, float] | None:
@@ -38,25 +44,38 @@ def estimated(strata: Strata, gain: str, loss: str = "", base: float = 0.0) -> d
     whole = sum(strata.values(), Counter[str]())
     if not whole["read"]:
         return None
-    value, below, above = base, 0.0, 0.0
+    value, covariance, likely = base, 0.0, np.array([base])
     for counts in strata.values():
-        gained, low_gain, high_gain = _share(counts, gain, whole)
-        lost, low_loss, high_loss = _share(counts, loss, whole) if loss else (0.0, 0.0, 0.0)
         read, responses = counts["read"], counts["responses"]
         weight = responses / whole["responses"]
-        unknown = weight**2 * (1 - read / max(1, responses))
-        covariance = 2 * Z**2 * gained * lost / read if read else 0.0
-        value += weight * (gained - lost)
-        below += unknown * ((gained - low_gain) ** 2 + (high_loss - lost) ** 2 + covariance)
-        above += unknown * ((high_gain - gained) ** 2 + (lost - low_loss) ** 2 + covariance)
-    low, high = max(0.0, value - math.sqrt(below)), min(1.0, value + math.sqrt(above))
-    return {"value": value, "low": low, "high": high}
+        for sign, name in ((1, gain), (-1, loss)):
+            if name and responses:
+                value += sign * weight * (counts[name] / read if read else whole[name] / whole["read"])
+                sums = np.add.outer(likely, sign * weight * _likely_shares(counts[name], read, responses))
+                likely = np.quantile(sums, _QUANTILES)
+        if read and loss:
+            covariance += weight**2 * (1 - read / responses) * 2 * counts[gain] * counts[loss] / read**3
+    outside = round(ALPHA / 2 * len(likely)) - 1  # so that no share that the test allows is lost by interpolation
+    low, high = likely[outside], likely[-1 - outside]
+    below, above = (math.hypot(value - end, Z * math.sqrt(covariance)) for end in (low, high))
+    return {"value": value, "low": max(0.0, value - below), "high": min(1.0, value + above)}
 
 
-def _share(counts: Counter[str], name: str, whole: Counter[str]) -> tuple[float, float, float]:
-    """Return the share of a stratum's responses with a property, with the ends of its Wilson interval."""
-    read = counts["read"]
-    if not read:
-        return whole[name] / whole["read"], 0.0, 1.0
-    share = counts[name] / read
-    return share, *share_interval(share, read)
+@lru_cache(maxsize=1024)
+def _likely_shares(found: int, read: int, responses: int) -> Array:
+    """Return the quantiles of the confidence distribution of a stratum's share, of which ``found`` of ``read`` have it.
+
+    The distribution function is, for each possible number of responses with the property, the mid-p of finding more.
+    """
+
+    def log_choose(n: Array, k: Array) -> Array:
+        """Return the logarithm of the number of combinations; -inf if there are none."""
+        return np.asarray(-np.log1p(n) - scipy.special.betaln(n - k + 1, k + 1))
+
+    levels = [0.0, *scipy.special.ndtr(np.linspace(-4, 4, 257)), 1.0]
+    shares_of_unread = scipy.special.betaincinv(found + 0.5, read - found + 0.5, levels)
+    of_all = np.unique(np.round(found + (responses - read) * shares_of_unread))
+    at_most, column = np.arange(found + 1.0), of_all[:, None]
+    logs = log_choose(column, at_most) + log_choose(responses - column, read - at_most)
+    chances = np.exp(logs - log_choose(np.array(float(responses)), np.array(float(read))))
+    return np.interp(_QUANTILES, 1 - chances.sum(axis=1) + chances[:, -1] / 2, of_all / responses)
