@@ -89,23 +89,42 @@ def simulated(examples: list[Example], accuracies: list[float], alike: float, ch
     return runs
 
 
-def measure(examples: list[Example], accuracies: list[float], alike: float, seeds: int) -> dict[str, Any]:
-    """Return shares, 0 to 1, as means over the seeds."""
-    corrected = {place for place, example in enumerate(examples) if example[KNOWN_ISSUES]}
-    computable = {place for place in corrected if examples[place]["other_label"]["ground_truth"] != NOT_AVAILABLE}
+def fewer_wrong(examples: list[Example], share: float, chance: random.Random) -> list[Example]:
+    """Return the rows with right labels, and as many random ones with wrong labels as make this share."""
+    right = [example for example in examples if not example[KNOWN_ISSUES]]
+    wrong = [example for example in examples if example[KNOWN_ISSUES]]
+    return right + chance.sample(wrong, min(len(wrong), round(len(right) * share / (1 - share))))
+
+
+def measure(
+    examples: list[Example], accuracies: list[float], alike: float, seeds: int, share: float = 1.0
+) -> dict[str, Any]:
+    """Return shares, 0 to 1, as means over the seeds; ``share`` is the largest one of wrong labels among the rows."""
     found: dict[str, list[float]] = {
-        name: [] for name in ("listed", "precision", "first", "recall", "recall_computable")
+        name: [] for name in ("wrong", "listed", "precision", "first", "recall", "recall_computable")
     }
     for seed in range(seeds):
-        runs = simulated(examples, accuracies, alike, random.Random(seed))
-        listed = [doubt.doc_id for doubt in doubts(runs, STRICT)[0]]
-        found["listed"].append(len(listed))
-        found["precision"].append(len(corrected.intersection(listed)) / max(1, len(listed)))
-        found["first"].append(len(corrected.intersection(listed[:FIRST])) / max(1, len(listed[:FIRST])))
-        found["recall"].append(len(corrected.intersection(listed)) / len(corrected))
-        found["recall_computable"].append(len(computable.intersection(listed)) / len(computable))
+        chosen = examples if share == 1.0 else fewer_wrong(examples, share, random.Random(seed))
+        for name, value in measured(chosen, accuracies, alike, seed).items():
+            found[name].append(value)
     means = {name: round(mean(values), 3) for name, values in found.items()}
     return {"accuracies": accuracies, "alike": alike, **means}
+
+
+def measured(examples: list[Example], accuracies: list[float], alike: float, seed: int) -> dict[str, float]:
+    """Return what is found in runs of one seed."""
+    corrected = {place for place, example in enumerate(examples) if example[KNOWN_ISSUES]}
+    computable = {place for place in corrected if examples[place]["other_label"]["ground_truth"] != NOT_AVAILABLE}
+    runs = simulated(examples, accuracies, alike, random.Random(seed))
+    listed = [doubt.doc_id for doubt in doubts(runs, STRICT)[0]]
+    return {
+        "wrong": len(corrected) / len(examples),
+        "listed": len(listed),
+        "precision": len(corrected.intersection(listed)) / max(1, len(listed)),
+        "first": len(corrected.intersection(listed[:FIRST])) / max(1, len(listed[:FIRST])),
+        "recall": len(corrected.intersection(listed)) / len(corrected),
+        "recall_computable": len(computable.intersection(listed)) / max(1, len(computable)),
+    }
 
 
 def main() -> int:
@@ -121,17 +140,20 @@ def main() -> int:
     for accuracies in ([0.5] * 3, [0.65] * 3, [0.8] * 3, [0.65] * 5, [0.8] * 5, [0.4, 0.5, 0.6, 0.7, 0.8]):
         for alike in (0.0, 0.3, 0.6):
             cells.append(measure(examples, accuracies, alike, arguments.seeds))
+    for share in (0.05, 0.01):
+        for accuracies in ([0.5] * 3, [0.65] * 3, [0.8] * 3, [0.8] * 5):
+            cells += [measure(examples, accuracies, alike, 4 * arguments.seeds, share) for alike in (0.0, 0.6)]
     if arguments.json:
         print(json.dumps(cells, indent=2))
         return 0
     corrected = sum(example[KNOWN_ISSUES] != "" for example in examples)
     print(f"{len(examples)} rows, {corrected} labels corrected, {arguments.seeds} seeds; shares in per cent")
-    head = ("accuracies", "alike", "listed", "precision", f"of first {FIRST}", "recall", "of the computable")
+    head = ("wrong labels", "accuracies", "alike", "listed", "precision", f"of first {FIRST}", "recall", "of the computable")
     rows = []
     for cell in cells:
         stated = " ".join(f"{100 * accuracy:.0f}" for accuracy in cell["accuracies"])
         shares = [f"{100 * cell[name]:.0f}" for name in ("alike", "precision", "first", "recall", "recall_computable")]
-        rows.append((stated, shares[0], f"{cell['listed']:.0f}", *shares[1:]))
+        rows.append((f"{100 * cell['wrong']:.0f}", stated, shares[0], f"{cell['listed']:.0f}", *shares[1:]))
     print(table(rows, head))
     return 0
 

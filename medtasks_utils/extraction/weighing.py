@@ -178,7 +178,7 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
 
 
 def certainty(weight: float, margin: float) -> float:
-    """Return the estimated probability that a reading with this weight and margin is right.
+    """Return the estimated probability that a reading with this weight and margin is right, if an answer is stated.
 
     ``measurements/extraction.md`` describes the calibration.
 

@@ -120,7 +120,7 @@ const ENDS = { stop: "ended by itself", length: "cut at the token limit", filter
 /** Build a line with the end of a reply and its number of tokens; nothing if both are unknown. */
 function endNode({ ended, tokens, certainty }, i) {
   const sure = Array.isArray(certainty) ? certainty[i] : certainty;
-  const known = [ENDS[ended?.[i]], tokens?.[i] && `${grouped(tokens[i])} tokens`, typeof sure === "number" && `certainty of the reading ${sure}`].filter(Boolean);
+  const known = [ENDS[ended?.[i]], tokens?.[i] && `${grouped(tokens[i])} tokens`, typeof sure === "number" && `certainty of the reading ${sure}, if an answer is stated`].filter(Boolean);
   return known.length ? el("p", { class: "note" }, sentence(known.join(", "))) : "";
 }
 
