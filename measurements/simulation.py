@@ -13,7 +13,7 @@ from __future__ import annotations
 import argparse
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, product
 from typing import Any, NamedTuple
@@ -310,7 +310,7 @@ def power() -> Iterator[Rejection]:
     yield from macro_nulls(is_power=True)
 
 
-def has_sure_rank(runs: list[Rows], metric: Metric) -> bool:
+def has_sure_rank(runs: Sequence[Rows], metric: Metric) -> bool:
     """Whether any run is ranked below another, as on the page."""
     pairs_of_runs = [contrast(a, b, metric) for a, b in combinations(map(as_scores, runs), 2)]
     return any(rank.best > 1 for rank in ranking(list(map(str, range(len(runs)))), pairs_of_runs))

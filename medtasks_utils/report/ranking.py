@@ -47,7 +47,7 @@ def _contrast(topic: Topic, a: str, b: str, filter_name: str, metric: str) -> Co
     tasks_of_b = {task.task: task for task in topic.results[b].tasks}
     pairs = tuple(TaskPair(task, tasks_of_b[task.task], filter_name) for task in topic.results[a].tasks)
     found = group_difference(topic.name, pairs, metric) if topic.is_group else pairs[0].difference(metric)
-    return found and found.contrast
+    return found.contrast if found else None
 
 
 # ---- a single ranking
@@ -78,7 +78,7 @@ def ranking(runs: Sequence[str], contrasts: Sequence[Contrast | None], *, ascend
         ascending: True if smaller values are better.
 
     Returns:
-        The k ranks, best first; empty if a pair has no interval, since fewer than ten clusters count in one of the runs.
+        The k ranks, best first; empty if a pair has no interval, since too few clusters count in one of the runs.
     """
     known = [contrast for contrast in contrasts if contrast and contrast.interval]
     p_values = [contrast.p for contrast in known if contrast.p is not None]

@@ -123,6 +123,7 @@ def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tm
         {line["metric"]: line["without_question"] for line in score_data(lines_of(run))}
         for run in read_runs([tmp_path / name for name in ("whole", "part")])
     )
+    assert (whole.pop("unsure_rate"), part.pop("unsure_rate")) == (None, None), "the classifiers never are"
     assert whole == {"f1": {"value": 0.85, "reader": "answer_text"}, "acc": {"value": 0.9, "reader": "style"}}
     assert part == {"f1": None, "acc": None}
     page = Page(build_page(read_runs(tmp_path / "whole")))

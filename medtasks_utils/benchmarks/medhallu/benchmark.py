@@ -123,6 +123,7 @@ class MedHallu(Benchmark[MedHalluOptions]):
         *(Metric(f"f1_{level}", F1) for level in DIFFICULTIES),
     )
     report = ReportFacts(
+        headline=("acc", "unsure_rate"),  # F1 leaves out unsure and unanswered examples
         compared=("acc", "f1"),
         breakdowns=(
             Breakdown(
