@@ -148,7 +148,16 @@ def main() -> int:
         return 0
     corrected = sum(example[KNOWN_ISSUES] != "" for example in examples)
     print(f"{len(examples)} rows, {corrected} labels corrected, {arguments.seeds} seeds; shares in per cent")
-    head = ("wrong labels", "accuracies", "alike", "listed", "precision", f"of first {FIRST}", "recall", "of the computable")
+    head = (
+        "wrong labels",
+        "accuracies",
+        "alike",
+        "listed",
+        "precision",
+        f"of first {FIRST}",
+        "recall",
+        "of the computable",
+    )
     rows = []
     for cell in cells:
         stated = " ".join(f"{100 * accuracy:.0f}" for accuracy in cell["accuracies"])
