@@ -379,19 +379,19 @@ def _traces_run(path: Path) -> OtherRun:
         agent = mapping(mapping(trace.get("agent")).get("config"))
         run.model, run.names = agent.get("model") or run.model, f"{mapping(line.get('env')).get('id')} {environment}"
         message = nodes[last]["message"]
-        call: Row = next((each for each in trace.get("calls", ()) if each.get("node") == last), {})
+        call: Row = next((each for each in trace.get("calls") or () if each.get("node") == last), {})
         reply = Reply(
             trace.get("root_reply") or content_of(message.get("content")),
             _ENDS.get(call.get("finish_reason"), "unknown"),
             mapping(call.get("usage")).get("completion_tokens"),
             message.get("reasoning_content"),
         )
-        rewards = {name: reward for name, reward in trace.get("rewards", {}).items() if reward}
-        scores = {name: reward["score"] for name, reward in rewards.items()} | trace.get("metrics", {})
+        rewards = {name: reward for name, reward in mapping(trace.get("rewards")).items() if reward}
+        scores = {name: reward["score"] for name, reward in rewards.items()} | mapping(trace.get("metrics"))
         scores["reward"] = sum(reward["score"] * reward.get("weight", 1) for reward in rewards.values())
         known = {f"env_{name}": float(value) for name, value in scores.items() if number(value) is not None}
         prompt = _chat([node["message"] for node in nodes[:first]])
-        return Response(place, prompt, reply, known, stated=_stated(trace["task"]["data"]))
+        return Response(place, prompt, reply, known, stated=_stated(mapping(mapping(trace.get("task")).get("data"))))
 
     return run.read("line", numbered_lines(path), convert)
 

@@ -90,13 +90,14 @@ def _headlines(run: Run) -> Iterator[Headline]:
 
 
 def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
-    """Yield the reasons why a value does not cover the whole benchmark."""
+    """Yield the reasons why a value does not cover the whole benchmark, or the responses."""
     limit = run.setting("limit")
     if limit is not None:
         yield f"--limit {limit:g}"
     for task in headline.result.tasks:
         if task.source != "hub":
             yield _IS_SAMPLE if task.source == "sample" else "the rows come from local files, not the hub"
+        yield from task.note_on_filter
         if limit is None and task.asked != task.available:
             yield f"{task.asked} of {task.available} examples"
         selection = parse(task.signatures.get(headline.filter, "")).get("select", NO_VALUE)
