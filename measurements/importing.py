@@ -64,6 +64,7 @@ def main() -> None:
         (given.rows, given.rows, 20),
         (given.rows, given.lines, 20),
         (given.rows, given.lines, 200),
+        (given.lines, given.lines, 20),
     ):
         with tempfile.TemporaryDirectory() as name:
             print(measure(Path(name), rows, lines, words), flush=True)

@@ -210,7 +210,7 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path):
 
 def test_samples_of_other_tasks_are_left_out_and_said(tmp_path):
     def answer(doc):
-        return -1.0 if "continuation" in doc else "The answer is A."
+        return 0.0 if "continuation" in doc else "The answer is A."
 
     save_run(tmp_path, answer, ["medexqa_be", "medexqa_biomedical_engineering_logits", "medmcqa_openmed"])
     responses = find_responses([str(tmp_path / "*" / "*.jsonl")], "strict-match")
