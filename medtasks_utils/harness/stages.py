@@ -59,6 +59,10 @@ class Stages:
         refusal = refusal_of(self._model, *arguments[:2])
         return refused(task, arguments, refusal) if refusal else None
 
+    def are_ours(self, requests: Sequence[Instance]) -> bool:
+        """Return whether all requests are those of our tasks."""
+        return all(request.task_name in self._ours for request in requests)
+
     def explain(self) -> None:
         """Log, with ``--extend``, how many requests have to be sent."""
         if self._store:
@@ -78,12 +82,12 @@ def refused(task: str, arguments: Arguments, reason: str, ended: End = "unknown"
     return [Reply(ended=ended, refusal=reason)] * number
 
 
-def exchanges_of(request: Instance) -> Iterator[Exchange]:
-    """Yield a request with its reply or, for one with tools, with the reply of each turn."""
+def exchanges_of(request: Instance, model: str) -> Iterator[Exchange]:
+    """Yield a request to a model with its reply or, for one with tools, with the reply of each turn."""
     prompt, settings = (*request.args, {}, {})[:2]
     prompt = question = str(getattr(prompt, "prompt", prompt) or "")
     with suppress(ValueError, TypeError):  # a prompt that is not a chat
         question = [message["content"] for message in json.loads(prompt) if message["role"] == "user"][-1]
     for reply in getattr(request, "replies", request.resps):
-        yield Exchange(request.doc_id, prompt, str(question), settings, reply)
+        yield Exchange(request.doc_id, prompt, str(question), settings, reply, model)
         prompt = ""

@@ -515,7 +515,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         refused = [reply for reply in replies if reply.refusal]
         filtered = sum(reply.ended == "filter" for reply in refused)
         self._check_refusals([reply.refusal or "" for reply in refused], len(replies), "requests", filtered)
-        exchanges = [exchange for instance in self.instances for exchange in exchanges_of(instance)]
+        model = getattr(self.model, "model", "")
+        name = model if isinstance(model, str) else ""  # a model in this process has its module there
+        exchanges = [exchange for instance in self.instances for exchange in exchanges_of(instance, name)]
         for line in remarks_on(exchanges):
             self.remark(line)
         failure = failure_of(exchanges)

@@ -4,6 +4,7 @@ Each check is a function of the task's exchanges that yields remarks, with count
 without a single answer has failed (:func:`failure_of`).
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
@@ -15,6 +16,8 @@ from .replies import Reply
 _SHORTEST_QUESTION = 40  # characters; an answer may contain anything shorter
 _SMALLEST_CONTEXT = 64  # tokens; a server that counts fewer tokens in every prompt does not count them
 _CUT_PROMPTS = 3  # minimum number of different prompts with the same number of tokens
+_ALIAS = re.compile(r"-latest$|:(latest|free)$")
+_VERSION = re.compile(r"(-\d{3,4}|-\d{4}-?\d\d-?\d\d|:latest|\.gguf)$")
 _LONGER = 1.25  # their longest is so many times longer than their shortest, in characters
 
 
@@ -27,6 +30,7 @@ class Exchange(NamedTuple):
         question: the user's last message or, without a chat, the prompt.
         settings: the generation settings.
         reply: the reply.
+        model: the requested model's name; empty if it is unknown.
     """
 
     example: Hashable
@@ -34,6 +38,7 @@ class Exchange(NamedTuple):
     question: str
     settings: Settings
     reply: Reply
+    model: str = ""
 
 
 Check = Callable[[Sequence[Exchange]], Iterator[str]]
@@ -89,10 +94,23 @@ def filtered(exchanges: Sequence[Exchange]) -> Iterator[str]:
 def of_another_model(exchanges: Sequence[Exchange]) -> Iterator[str]:
     """Yield a remark on replies in which the server names another model than the requested one."""
     models = Counter(each.reply.model for each in exchanges if each.reply.model)
-    if models:
+    changed = bool(models) and models.most_common(1)[0][1] < len(exchanges)
+    if changed or not all(_is_version(name, exchanges[0].model) for name in models):
         named = ", ".join(f"{name} in {count}" for name, count in models.most_common())
-        changes = "; the model changed during the run" if models.most_common(1)[0][1] < len(exchanges) else ""
+        changes = "; the model changed during the run" if changed else ""
         yield f"the server names another model than the requested one: {named} of {len(exchanges)} replies{changes}"
+
+
+def _is_version(name: str, requested: str) -> bool:
+    """Return whether a server names the requested model, but with its owner, version, date or file.
+
+    >>> [_is_version(name, "gpt-4o") for name in ("openai/gpt-4o", "gpt-4o-2024-08-06", "gpt-4o-mini")]
+    [True, True, False]
+    """
+    names = [name.lower(), _ALIAS.sub("", requested.lower())]
+    if sum("/" in each for each in names) == 1:
+        names = [each.rpartition("/")[2] for each in names]
+    return names[1] in (names[0], _VERSION.sub("", names[0]))
 
 
 def longer_than_the_limit(exchanges: Sequence[Exchange]) -> Iterator[str]:

@@ -64,9 +64,9 @@ def test_replies_that_are_not_what_was_requested_are_said(name, replies, says):
     exchanges = []
     for place, facts_of_reply in enumerate(replies):
         facts = {"example": place, "prompt": "Q", "text": "ANSWER", **facts_of_reply}
-        example, prompt = facts.pop("example"), facts.pop("prompt")
+        example, prompt, requested = facts.pop("example"), facts.pop("prompt"), facts.pop("requested", "")
         settings = {"max_gen_toks": 16, "temperature": 0.8}
-        exchanges.append(Exchange(example, prompt, prompt, settings, Reply(**facts)))
+        exchanges.append(Exchange(example, prompt, prompt, settings, Reply(**facts), requested))
     said = [*remarks_on(exchanges), *filter(None, [failure_of(exchanges)])]
     assert len(said) == len(says) and all(part in text for part, text in zip(says, said, strict=True)), said
 
