@@ -84,6 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(100_000)  # collect rarely, since imports and samples are long-lived objects
     words = sys.argv[1:] if argv is None else argv
     code = 0
+    SECRETS.learn()  # those of the environment, which a misspelt command line may repeat
     try:
         if not words or words[0] in ("-h", "--help"):
             print(overview())

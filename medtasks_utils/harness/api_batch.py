@@ -1,7 +1,7 @@
 """Send a run's requests to an API model concurrently, and continue each conversation as soon as its reply arrives.
 
 ``TemplateAPI.generate_until`` groups requests by their settings, sends one group after the other, and returns when all
-have replies. A run uses :meth:`ApiBatch.generate_until` instead, which sends the same number of prompts at a time, in
+have replies. A run uses :meth:`ApiBatch.replies_to` instead, which sends the same number of prompts at a time, in
 order and each in a request of its own, and continues each conversation without waiting for the others.
 """
 
@@ -21,6 +21,7 @@ from medtasks_utils.inference.responses import PromptRefused, ServerError
 from medtasks_utils.writing import Settings
 
 from .lm_eval_names import LM, Instance
+from .log_likelihoods import log_likelihood
 from .server_model import endpoint_of, replies_in, request_body
 from .stages import Stages, refused
 
@@ -52,8 +53,8 @@ class ApiBatch:
         """Register a task with tools, whose conversations go on in the given context."""
         self._conversations[task] = conversing
 
-    def generate_until(self, requests: Sequence[Instance]) -> list[Reply]:
-        """Hold all conversations to their end, and return the first reply to each request."""
+    def replies_to(self, requests: Sequence[Instance]) -> list[Any]:
+        """Hold all conversations to their end, and return the first reply, or the log-likelihood, to each request."""
         endpoint = endpoint_of(self._model, self._attempts)
         with ExitStack() as stack:
             threads = stack.enter_context(ThreadPoolExecutor(max(_MIN_THREADS, endpoint.at_once)))
@@ -68,13 +69,14 @@ class ApiBatch:
         requests: Sequence[Instance],
         next_prompts: Mapping[str, NextPrompt],
         threads: ThreadPoolExecutor,
-    ) -> list[Reply]:
+    ) -> list[Any]:
         """Hold all conversations concurrently, and return the first replies; the first failure ends all of them."""
         loop = asyncio.get_running_loop()
         groups: dict[Any, list[Instance]] = defaultdict(list)  # generations that are requested together
         for request in requests:
-            groups[(request.task_name, request.doc_id) if "n" in request.args[1] else id(request)].append(request)
-        first_replies: dict[int, Reply] = {}
+            is_shared = isinstance(request.args[1], Mapping) and "n" in request.args[1]
+            groups[(request.task_name, request.doc_id) if is_shared else id(request)].append(request)
+        first_replies: dict[int, Any] = {}
 
         async def converse(group: Sequence[Instance]) -> None:
             first, *_ = group
@@ -113,26 +115,29 @@ class ApiBatch:
                 message = "%s has sent no reply for %d s; requests time out after %d s (timeout in --model_args)"
                 logger.warning(message, self._model.base_url, _SILENCE, self._model.timeout)
 
-    async def _replies(self, client: Client, request: Instance, prompt: Any) -> list[Reply]:
+    async def _replies(self, client: Client, request: Instance, prompt: Any) -> list[Any]:
         """Return the replies to a prompt; if it is too long, empty replies, which end the conversation."""
-        settings = request.args[1]
+        method, settings = request.request_type, request.args[1]
         arguments = (prompt, settings)
         first = None if prompt is request.args[0] else request.args
-        known = self._stages.without_model("generate_until", request.task_name, arguments, first)
+        known = self._stages.without_model(method, request.task_name, arguments, first)
         if known is not None:
             return known
         try:
-            replies = await self._sent(client, arguments)
+            if method == "loglikelihood":
+                replies: list[Any] = [await log_likelihood(client, self._model, *arguments)]
+            else:
+                replies = await self._sent(client, arguments)
         except PromptRefused as error:
             return refused(request.task_name, arguments, error.problem, error.ended)
         except ServerError as error:
-            if settings.get("tools") and error.status in _REFUSES_TOOLS:
+            if "tools" in settings and error.status in _REFUSES_TOOLS:
                 way_out = f"{error}; if it does not accept native calls of tools, set tool_format=text"
                 raise type(error)(way_out, "", error.status, error.body) from None
             raise
         self._answered += 1
-        self._stages.cache_hook.add_partial("generate_until", arguments, replies[0])
-        self._stages.keep("generate_until", arguments, replies)
+        self._stages.cache_hook.add_partial(method, arguments, replies[0])
+        self._stages.keep(method, arguments, replies)
         return replies
 
     async def _sent(self, client: Client, arguments: tuple[Any, Settings]) -> list[Reply]:

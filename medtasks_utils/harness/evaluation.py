@@ -160,7 +160,7 @@ class Evaluation:
             if any(standing["asked"] < standing["of"] for standing in self.against.values()):
                 self.store.close()  # the same command without --against continues the run
             else:
-                self.store.end()
+                self.store.end(without_text=bool(self.problem))
 
     @property
     def _way_on(self) -> str:

@@ -6,10 +6,13 @@ from itertools import chain
 from math import isfinite
 from typing import Any
 
-from medtasks_utils.errors import MedtasksError, reason_of
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.inference.client import Client, run_with
 from medtasks_utils.inference.replies import Reply
+from medtasks_utils.inference.responses import NoCompletion, ServerBusy, ServerError
 
 from .lm_eval_names import LM, Instance
+from .server_model import endpoint_of
 
 _MOST_TIES = 0.1
 """The share of examples whose choices may all be equally likely; rounding to bfloat16 makes fewer than 1 % so."""
@@ -45,14 +48,36 @@ def try_echo(model: LM, tasks: str) -> None:
         MedtasksError: if the server does not return them.
     """
     tokens = model.tok_encode("Which letter comes first in the alphabet? Answer: A")
-    problem = ""
+    endpoint = endpoint_of(model, model.max_retries)
     try:
-        if not is_echo(model.model_call([tokens], generate=False), len(tokens)):
-            problem = f"does not return a finite log-probability for each of the {len(tokens)} tokens of a prompt"
-    except OSError as error:  # of requests
-        problem = f"refuses to return log-probabilities ({reason_of(error)})"
-    if problem:
-        raise MedtasksError(f"{tasks}: {model.base_url} {problem}: {_WAY_OUT}")
+        run_with(endpoint, lambda client: echo(client, model, tokens))
+    except ServerBusy:  # the run waits for it
+        return
+    except ServerError as error:
+        raise MedtasksError(f"{tasks}: {error.problem}: {_WAY_OUT}") from None
+
+
+async def echo(client: Client, model: LM, tokens: Sequence[int]) -> Any:
+    """Return the body of a server's response to a prompt that it should echo.
+
+    Raises:
+        ServerError: of the last attempt; NoCompletion, if the response has no log-probability for each token.
+    """
+    message = model.create_message([tokens])
+    body = model._create_payload(message, generate=False, seed=model._seed)
+    completion = await client.complete(body, final=NoCompletion)
+    if not is_echo(completion.body, len(tokens)):
+        problem = f"does not return a finite log-probability for each of the {len(tokens)} tokens of a prompt"
+        raise NoCompletion(f"{client.endpoint.url} {problem}", _WAY_OUT)
+    return completion.body
+
+
+async def log_likelihood(client: Client, model: LM, prompt: str, continuation: str) -> tuple[float, bool]:
+    """Return the log-likelihood of a continuation at a server, and whether it is the most likely one."""
+    before, after = model._encode_pair(prompt, continuation)
+    tokens = [*before, *after]
+    ((value, is_greedy),) = model.parse_logprobs([await echo(client, model, tokens)], [tokens], [len(before)])
+    return value, is_greedy
 
 
 def check_log_likelihoods(task: str, instances: Sequence[Instance]) -> None:

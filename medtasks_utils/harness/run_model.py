@@ -81,7 +81,7 @@ class RunModel:
         if self.batch is None or has_pictures:
             replies = self._answer("generate_until", requests)
         else:
-            replies = self.batch.generate_until(requests)
+            replies = self.batch.replies_to(requests)
         for request, reply in zip(requests, map(as_reply, replies), strict=True):
             if not isinstance(request.args[0], str) and reply.ended != "length":
                 self._closes_unopened[closes_unopened(reply)] += 1
@@ -94,7 +94,10 @@ class RunModel:
 
     def loglikelihood(self, requests: Sequence[Instance]) -> list[Any]:
         """Return the log-likelihood of each continuation, and whether it is the most likely one."""
-        return self._answer("loglikelihood", requests)
+        has_others = not self._stages.are_ours(requests)  # whose prompts may be empty, or longer than the context
+        if self.batch is None or has_others or type(self.model).loglikelihood is not TemplateAPI.loglikelihood:
+            return self._answer("loglikelihood", requests)
+        return self.batch.replies_to(requests)
 
     def add_partial(self, method: str, arguments: Arguments, reply: Any) -> None:
         """Pass a new reply to the cache of ``--use_cache``, and store it, as the cache hook of the model."""

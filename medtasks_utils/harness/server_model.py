@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
-from medtasks_utils.errors import MedtasksError, logger, reason_of
+from medtasks_utils.errors import MedtasksError, UsageError, logger, reason_of
 from medtasks_utils.inference.client import Client, Endpoint, run_with
 from medtasks_utils.inference.replies import Completion, Reply
 from medtasks_utils.inference.responses import NoResponse, PromptFiltered, RequestRefused, ServerBusy
@@ -59,6 +59,10 @@ def attempts_of(model: LM, arguments: Settings | None = None) -> int | None:
 def endpoint_of(model: LM, attempts: int | None) -> Endpoint:
     """Return the endpoint of an API model, with the limits that its arguments set, and ``attempts`` at a request."""
     certificates = model.ca_cert_path
+    try:
+        verify = ssl.create_default_context(cafile=certificates) if certificates else model.verify_certificate
+    except OSError as error:
+        raise UsageError(f"--model_args: ca_cert_path={certificates} cannot be read ({reason_of(error)})") from None
     return Endpoint(
         url=model.base_url,
         model=model.model,
@@ -66,7 +70,7 @@ def endpoint_of(model: LM, attempts: int | None) -> Endpoint:
         at_once=max(model._concurrent * model._batch_size, 1),
         attempts=attempts,
         timeout=model.timeout,
-        verify=ssl.create_default_context(cafile=certificates) if certificates else model.verify_certificate,
+        verify=verify,
         if_silent=f"see the server's log; with --model_args, you can increase timeout (now {model.timeout} s)"
         + ("" if attempts is None else f" and max_retries (now {attempts})"),
     )

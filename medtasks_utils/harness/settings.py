@@ -16,6 +16,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
 """By generation setting, the types of its values, and what they are called in messages."""
 _OF_REQUESTS = ("messages", "prompt", "model", "stream")
 _OTHER_NAMES = ("max_tokens", "max_new_tokens", "max_completion_tokens")
+_LONGEST_SHOWN = 10  # characters
 FOR_REASONING = 4096
 """Number of tokens; below this ``max_gen_toks``, a reasoning model causes a warning, which recommends twice as many."""
 
@@ -27,12 +28,12 @@ def mistakes_in_generation(settings: Settings) -> Iterator[str]:
             yield f"use max_gen_toks, not {name}; each engine gets it under its own name"
         if name in _OF_REQUESTS:
             yield f"{name} would replace what the task or the model's arguments say: omit it"
-        suggestion = did_you_mean(name, _KINDS, 0.85)
+        suggestion = did_you_mean(name.replace("-", "_"), _KINDS, 0.85)
         if suggestion and name not in _KINDS:
             yield f"unknown setting {name}{suggestion}"
         types, expected = _KINDS.get(name, ((type(value),), ""))
         if value is not None and (type(value) not in types or (name == "max_gen_toks" and value <= 0)):
-            yield f"{name} takes {expected}, not {value!r}"
+            yield f"{name} takes {expected}, not {_shown(value)}"
 
 
 def check_arguments(kind: type, name: str, arguments: Settings, is_api: bool) -> None:
@@ -58,9 +59,14 @@ def check_arguments(kind: type, name: str, arguments: Settings, is_api: bool) ->
         annotation = parameters[argument].annotation
         types = get_args(annotation) or (annotation,)
         if int in types and str not in types and type(value) is not int and value is not None:
-            raise UsageError(f"--model_args: {argument} takes a whole number, not {value!r}")
+            raise UsageError(f"--model_args: {argument} takes a whole number, not {_shown(value)}")
         if bool in types and type(value) is not bool:
-            raise UsageError(f"--model_args: {argument} takes true or false, not {value!r}")
+            raise UsageError(f"--model_args: {argument} takes true or false, not {_shown(value)}")
+
+
+def _shown(value: Any) -> str:
+    """Return a value for a message; a long text, which may be a key in the wrong place, is not shown."""
+    return "a long text" if isinstance(value, str) and len(value) > _LONGEST_SHOWN else repr(value)
 
 
 def check_room(lengths: Iterable[tuple[str, int]], context: int | None) -> None:

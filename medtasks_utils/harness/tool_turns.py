@@ -124,7 +124,7 @@ class ToolTurns:
         if self._batch is None:
             self._in_batches(unfinished)
         elif unfinished:  # their first replies came from lm_eval's cache
-            self._batch.generate_until(unfinished)
+            self._batch.replies_to(unfinished)
         for instance in self._task.instances:
             instance.resps = [_in_all(instance.conversation.reply, instance.replies)]
 

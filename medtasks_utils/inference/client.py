@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from ssl import SSLContext
 from typing import TYPE_CHECKING, TypeVar
 
-from medtasks_utils.errors import reason_of
+from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.writing import Settings, quoted
 
 from .pace import PATIENCE, Pace
@@ -77,6 +77,18 @@ class Endpoint:
     pause: float = 0.0
     verify: bool | SSLContext = True
     if_silent: str = ""
+
+    def __post_init__(self) -> None:
+        """Check that the headers can be sent.
+
+        Raises:
+            UsageError: if they are not texts by name, or one has a line break, as a key from a file may have.
+        """
+        if not isinstance(self.headers, Mapping):
+            raise UsageError('header takes names and values as JSON, such as header={"X-Model": "big"}')
+        for name, value in self.headers.items():
+            if not (isinstance(value, str) and (name + value).isprintable()):
+                raise UsageError(f"the header {name!r} must have a text on one line; if it has the key, check the key")
 
 
 class Client:

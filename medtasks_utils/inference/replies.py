@@ -125,12 +125,14 @@ class Completion(NamedTuple):
         usage: numbers of tokens, ``prompt`` and ``completion``, if the server reports them.
         refusal: the model's refusal in the first choice, if the server sends it apart from the text; else empty.
         model: the model that the server names; empty if it names none.
+        body: the whole body, which also has log-probabilities if they were requested.
     """
 
     replies: list[Reply]
     usage: dict[str, int]
     refusal: str = ""
     model: str = ""
+    body: Any = None
 
 
 def read_completion(body: str, limit: int | None = None) -> Completion:
@@ -183,7 +185,7 @@ def _completion(body: Any, limit: int | None) -> Completion:
         for reply in replies:
             reply.prompt_tokens = counts["prompt"]
     model = shortened(plain(_text(body.get("model"))), _LONGEST_NAME)
-    return Completion(replies, counts, _text(_message(choices[0]).get("refusal")), model)
+    return Completion(replies, counts, _text(_message(choices[0]).get("refusal")), model, body)
 
 
 def _is_choice(choice: Any) -> bool:
@@ -191,7 +193,7 @@ def _is_choice(choice: Any) -> bool:
     if not isinstance(choice, dict) or isinstance(choice.get("message"), str):
         return False
     has_text = any(isinstance(choice.get(name), str | list) for name in ("text", "content"))
-    return bool(has_text or _message(choice) or any(choice.get(name) for name in _FIELDS_OF_END))
+    return bool(has_text or _message(choice) or any(choice.get(name) for name in (*_FIELDS_OF_END, "logprobs")))
 
 
 def _message(choice: Settings) -> Settings:

@@ -170,12 +170,12 @@ class ReplyStore:
     def _load_archive(self) -> None:
         """Read the replies of finished runs; those of the latest run are used first."""
         runs: dict[str, list[_Kept]] = defaultdict(list)
-        run = ""
+        head: JsonObject = {}
         for _, entry in objects_in(self._archive) if self._archive.exists() else ():
-            if "replies" in entry:
-                runs[run].append(_Kept(entry, None))
-            else:
-                run = entry["run"]
+            if "replies" not in entry:
+                head = entry
+            elif not head.get("without_text") or _has_text(entry):
+                runs[head["run"]].append(_Kept(entry, None))
         for kept_before in reversed(runs.values()):
             self._add(kept_before)
         if not runs:
@@ -308,18 +308,26 @@ class ReplyStore:
         if self._file is not None:
             self._file.close()
 
-    def end(self) -> None:
-        """Move the replies that this run received or used to the archive. Call it after the results are saved."""
+    def end(self, without_text: bool = False) -> None:
+        """Move the replies that this run received or used to the archive. Call it after the results are saved.
+
+        If no reply of one of its tasks has text, ``without_text``, ``--extend`` requests the empty replies again.
+        """
         self.close()
         sources: dict[Path, list[bytes] | None] = {**self._used, self._path: None}
         if self._has_several_processes:  # each has used some of the replies
             sources = dict.fromkeys(self._unfinished())
-        self._move_to_archive(sources)
+        self._move_to_archive(sources, **({"without_text": True} if without_text else {}))
 
-    def _move_to_archive(self, sources: Mapping[Path, list[bytes] | None]) -> None:
+    def _move_to_archive(self, sources: Mapping[Path, list[bytes] | None], **about: bool) -> None:
         """Move lines of files to the archive; None means all lines of a file."""
         with self._explaining_errors():
-            archive(self._archive, {"model": self._model, "run": uuid.uuid4().hex}, sources)
+            archive(self._archive, {"model": self._model, "run": uuid.uuid4().hex, **about}, sources)
+
+
+def _has_text(entry: Settings) -> bool:
+    """Return whether any of the replies in a line has text; log-likelihoods have no need of any."""
+    return any(not isinstance(reply, dict) or reply["text"].strip() for reply in entry["replies"])
 
 
 def _reason(settings: Settings, candidates: Sequence[_Kept]) -> str:

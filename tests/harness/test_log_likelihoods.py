@@ -41,7 +41,7 @@ def echoing(body: Request, values: Any = None) -> Any:
         (lambda body: {"choices": [{"index": 0, "logprobs": {"content": []}}]}, "echo"),
         (
             lambda body: Fault(400, {"error": {"message": "no echo here"}}),
-            "(400 Client Error",
+            "answered with status 400 for the model m (no echo here)",
         ),
     ],
     ids=["no echo", "as llama.cpp", "refused"],
@@ -54,6 +54,34 @@ def test_a_server_that_does_not_echo_is_one_line_before_the_run(echo, says, tiny
     line = one_line(capsys.readouterr().err)
     assert says in line and "--model vllm or hf" in line and "A" not in line.partition(":")[0]
     assert [body for body in server.probes if body.get("echo")][1:] == []
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("number", "fault", "code"),
+    [
+        (1, Fault(429, headers={"Retry-After": "0.01"}), 0),
+        (9, Fault(503, headers={"Retry-After": "0.01"}), 0),
+        (9, completion("."), 1),
+    ],
+    ids=["limited when tried", "limited in the middle", "no echo in the middle"],
+)
+def test_log_likelihoods_are_requested_as_patiently_as_replies(number, fault, code, tiny_model, tmp_path, capsys):
+    asked: list[Request] = []
+
+    def answer(body: Request) -> Any:
+        asked.extend([body] if body.get("echo") else [])
+        return fault if body.get("echo") and len(asked) == number else echoing(body)
+
+    with LocalServer(probed=answer) as server:
+        words = ["eval", "--data", "sample", "--tasks", TASK, "--model", "local-completions", "--output_path", tmp_path]
+        arguments = f"model=m,base_url={server.url}/completions,tokenizer_backend=huggingface,tokenizer={tiny_model}"
+        assert exit_code([*words, "--model_args", arguments]) == code
+        errors = capsys.readouterr().err
+        assert len(asked) == (9 if code else 18)
+        assert not code or ("does not return a finite" in one_line(errors) and "replies kept" in errors)
+        assert exit_code([*words, "--model_args", arguments]) == 0
+    assert len(asked) == (9 + 1 + 9 if code else 2 * 18 - 1)
 
 
 @pytest.mark.parametrize(

@@ -83,8 +83,9 @@ def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answere
     assert [(reply["ended"], reply["tokens"]) for (reply,) in replies] == [("stop", 3)] * 2
 
 
+@pytest.mark.parametrize("more", [[], ["--extend"]])
 @pytest.mark.parametrize(("fields", "says"), [({"reasoning_content": RIGHT}, "reasoning_content"), ({}, "is empty")])
-def test_a_run_without_any_text_is_saved_and_an_error_and_asks_anew_after_it(fields, says, tmp_path, capsys):
+def test_a_run_without_any_text_is_saved_and_an_error_and_asks_anew_after_it(fields, says, more, tmp_path, capsys):
     with LocalServer(lambda body: completion(None, **fields)) as server:
         words = [*server.run_of("medmcqa_openmed"), "--limit", 3, "--output_path", tmp_path]
         assert exit_code(words) == 1
@@ -92,7 +93,7 @@ def test_a_run_without_any_text_is_saved_and_an_error_and_asks_anew_after_it(fie
         metadata = saved_results(tmp_path)["configs"]["medmcqa_openmed"]["metadata"]
         assert [metadata["failure"]] == metadata["remarks"]
         server.answer = lambda body: RIGHT
-        succeed(*words)
+        succeed(*words, *more)
     assert len(server.requests) == 9
 
 
