@@ -16,7 +16,7 @@ from typing import Any
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import default_text
 from medtasks_utils.benchmarks.yaml_tasks import listings
-from medtasks_utils.errors import UsageError, reason_of
+from medtasks_utils.errors import MedtasksError, UsageError, reason_of
 from medtasks_utils.inference.reply_store import ReplyStore, identity_of
 from medtasks_utils.inference.responses import ServerUnavailable
 from medtasks_utils.writing import SECRETS, JsonObject, digest, table
@@ -27,6 +27,9 @@ from .lm_eval_names import EvaluatorConfig
 from .patches.evaluator import current_evaluation
 from .server_model import spent
 from .task_options import SERVED_BY
+
+_OF_LOADING = (ImportError, OSError, RuntimeError, TypeError, ValueError)
+"""The errors by which models say that their arguments, files or packages are wrong, or that memory is too small."""
 
 
 class StoppedBeforeReplies(Exception):
@@ -43,6 +46,7 @@ class Evaluation:
         path: the results file; None if it was not requested, or could not be saved.
         unsaved: messages of errors that occurred while saving, as keys, in order.
         provenance: what the results' configuration says of the model besides what lm_eval writes.
+        has_model: True from the time when the model is loaded.
         problem: a line that says what could not be saved or scored; None if there was no problem.
         against: by task, how the run compares with the run of ``--against``; empty without this flag.
         spent: the tokens that the server reported, and the number of reused replies of earlier runs.
@@ -73,6 +77,7 @@ class Evaluation:
         self.unsaved: dict[str, None] = {}
         self.spent: JsonObject = {}
         self.provenance: JsonObject = {}
+        self.has_model = False
         if "completions" in config.model and config.model_args.get("seed", "") is None:
             del config.model_args["seed"]  # lm_eval's API models take only a number
             config.gen_kwargs["seed"] = None
@@ -142,8 +147,8 @@ class Evaluation:
             except BaseException as error:
                 if self.store:
                     self.store.close()
-                if isinstance(error, ServerUnavailable):
-                    raise ServerUnavailable(f"{error}; {self._way_on}") from None
+                if explained := self._explained(error):
+                    raise explained from None
                 log.warning(self._way_on)
                 raise
         if self.unsaved:
@@ -161,6 +166,13 @@ class Evaluation:
                 self.store.close()  # the same command without --against continues the run
             else:
                 self.store.end(without_text=bool(self.problem))
+
+    def _explained(self, error: BaseException) -> MedtasksError | None:
+        """Return the error of a model that cannot be loaded, or of a server, with what the user can do; else None."""
+        if not self.has_model and isinstance(error, _OF_LOADING):
+            problem = f"--model {self.config.model} cannot be loaded with these --model_args"
+            return MedtasksError(f"{problem} ({type(error).__name__}: {reason_of(error)})")
+        return ServerUnavailable(f"{error}; {self._way_on}") if isinstance(error, ServerUnavailable) else None
 
     @property
     def _way_on(self) -> str:

@@ -27,6 +27,7 @@ _OF_TEMPLATES = ("reasoning_effort", "thinking", "thinking_budget", "chat_templa
 """Arguments of chat templates, as servers take them."""
 _REASONING = re.compile(r"think>|\[THINK\]|<\|channel|<\|think")  # also of Ministral, gpt-oss and Gemma 4
 _DEFAULT_DEVICE = "cuda:0"  # lm_eval uses it only if it exists
+_DEVICES = ("cuda", "cpu", "mps", "xpu", "npu", "hpu")
 
 
 # ---- kinds of models
@@ -135,7 +136,7 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
     """Yield what keeps a model, whose kind is one of :data:`IN_PROCESS`, from running in this process."""
     import torch
 
-    arguments, device = config.model_args, str(config.device)
+    arguments, device = config.model_args, str(config.device or _DEFAULT_DEVICE)
     dtype, file, folder = arguments.get("dtype", "auto"), arguments.get("gguf_file"), str(arguments.get("pretrained"))
     lacks_gpu = config.model in HF and not torch.cuda.is_available()
     for name in _OF_TEMPLATES:
@@ -145,8 +146,11 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
         yield "--model_args: enable_thinking=True needs the mark that ends reasoning: think_end_token='</think>'"
     if dtype != "auto" and not isinstance(getattr(torch, str(dtype), None), torch.dtype):
         yield f"--model_args: unknown dtype {dtype}: use auto, float16, bfloat16 or float32"
-    if lacks_gpu and device.startswith("cuda") and device != _DEFAULT_DEVICE:
-        yield f"device {device}: torch finds no CUDA device here; omit it to use another one"
+    kind, has_mps = device.partition(":")[0], torch.backends.mps.is_available()
+    if (lacks_gpu and kind == "cuda" and device != _DEFAULT_DEVICE) or (kind == "mps" and not has_mps):
+        yield f"device {device}: torch finds no {kind.upper()} device here; omit it to use another one"
+    if config.model in HF and kind not in _DEVICES:  # lm_eval would take another one without a word
+        yield f"there is no device {device}: use one of {', '.join(_DEVICES)}, or omit it"
     if lacks_gpu and arguments.get("parallelize"):
         yield "--model_args: parallelize=True divides a model among GPUs, and torch finds none here: omit it"
     if file and Path(folder).is_dir() and not Path(folder, file).exists():

@@ -33,7 +33,7 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
         with ExitStack() as stack:
             model = lm.lm if isinstance(lm, CachingLM) else lm
             if evaluation:
-                evaluation.provenance = provenance_of(model)
+                evaluation.has_model, evaluation.provenance = True, provenance_of(model)
             known = (evaluation.store, ours, evaluation.config.model_args) if evaluation else (None, ours)
             run = RunModel(model, *known)
             if isinstance(lm, CachingLM):
