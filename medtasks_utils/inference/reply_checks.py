@@ -152,7 +152,7 @@ def equal_generations(exchanges: Sequence[Exchange]) -> Iterator[str]:
         temperature = exchanges[0].settings["temperature"]
         yield (
             f"all generations of {equal} of {len(repeated)} examples are equal at temperature {temperature:g}; the "
-            "server may ignore the temperature or the seed, or cache replies"
+            "server may ignore the temperature or the seed, or cache replies, unless short ones are to be expected"
         )
 
 
