@@ -1,12 +1,14 @@
 """Log-likelihoods that say nothing end a run, where possible before it; others are those of every engine."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
-from commanding import exit_code, one_line
+from commanding import exit_code, one_line, succeed
 from given import each_row, error_line
 from local_server import Fault, LocalServer, Request, completion
 from running import Scripted, evaluate
+from scripts import echoed
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.lm_eval_names import get_model
@@ -21,36 +23,16 @@ def test_an_echo_has_a_finite_number_for_each_token(name, output, is_whole):
     assert is_echo(output, 3) == is_whole
 
 
-def echoing(body: Request, values: Any = None) -> Any:
-    """Log-probabilities of a prompt, or the same values for any."""
-    if not body.get("echo"):
-        return completion(".")
-    choices = []
-    for index, tokens in enumerate(body["prompt"]):
-        found = values or [None, *(-1.0 - token % 7 for token in tokens[1:]), -1.0]
-        top = [value and {"x": -1.0} for value in found]
-        choices.append({"index": index, "logprobs": {"token_logprobs": found, "top_logprobs": top}})
-    return {"choices": choices}
+def run_of(server: LocalServer, tasks: str, tokenizer: Path) -> list[str]:
+    arguments = {"tokenizer_backend": "huggingface", "tokenizer": tokenizer}
+    return server.run_of(tasks, kind="local-completions", base_url=f"{server.url}/completions", **arguments)
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize(
-    ("echo", "says"),
-    [
-        (lambda body: echoing(body, [-1.0]), "does not return a finite log-probability for each of the 43 tokens"),
-        (lambda body: {"choices": [{"index": 0, "logprobs": {"content": []}}]}, "echo"),
-        (
-            lambda body: Fault(400, {"error": {"message": "no echo here"}}),
-            "answered with status 400 for the model m (no echo here)",
-        ),
-    ],
-    ids=["no echo", "as llama.cpp", "refused"],
-)
-def test_a_server_that_does_not_echo_is_one_line_before_the_run(echo, says, tiny_model, capsys):
-    with LocalServer(probed=lambda body: echo(body) if body.get("echo") else completion(".")) as server:
-        words = ["eval", "--data", "sample", "--tasks", TASK, "--model", "local-completions", "--model_args"]
-        arguments = f"model=m,base_url={server.url}/completions,tokenizer_backend=huggingface,tokenizer={tiny_model}"
-        assert exit_code([*words, arguments]) == 1
+@each_row("no_echoes")
+def test_a_server_that_does_not_echo_is_one_line_before_the_run(name, status, body, says, tiny_model, capsys):
+    with LocalServer(probed=lambda asked: Fault(status, body) if asked.get("echo") else ".") as server:
+        assert exit_code(run_of(server, TASK, tiny_model)) == 1
     line = one_line(capsys.readouterr().err)
     assert says in line and "--model vllm or hf" in line and "A" not in line.partition(":")[0]
     assert [body for body in server.probes if body.get("echo")][1:] == []
@@ -71,27 +53,19 @@ def test_log_likelihoods_are_requested_as_patiently_as_replies(number, fault, co
 
     def answer(body: Request) -> Any:
         asked.extend([body] if body.get("echo") else [])
-        return fault if body.get("echo") and len(asked) == number else echoing(body)
+        return fault if body.get("echo") and len(asked) == number else echoed(body)
 
     with LocalServer(probed=answer) as server:
-        words = ["eval", "--data", "sample", "--tasks", TASK, "--model", "local-completions", "--output_path", tmp_path]
-        arguments = f"model=m,base_url={server.url}/completions,tokenizer_backend=huggingface,tokenizer={tiny_model}"
-        assert exit_code([*words, "--model_args", arguments]) == code
+        words = [*run_of(server, TASK, tiny_model), "--output_path", tmp_path]
+        assert exit_code(words) == code
         errors = capsys.readouterr().err
         assert len(asked) == (9 if code else 18)
         assert not code or ("does not return a finite" in one_line(errors) and "replies kept" in errors)
-        assert exit_code([*words, "--model_args", arguments]) == 0
+        assert exit_code(words) == 0
     assert len(asked) == (9 + 1 + 9 if code else 2 * 18 - 1)
 
 
-@pytest.mark.parametrize(
-    ("value", "says"),
-    [
-        (float("nan"), "not finite"),
-        (float("-inf"), "not finite"),
-        (-1.5, "equally likely in 4 of 4 examples"),
-    ],
-)
+@each_row("likelihoods_of_no_choice")
 def test_likelihoods_by_which_no_choice_is_chosen_are_an_error(value, says):
     assert says in error_line(MedtasksError, evaluate, TASK, Scripted(lambda doc: value), limit=4)
 
@@ -123,20 +97,10 @@ def test_a_server_is_sent_the_token_that_models_in_this_process_begin_with(tiny_
     tokenizer._tokenizer.post_processor = processors.TemplateProcessing("<s> $A", special_tokens=[("<s>", 0)])
     tokenizer.chat_template = None
     tokenizer.save_pretrained(tmp_path)
-    with LocalServer(lambda body: ".", probed=echoing) as server:
-        words = [
-            "eval",
-            "--data",
-            "sample",
-            "--tasks",
-            f"{TASK},medhallu",
-            "--limit",
-            "1",
-            "--model",
-            "local-completions",
-        ]
-        arguments = f"model=m,base_url={server.url}/completions,tokenizer_backend=huggingface,tokenizer={tmp_path}"
-        assert exit_code([*words, "--model_args", arguments]) == 0
+    with LocalServer(probed=echoed) as server:
+        words = run_of(server, f"{TASK},medhallu", tmp_path)
+        words.remove("--apply_chat_template")
+        succeed(*words, "--limit", 1)
     (generated,) = server.requests
     echoed = [body for body in server.probes if body.get("echo")]
     assert {tokens[0] for body in [generated, *echoed] for tokens in body["prompt"]} == {0}

@@ -15,7 +15,7 @@ from lm_eval.api.model import LM, CacheHook
 from lm_eval.api.registry import get_model
 from local_server import HANG_UP, Answer, Fault, LocalServer, Request, completion
 from running import evaluate, model_of, samples, saved_results, saved_samples
-from scripts import in_turn, refusal, together
+from scripts import echoed, in_turn, refusal, together
 from tool_caller import tagged
 
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -217,16 +217,6 @@ def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatc
     assert type(model.cache_hook) is CacheHook
 
 
-def scored_letters(body: Request) -> Answer:
-    """A server's log-probabilities: each token of a prompt but the first has one, and so has the generated one."""
-    choices = []
-    for index, tokens in enumerate(body["prompt"]):
-        values = [None, *(-1.0 - token % 7 for token in tokens[1:]), -1.0]
-        top = [{} if value is None else {"x": -1.0} for value in values]
-        choices.append({"index": index, "logprobs": {"token_logprobs": values, "top_logprobs": top}})
-    return {"choices": choices}
-
-
 ROOM = {"hf": -1, "vllm": 1, "server": 2}
 """How many tokens more than a prompt and a letter a context must have, as each engine counts them."""
 
@@ -256,7 +246,7 @@ def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny
         assert result["results"][name]["acc,none"] == sum(sample["acc"] for sample in found) / 2
         return found, result["configs"][name]["metadata"].get("remarks", [])
 
-    with LocalServer(scored_letters, probed=scored_letters) as server:
+    with LocalServer(echoed, probed=echoed) as server:
         with_room, no_remarks = compared(4000)
         prompt, answer = with_room[1]["arguments"][0]
         tokens = len(hf().tok_encode(prompt + answer))
@@ -342,9 +332,9 @@ def test_results_say_what_vllm_was(monkeypatch):
 
 @pytest.mark.torch
 def test_results_say_which_device_it_was_and_what_takes_long(tiny_model, tmp_path, capsys):
-    words = ["eval", "--data", "sample", "--tasks", "medexqa_clinical_psychology_logits", "--limit", 1, "--model", "hf"]
     arguments = f"pretrained={tiny_model},max_length=900,batch_size=auto,max_batch_size=2"
-    succeed(*words, "--model_args", arguments, "--output_path", tmp_path)
+    words = ["--tasks", "medexqa_clinical_psychology_logits", "--limit", 1, "--model", "hf", "--model_args", arguments]
+    succeed("eval", "--data", "sample", *words, "--output_path", tmp_path)
     assert saved_results(tmp_path)["config"]["device"] == "cpu"
     assert "--batch_size auto first tries" in capsys.readouterr().err
 
@@ -418,10 +408,10 @@ def test_ends_that_are_not_known_are_no_ends_at_the_limit(data):
     assert values["cut,strict-match"] == 1 / 2
 
 
-@pytest.mark.parametrize(("given", "code"), [("", 0), (",max_retries=5", 0), (",max_retries=3", 1)])
-def test_a_run_is_patient_unless_it_is_told_how_often_to_try(given, code, data, monkeypatch):
+@pytest.mark.parametrize(("attempts", "code"), [(None, 0), (5, 0), (3, 1)])
+def test_a_run_is_patient_unless_it_is_told_how_often_to_try(attempts, code, data, monkeypatch):
     FakeTime(monkeypatch)
     rows_of(data, 1)
     with LocalServer(in_turn(*[HANG_UP] * 4, RIGHT)) as server:
-        words = server.run_of("medmcqa_openmed", data, num_concurrent=1)
-        assert exit_code([word.replace(",max_retries=1", given) for word in words]) == code
+        words = server.run_of("medmcqa_openmed", data, num_concurrent=1, max_retries=attempts)
+        assert exit_code(words) == code

@@ -6,9 +6,10 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
-from uuid import uuid4
 
+import psutil
 import pytest
 from commanding import clean_environment, exit_code, succeed
 from given import each_row
@@ -54,16 +55,13 @@ def test_a_key_is_in_nothing_that_a_run_leaves_or_prints(place, given, ends, par
     arguments, flags, environment = given
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr("medtasks_utils.inference.client._BACKOFF", 0.0, raising=False)
     if ends:
         parrot.repeat = lambda text: Fault(400, {"error": {"message": "x" * 290 + text}})
     else:
         parrot.page = Fault(404, KEY)
-    arguments = {"model": "m", "base_url": parrot.chat, "max_retries": 1, **arguments}
-    arguments["base_url"] += arguments.pop("query", "")
-    words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--model", "local-chat-completions"]
-    words += ["--model_args", json.dumps(arguments), "--apply_chat_template", "--limit", "2", "--log_samples"]
-    words += ["--output_path", tmp_path / "out", "--use_cache", tmp_path / "cache", "--show_config", *flags]
+    address = parrot.chat + arguments.pop("query", "")
+    words = [*parrot.run_of("medmcqa_openmed", base_url=address, **arguments), "--limit", 2, "--log_samples", *flags]
+    words += ["--output_path", tmp_path / "out", "--use_cache", tmp_path / "cache", "--show_config"]
     assert exit_code([*words, "--verbosity", "DEBUG"]) == ends
     told = "".join(capfd.readouterr())
     assert "\x1b" not in told and parrot.requests
@@ -71,19 +69,9 @@ def test_a_key_is_in_nothing_that_a_run_leaves_or_prints(place, given, ends, par
         assert not re.findall("(?s).{0,80}canary.{0,40}", text)
 
 
-@pytest.mark.parametrize("arguments", ["http://me:sk-canary@localhost/v1", "http://sk-canary@localhost/v1"])
-def test_a_key_in_an_address_is_refused_without_it(arguments, capfd):
-    words = [
-        "eval",
-        "--data",
-        "sample",
-        "--tasks",
-        "medhallu",
-        "--model",
-        "local-chat-completions",
-        "--apply_chat_template",
-    ]
-    assert exit_code([*words, "--model_args", f"model=m,base_url={arguments}"]) == 2
+@pytest.mark.parametrize("user", ["me:sk-canary", "sk-canary"])
+def test_a_key_in_an_address_is_refused_without_it(user, parrot, capfd):
+    assert exit_code(parrot.run_of("medhallu", base_url=f"http://{user}@localhost/v1")) == 2
     told = "".join(capfd.readouterr())
     assert "without user and password" in told and "canary" not in told
 
@@ -97,38 +85,34 @@ def test_a_key_follows_a_redirect_only_within_one_server(status, is_same, tmp_pa
         place = server if is_same else other
         moved = Fault(status, headers={"Location": f"{place.chat}/there"})
         server.probed = in_turn(moved, ".")
-        arguments = {"model": "m", "base_url": server.chat, "header": {"X-Api-Key": "sk-canary"}}
-        words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--limit", "1", "--apply_chat_template"]
-        code = exit_code([*words, "--model", "local-chat-completions", "--model_args", json.dumps(arguments)])
+        code = exit_code([*server.run_of("medmcqa_openmed", header={"X-Api-Key": "sk-canary"}), "--limit", 1])
     told = "".join(capfd.readouterr())
     assert code == (not is_same) and not other.headers
     assert is_same or (f"redirects to another server ({other.chat}" in told and "\x1b" not in told)
 
 
 def test_the_key_of_a_plan_is_on_no_command_line_and_in_no_file(tmp_path):
-    seen, key = [], f"sk-{uuid4().hex}"  # on no command line of another test either
+    seen: list[str] = []
 
     def answer(request: Request) -> str:
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                seen.append(path.read_bytes())
-            except OSError:
-                continue
+        for child in psutil.Process().children(recursive=True):
+            with suppress(psutil.Error):
+                seen.extend(child.cmdline())
         return "\\boxed{A}"
 
     with LocalServer(answer) as server:
-        arguments = {"model": "m", "base_url": server.chat, "header": {"X-Api-Key": key}, "max_retries": 1}
+        arguments = {"model": "m", "base_url": server.chat, "header": {"X-Api-Key": KEY}, "max_retries": 1}
         model = {"name": "m", "model": "local-chat-completions", "model_args": arguments}
-        model["flags"] = {"apply_chat_template": True, "limit": 1, "gen_kwargs": f"api_key={key},max_gen_toks=9"}
+        model["flags"] = {"apply_chat_template": True, "limit": 1, "gen_kwargs": f"api_key={KEY},max_gen_toks=9"}
         plan = {"output": str(tmp_path / "out"), "data": "sample", "models": [model]}
         (tmp_path / "plan.yaml").write_text(json.dumps({**plan, "runs": [{"name": "a", "tasks": "medmcqa_openmed"}]}))
         words = [sys.executable, "-m", "medtasks_utils", "sweep", str(tmp_path / "plan.yaml")]
         done = subprocess.run(words, env=clean_environment(), capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
-    assert [headers["x-api-key"] for headers in server.headers] == [key] * len(server.headers)
-    assert server.requests[0]["api_key"] == key and server.requests[0]["max_tokens"] == 9
-    assert any(b"medmcqa_openmed" in line for line in seen) and not any(key.encode() in line for line in seen)
-    assert key not in done.stdout + done.stderr + left(tmp_path / "out")
+    assert [headers["x-api-key"] for headers in server.headers] == [KEY] * len(server.headers)
+    assert server.requests[0]["api_key"] == KEY and server.requests[0]["max_tokens"] == 9
+    assert "medmcqa_openmed" in str(seen)
+    assert KEY not in f"{seen}{done.stdout}{done.stderr}{left(tmp_path / 'out')}"
 
 
 # ---- what identifies a model
@@ -138,10 +122,8 @@ def test_the_key_of_a_plan_is_on_no_command_line_and_in_no_file(tmp_path):
 def test_models_told_apart_by_a_header_do_not_share_replies_and_a_new_key_makes_no_other_model(by, tmp_path):
     def asked(**header: str) -> int:
         before = len(server.requests)
-        words = ["eval", "--data", "sample", "--tasks", "medmcqa_openmed", "--limit", "2", "--apply_chat_template"]
-        arguments = {"model": "m", "base_url": server.chat, "header": header}
         more = ["--extend"] if by == "--output_path" else []
-        succeed(*words, "--model", "local-chat-completions", "--model_args", json.dumps(arguments), by, tmp_path, *more)
+        succeed(*server.run_of("medmcqa_openmed", header=header), "--limit", 2, by, tmp_path, *more)
         return len(server.requests) - before
 
     with LocalServer(lambda request: "\\boxed{A}") as server:

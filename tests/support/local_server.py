@@ -81,11 +81,11 @@ class LocalServer:
         """The words of ``medtasks eval`` with the model behind it."""
         return ["eval", "--data", str(data), "--tasks", tasks, *self.flags(**more)]
 
-    def flags(self, **more: Any) -> list[str]:
+    def flags(self, kind: str = "local-chat-completions", **more: Any) -> list[str]:
         """The flags of a run that name a model behind it."""
-        arguments = {"model": "m", "base_url": self.chat, "max_retries": 1, "num_concurrent": 4, **more}
-        pairs = ",".join(f"{name}={value}" for name, value in arguments.items())
-        return ["--model", "local-chat-completions", "--model_args", pairs, "--apply_chat_template"]
+        usual = {"model": "m", "base_url": self.chat, "max_retries": 1, "num_concurrent": 4}
+        arguments = {name: value for name, value in {**usual, **more}.items() if value is not None}
+        return ["--model", kind, "--model_args", json.dumps(arguments, default=str), "--apply_chat_template"]
 
     def get(self, method: str, path: str) -> Fault:
         return self.page

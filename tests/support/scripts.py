@@ -54,6 +54,18 @@ def together(number: int, answer: Answering) -> Answering:
     return waiting
 
 
+def echoed(request: Request, values: Any = None) -> Answer:
+    """The log-probabilities of a prompt that is to be echoed, or the same values for any; else a full stop."""
+    if not request.get("echo"):
+        return "."
+    choices = []
+    for index, tokens in enumerate(request["prompt"]):
+        found = values or [None, *(-1.0 - token % 7 for token in tokens[1:]), -1.0]
+        top = [value and {"x": -1.0} for value in found]
+        choices.append({"index": index, "logprobs": {"token_logprobs": found, "top_logprobs": top}})
+    return {"choices": choices}
+
+
 class Held:
     """Answers so many requests; those after them wait for `release`, so that who asks can be ended half-way.
 
