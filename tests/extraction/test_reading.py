@@ -132,17 +132,7 @@ def test_so_is_each_row_of_a_benchmark_elsewhere(monkeypatch):
     check(toy, toy.ROWS, lambda text, _: toy.BENCHMARK().read(text, {}), monkeypatch)
 
 
-@pytest.mark.parametrize(
-    ("pattern", "said"),
-    [
-        ("answr <cand>", "the pattern answr <cand>: there is no notion 'answr'"),
-        ("[answer <cand>", "the pattern [answer <cand>: "),
-        ("answer", "the row a has 0 candidates in <>, not one: answer"),
-        ("<cand> or <text>", "the row a has 2 candidates in <>, not one"),
-        ("answer {is} <cand>", "the row a: the part 'is' is not defined"),
-        ("answer <cand>\n", "neither a row with its example nor a part of a pattern: 70 a: answer <cand>"),
-    ],
-)
+@each_row("malformed_rows")
 def test_a_malformed_row_is_named(pattern, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         weighed(rows(f"70 a: {pattern}\n    A: The answer is A."), symbols_of("The answer is A."))

@@ -50,13 +50,10 @@ def test_a_server_that_honours_seeds_gives_different_texts(model_args, gen_kwarg
     assert server.most_at_once == 4, "not one group of equal settings after the other"
 
 
-@pytest.mark.parametrize(
-    ("flags", "base"), [((), 1234), (("--seed", 7), 7), (("--seed", "1,2,3,4"), 3), (("--seed", 7, "seed"), 5)]
-)
-def test_a_server_is_sent_the_seed_of_the_command_line(flags, base):
-    with LocalServer(lambda body: "\\boxed{1}") as server:
-        words = server.run_of("medhallu", **({"seed": 5} if "seed" in flags else {}))
-        succeed(*words, "--limit", 1, "--set", "medhallu.repeats=2", *flags[:2])
+@each_row("seeds_of_runs")
+def test_a_server_is_sent_the_seed_of_the_command_line(flags, of_model, base):
+    with LocalServer() as server:
+        succeed(*server.run_of("medhallu", seed=of_model), "--limit", 1, "--set", "medhallu.repeats=2", *flags)
     assert sorted(body["seed"] for body in server.requests) == [base, base + 1]
 
 

@@ -102,8 +102,8 @@ def test_a_server_is_sent_the_token_that_models_in_this_process_begin_with(tiny_
         words.remove("--apply_chat_template")
         succeed(*words, "--limit", 1)
     (generated,) = server.requests
-    echoed = [body for body in server.probes if body.get("echo")]
-    assert {tokens[0] for body in [generated, *echoed] for tokens in body["prompt"]} == {0}
+    scored = [body for body in server.probes if body.get("echo")]
+    assert {tokens[0] for body in [generated, *scored] for tokens in body["prompt"]} == {0}
     given = {"pretrained": str(tiny_model), "tokenizer": str(tmp_path)}
     in_process = get_model("hf").create_from_arg_obj(given, {"device": "cpu"})
     text = in_process.tokenizer.decode(generated["prompt"][0][1:])

@@ -398,16 +398,6 @@ def test_a_run_of_which_all_prompts_are_forbidden_fails_after_it_is_saved(data, 
     assert saved_results(tmp_path)["results"]["medmcqa_openmed"]["acc,strict-match"] == 0
 
 
-def test_ends_that_are_not_known_are_no_ends_at_the_limit(data):
-    rows_of(data, 4)
-    ends = ["length", "whim", "stop", ""]
-    with LocalServer(lambda body: completion(RIGHT, ends[number_of(body)])) as server:
-        result = evaluate("medmcqa_openmed", model_of(server), data)
-    values = result["results"]["medmcqa_openmed"]
-    assert [sample["ended"][0] for sample in samples(result)] == ["length", "unknown", "stop", "unknown"]
-    assert values["cut,strict-match"] == 1 / 2
-
-
 @pytest.mark.parametrize(("attempts", "code"), [(None, 0), (5, 0), (3, 1)])
 def test_a_run_is_patient_unless_it_is_told_how_often_to_try(attempts, code, data, monkeypatch):
     FakeTime(monkeypatch)

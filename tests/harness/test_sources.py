@@ -1,6 +1,5 @@
 """Where rows come from: every format and layout loads the same documents; what cannot be read ends in one line."""
 
-import codecs
 import json
 import re
 import shutil
@@ -69,18 +68,12 @@ def test_layouts(task, benchmark, layout, data):
     assert documents_of(task, data) == documents_of(task)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda content: codecs.BOM_UTF8 + content,
-        lambda content: content.rstrip(),
-        lambda content: content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n") + b"\n\n",
-    ],
-)
-def test_byte_order_marks_and_line_ends_make_no_difference(data, change):
+@each_row("line_ends")
+def test_byte_order_marks_and_line_ends_make_no_difference(pattern, written, data):
     for benchmark in ("medmcqa", "medexqa", "medhallu"):
         (data / FILE[benchmark]).parent.mkdir(exist_ok=True)
-        (data / FILE[benchmark]).write_bytes(change((SAMPLE / FILE[benchmark]).read_bytes()))
+        content = (SAMPLE / FILE[benchmark]).read_bytes()
+        (data / FILE[benchmark]).write_bytes(re.sub(pattern.encode(), written.encode(), content))
         assert documents_of(TASK[benchmark], data) == documents_of(TASK[benchmark])
 
 

@@ -36,7 +36,7 @@ def test_a_form_is_read_or_is_an_error(form, body, verdict):
     assert reply.is_empty == verdict.get("empty", False)
 
 
-@pytest.mark.parametrize(("places", "texts"), [([1, 0], "ba"), ([0, 0], "ab"), ([None, 0], "ab"), (["1", "0"], "ba")])
+@each_row("places_of_choices")
 def test_several_choices_come_in_the_order_of_their_index_if_each_has_one(places, texts):
     choices = [{"index": place, "message": {"content": text}} for place, text in zip(places, "ab", strict=True)]
     found = read_completion(json.dumps({"choices": choices, "usage": {"prompt_tokens": 7, "completion_tokens": 9}}))

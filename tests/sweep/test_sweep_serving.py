@@ -15,7 +15,7 @@ from unittest.mock import Mock
 import psutil
 import pytest
 import yaml
-from given import ROOT, each_row
+from given import ROOT, each_row, table
 from saved_runs import drawn
 from test_sweep import command, program, state, written
 
@@ -138,13 +138,12 @@ def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeyp
     attempt = allocation_module._Attempt(list(jobs), {"CUDA_VISIBLE_DEVICES": "2,3"})
     server, process = Mock(pid=0, poll=lambda: None), Mock()
     monkeypatch.setattr(attempt, "_start", Mock(side_effect=[server, process, process]))
-    taken, costs = attempt.steps(), []
-    for seconds, code in ((10, None), (9.75, None), (0.25, None), (4, 0), (2, "closed")):
+    taken = attempt.steps()
+    for seconds, code, cost in table("costs_of_jobs"):  # both wait for the first ten seconds
         now[0] += seconds
         process.poll.return_value = code
         taken.close() if code == "closed" else next(taken)
-        costs.append([read_json(job.folder / "cost.json").get("seconds") for job in jobs])
-    assert costs == [[5, 5], [5, 5], [15, 5], [19, 5], [19, 7]], "both wait for the first ten seconds"
+        assert [read_json(job.folder / "cost.json").get("seconds") for job in jobs] == cost
     assert read_json(jobs[0].folder / "cost.json") == {"seconds": 19, "gpu_seconds": 38, "joules": 7600}
     assert (tmp_path / "asked").read_text().startswith("--id=2,3 ")
 
