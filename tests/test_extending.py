@@ -66,7 +66,7 @@ def said(folder):
         servers = {"answering": answering, "reading": reading, "judging": judging, "explaining": explaining}
         places = {**servers, "calling": calling, "toy": TOY}
         names, codes, commands = zip(*table("commands_beside"), strict=True)
-        words = [command.format(**places).split() for command in commands]
+        words = [[word.format(**places) for word in command.split()] for command in commands]
         found = dict(zip(names, medtasks(*words, cwd=folder, **BESIDE), strict=True))
         asked_of_model = {request["messages"][-1]["content"] for request in answering.requests}
         assert any(text.startswith("Is snow white? Please. End with") for text in asked_of_model)

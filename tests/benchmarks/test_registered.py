@@ -96,7 +96,7 @@ def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp
     (results,) = (tmp_path / "saved").rglob("results_*.json")
     results.write_text(results.read_text().replace('"benchmark": "medhallu"', '"benchmark": "pubmed"'))
     codes, commands = zip(*table("commands_beside_unfinished"), strict=True)
-    words = [command.format(unfinished=UNFINISHED).split() for command in commands]
+    words = [[word.format(unfinished=UNFINISHED) for word in command.split()] for command in commands]
     said = medtasks(*words, cwd=tmp_path, PYTHONPATH=f"{UNFINISHED}:{ROOT}")
     assert tuple(told.code for told in said) == codes
     reported, helped, another, *failed = said

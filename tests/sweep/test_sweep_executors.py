@@ -32,8 +32,8 @@ def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatc
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     monkeypatch.setattr(slurm_executor, "_POLL_INTERVAL", 0)
     queue = tmp_path / "queue"
-    program(tmp_path, "sbatch", f"cat $1 > {tmp_path}/script; echo x >> {queue}; echo Submitted batch job 42")
-    program(tmp_path, "squeue", f"test ! -e {queue} || echo 42")
+    program(tmp_path, "sbatch", f"cat \"$1\" > '{tmp_path}/script'; echo x >> '{queue}'; echo Submitted batch job 42")
+    program(tmp_path, "squeue", f"test ! -e '{queue}' || echo 42")
     program(tmp_path, "srun", "")
     content = served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2, slurm={"qos": "low"})
     plan = Plan(**content, slurm={"partition": "gpu", "qos": "high"})

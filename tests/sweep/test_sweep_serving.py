@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -35,8 +36,10 @@ RUNS = [
 
 def served(folder: Path, seconds: float = 0.3, **changed: Any) -> dict[str, Any]:
     """A plan with one model, whose server is a program of these tests."""
-    program = f"{sys.executable} {ROOT}/tests/support/served_model.py {{port}} {folder}/requests {seconds}"
-    model = {"name": "m", "serve": program, "model_args": {"model": "m", "num_concurrent": 2}, **changed}
+    paths = (sys.executable, f"{ROOT}/tests/support/served_model.py", f"{folder}/requests")
+    python, program, requests = map(shlex.quote, paths)
+    serve = f"{python} {program} {{port}} {requests} {seconds}"
+    model = {"name": "m", "serve": serve, "model_args": {"model": "m", "num_concurrent": 2}, **changed}
     return {"output": str(folder / "sweep"), "data": "sample", "runs": RUNS, "models": [model]}
 
 
@@ -129,7 +132,7 @@ def test_how_many_jobs_run_at_once(by_model, changed, most, tmp_path, quick):
 
 
 def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeypatch):
-    program(tmp_path, "nvidia-smi", f"echo $* > {tmp_path / 'asked'}; echo 300.5; echo [N/A]; echo 99.5")
+    program(tmp_path, "nvidia-smi", f"echo $* > '{tmp_path}/asked'; echo 300.5; echo [N/A]; echo 99.5")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     now = [100.0]
     monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
