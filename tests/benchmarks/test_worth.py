@@ -193,15 +193,14 @@ def test_physicians_corrections_are_known_issues(tmp_path):
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_the_readme_has_the_packages_figure_and_the_package_no_rows(name):
     benchmark: Any = benchmarks()[name]
-    held = measured(benchmark.data.shortcuts)
+    path = benchmark.data.shortcuts
+    held = measured(path)
     assert set(held) == {"parts", "verdicts"}
     for part in held["parts"].values():
         assert set(part) - {"part"} == {"task", "options", "n", "source", "measured", "package", "readers"}
     for content, digits in held["verdicts"].items():
         assert held["parts"][content]["n"] <= 4 * len(digits) + 3
-    of_all_rows = [benchmark.tasks.whole, ""]
-    (content,) = (key for key, part in held["parts"].items() if [part["task"], part["options"]] == of_all_rows)
-    reached: Any = most_reached(benchmark.data.shortcuts, content, "acc")
+    reached: Any = most_reached(path, content_of(benchmark.tasks.whole, path), "acc")
     assert f"{100 * reached.value:.1f} %" in (ROOT / "tasks" / name / "README.md").read_text()
 
 

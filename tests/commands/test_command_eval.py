@@ -94,26 +94,13 @@ def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(tmp_path):
     assert f"2 of {len(samples)} requests" in remark and "prompt is too long" in remark
 
 
-def test_the_end_of_a_run_says_what_came_out(tmp_path, capsys):
+@each_row("ends_of_runs")
+def test_the_end_of_a_run_says_what_came_out(name, words, said, capsys):
+    """A pattern for all that is said; SAVED stands for the path of the results."""
     with LocalServer(lambda body: "\\boxed{1}") as served:
-        assert evaluated(served, "medhallu", "--limit", "4") == 0
-        *scores, share, nothing, spent, where, way_on = capsys.readouterr().out.splitlines()
-        (saved,) = Path("out").rglob("results_*.json")
-        assert [line.split()[:3] for line in scores[1:3]] == [["medhallu", "acc", "4"], ["medhallu", "f1", "4"]]
-        assert (share, nothing) == ("medhallu: --limit 4, 4 of 28 examples (14.3 %)", "")
-        assert re.fullmatch(r"[\d.]+ s, 28 prompt tokens, 12 completion tokens", spent)
-        assert (where, way_on) == (f"saved in {saved}", f"next: medtasks report {saved} -o report.html")
-        for more, last in ([], "next: run the same command with --extend"), (["--no_keep"], "saved in "):
-            assert evaluated(served, "medhallu", "--limit", "2", "--predict_only", *more) == 0
-            lines = capsys.readouterr().out.splitlines()
-            assert lines[0].startswith("no scores") and lines[-1].startswith(last)
-        words = [*served.run_of("medhallu"), "--limit", "2"]
-        succeed(*words, "--json")
-        told = json.loads(capsys.readouterr().out)
-        assert {"limit": 2, "model": "m", "answers_taken_over": 0, "results": None}.items() <= told.items()
-        assert told.keys() >= {"scores", "seconds", "tokens", "against", "problem"}
-        succeed(*words)
-        assert capsys.readouterr().out.splitlines()[-1].startswith("not saved; --output_path")
+        succeed(*served.run_of("medhallu"), *words)
+    saved = "".join(map(str, Path("out").rglob("results_*.json")))
+    assert re.fullmatch(said.replace("SAVED", re.escape(saved)), capsys.readouterr().out, re.DOTALL)
 
 
 def test_the_probe_and_the_run_send_the_same_and_no_empty_stop():
@@ -124,18 +111,6 @@ def test_the_probe_and_the_run_send_the_same_and_no_empty_stop():
         for body in served.requests:
             assert body["max_tokens"] == 7 and "stop" not in body
             assert {**body, "messages": None, "max_tokens": None} == {**probe, "messages": None, "max_tokens": None}
-
-
-def test_the_server_is_asked_with_the_key_and_nobody_else_sees_it(monkeypatch, tmp_path, capsys):
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-canary")
-    with LocalServer(lambda body: ".") as served:
-        assert evaluated(served, "medhallu", "--limit", "2", auth_token="my-secret") == 0
-        assert {headers["authorization"] for headers in served.headers} == {"Bearer sk-canary"}
-        monkeypatch.setenv("OPENAI_API_KEY", "sk-canary\r")
-        assert evaluated(served, "medhallu", "--limit", "2") == 1
-    (file,) = tmp_path.rglob("results_*.json")
-    told = "".join(capsys.readouterr()) + file.read_text()
-    assert "[secret]" in told and not re.search("canary|my-secret", told)
 
 
 # ---- which tasks are known

@@ -103,14 +103,14 @@ def test_files_of_prompts_lose_no_word_either(tiny_model, tmp_path):
     from transformers import AutoTokenizer
 
     tokenizer = AutoTokenizer.from_pretrained(tiny_model)
-    tokenizer.chat_template = NO_SYSTEM_ROLE
+    tokenizer.chat_template = f"{NO_SYSTEM_ROLE}{{{{ add_generation_prompt }}}}"
     tokenizer.save_pretrained(tmp_path)
     words = ["requests", "--data", "sample", "--tasks", "medhallu", "--limit", 1, "--form", "completions"]
     words += ["--model_args", f"tokenizer={tmp_path}", "--apply_chat_template", "-o", tmp_path / "r.jsonl"]
     assert exit_code(words) == 0
     (request,) = json_lines(tmp_path / "r.jsonl")
     asked_for = " ".join(request["body"]["prompt"].split())
-    assert all(text in asked_for for text in words_of("medhallu"))
+    assert asked_for.endswith("True") and all(text in asked_for for text in words_of("medhallu"))
 
 
 @pytest.mark.parametrize("status", [400, 500])

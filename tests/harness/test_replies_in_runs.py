@@ -11,10 +11,10 @@ import pytest
 from commanding import exit_code, one_line, succeed
 from fake_time import FakeTime
 from given import FILE, each_row, medmcqa_rows, table, write_rows
-from lm_eval.api.model import LM, CacheHook
+from lm_eval.api.model import CacheHook
 from lm_eval.api.registry import get_model
 from local_server import HANG_UP, Answer, Fault, LocalServer, Request, completion
-from running import evaluate, model_of, samples, saved_results, saved_samples
+from running import Scripted, evaluate, model_of, samples, saved_results, saved_samples
 from scripts import echoed, in_turn, refusal, together
 from tool_caller import tagged
 
@@ -308,26 +308,14 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
     assert type(model.cache_hook) is CacheHook
 
 
-class VLLM(LM):  # type: ignore[misc]
-    """As far as it is asked what it is."""
-
-    loglikelihood = loglikelihood_rolling = generate_until = None
-    model = SimpleNamespace(
-        llm_engine=SimpleNamespace(
-            vllm_config=SimpleNamespace(
-                device_config=SimpleNamespace(device_type="cpu"),
-                model_config=SimpleNamespace(dtype="torch.bfloat16", revision="1a2b"),
-            )
-        )
-    )
-
-
 def test_results_say_what_vllm_was(monkeypatch):
     monkeypatch.setattr("medtasks_utils.harness.models.version", {"vllm": "0.32.0"}.get)
+    about = SimpleNamespace(dtype="torch.bfloat16", revision="1a2b", device_type="cpu")
+    settings = SimpleNamespace(device_config=about, model_config=about)
+    engine = SimpleNamespace(llm_engine=SimpleNamespace(vllm_config=settings))
     expected = {"device": "cpu", "model_dtype": "torch.bfloat16", "model_revision": "1a2b", "vllm_version": "0.32.0"}
-    assert provenance_of(VLLM()) == expected
-    monkeypatch.setattr(VLLM, "model", None)  # several engines
-    assert provenance_of(VLLM()) == {}
+    for model, found in (engine, expected), (None, {}):  # none if there are several
+        assert provenance_of(type("VLLM", (Scripted,), {"model": model})()) == found
 
 
 @pytest.mark.torch

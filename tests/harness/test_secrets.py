@@ -65,6 +65,7 @@ def test_a_key_is_in_nothing_that_a_run_leaves_or_prints(place, given, ends, par
     assert exit_code([*words, "--verbosity", "DEBUG"]) == ends
     told = "".join(capfd.readouterr())
     assert "\x1b" not in told and parrot.requests
+    assert place != "key of OpenAI" or parrot.headers[0]["authorization"] == f"Bearer {KEY}"
     for text in (told, left(tmp_path)):
         assert not re.findall("(?s).{0,80}canary.{0,40}", text)
 
@@ -79,7 +80,7 @@ def test_a_key_in_an_address_is_refused_without_it(user, parrot, capfd):
 # ---- where it is sent
 
 
-@pytest.mark.parametrize(("status", "is_same"), [(307, True), (308, True), (307, False), (302, False)])
+@each_row("redirects")
 def test_a_key_follows_a_redirect_only_within_one_server(status, is_same, tmp_path, capfd):
     with LocalServer() as other, LocalServer() as server:
         place = server if is_same else other

@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import pytest
 from given import each_row, table
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,7 +39,7 @@ def test_a_malformed_call_is_a_call_with_a_problem(reply, problem):
     assert problem in str(call.problem)
 
 
-@pytest.mark.parametrize(("written", "more", "left"), [(16, 0, 0), (19, 3, 0), (120, 84, 20)])
+@each_row("numbers_of_calls")
 def test_sixteen_calls_of_a_reply_are_run_and_a_hundred_read(written, more, left):
     calls, rest = read_calls(f"{CALL}\nx\n" * written, BOTH)
     told = Call("", problem=f"{more} more calls were not run: at most 16 are run per reply")

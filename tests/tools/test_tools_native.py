@@ -19,7 +19,6 @@ from tool_caller import run, tagged, turn
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
-from medtasks_utils.tools.loop import LAST_TURN
 from medtasks_utils.tools.native import as_one_text, understand
 
 BOTH: Any = TOOLS_BY_NAME
@@ -98,12 +97,8 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
     asked, *results = second["messages"][-5:]
     assert (asked["role"], asked["content"]) == ("assistant", "I compute.")
     assert asked["tool_calls"][3] == calls[3], "what a server adds to a call is its own"
-    named = [(call["id"], call["function"]["name"]) for call in calls]
-    assert [(m["role"], m["tool_call_id"], m["name"]) for m in results] == [("tool", *each) for each in named]
-    contents = [message["content"] for message in results]
-    assert (contents[0], contents[3]) == ("42", f"6\n{LAST_TURN}")
+    assert results == table("results_of_parallel_calls")
     assert config(result)["sandbox"] == "a sandbox"
-    assert "there is no tool 'abacus'" in contents[1] and "not valid JSON" in contents[2]
     for sample in samples(result):
         assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, 4, 2)
         assert sample["resps"] == [[ANSWER]]
@@ -130,7 +125,7 @@ def test_reasoning_goes_back_with_its_calls_in_the_field_that_the_server_sent_it
 
 
 @pytest.mark.usefixtures("undescribed")
-@pytest.mark.parametrize(("status", "is_said"), [(400, True), (422, True), (500, True), (401, False)])
+@each_row("results_refused")
 def test_a_server_that_refuses_the_results_of_calls_ends_the_run_with_the_way_out(status, is_said):
     answers = in_turn(completion(None, tool_calls=table("parallel_calls")), refusal(status, "no role tool"))
     with LocalServer(answers) as server, pytest.raises(MedtasksError) as raised:
