@@ -287,7 +287,7 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
     """It generates in an order of its own, and a prompt that does not fit is not sent."""
     from fake_vllm import vllm_model
 
-    ends = [("stop", "stop"), ("length", "length"), ("abort", "unknown"), (None, "unknown")]
+    ends = table("ends_of_vllm")
 
     def answer(prompt, parameters):
         number = number_of({"prompt": prompt})

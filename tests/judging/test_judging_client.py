@@ -216,8 +216,7 @@ def test_the_database_of_an_earlier_version_is_read_and_left_as_it_is(tmp_path):
     path = tmp_path / "judge.sqlite3"
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("CREATE TABLE replies (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL)")
-        rows = [("a", '{"text": "old"}', 0.0), ("b", '{"text":', 0.0), ("c", "5", 0.0)]
-        database.executemany("INSERT INTO replies VALUES (?, ?, ?)", rows)
+        database.executemany("INSERT INTO replies VALUES (?, ?, ?)", table("replies_of_earlier_versions"))
     before = path.read_bytes()
     Cache(path).put("b", "new")
     assert list(map(Cache(path).get, "abc")) == ["old", "new", None]

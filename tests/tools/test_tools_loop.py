@@ -51,7 +51,7 @@ def test_a_round_is_one_batch_over_the_examples_still_going(monkeypatch):
     model = Caller(script)
     result = evaluate("medcalc_bench_calculator", model, limit=4)
     assert [len(batch) for batch in model.batches] == [4, 3, 2, 1]
-    assert [(sample["turns"], sample["tool_calls"]) for sample in samples(result)] == [(1, 0), (2, 1), (3, 2), (4, 3)]
+    assert [(sample["turns"], sample["tool_calls"]) for sample in samples(result)] == [(n + 1, n) for n in range(4)]
     assert len(set(forgotten)) == 4, "each session once it is over"
 
 
