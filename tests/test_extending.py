@@ -120,7 +120,7 @@ def test_readings_are_shown_with_their_evidence(said):
 
 
 def test_a_run_of_an_environment_is_imported(said, folder):
-    imported = json.loads((folder / said["import"].out.strip()).read_text())
+    imported = json.loads((folder / said["import"].out.splitlines()[0]).read_text())
     ours = saved_results(folder / "a")["results"]["toybench"]
     theirs = imported["results"]["toybench"]
     unknown = ("env_", "cut", "acc_finished")  # of the environment, or of how a reply ended
