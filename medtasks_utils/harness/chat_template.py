@@ -1,5 +1,6 @@
 """Render messages by the chat template of a model, in a way in which every word of them reaches the model."""
 
+import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy
@@ -11,6 +12,7 @@ from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.writing import JsonObject, counted
 
 from .lm_eval_names import LM
+from .signature import generation_as_signed
 
 Message = JsonObject
 Messages = Sequence[Message]
@@ -18,6 +20,8 @@ Messages = Sequence[Message]
 TODAY = date(2024, 7, 26)
 """What templates are told that today is; Llama 3's takes this date where it cannot ask."""
 _NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
+_OF_CALLS = ("tokenize", "add_generation_prompt", "continue_final_message", "chat_template", "tools")
+"""What the tokenizer's function gets beside the switches of a template."""
 
 
 def in_user_turn(messages: Messages) -> Messages:
@@ -61,7 +65,9 @@ class ChatTemplate:
         self.tools: list[JsonObject] = []
         self._apply, self._role = apply, system_role
         self._way: Sequence[str] | None = None
-        self._has_date = False
+        self._has_date = self._has_today = False
+        self._rendered_last: tuple[Messages, JsonObject, str] = ([], {}, "")  # messages, settings, prompt
+        self._switches: JsonObject = {}  # those that change the prompt
         self._count = 0
         self._losses: list[str] = []
         self._tokenizer: Any = None
@@ -93,6 +99,7 @@ class ChatTemplate:
             ways = [way for way in _WAYS if ("system_in_user" in way) in moved]
             self._way = min(ways, key=lambda way: self._number_lost(way, messages, settings))
             _, losses = self._rendered(self._way, messages, settings)
+            self._switches = self._effective_switches()
             if self._role == "system" and losses and messages[0]["role"] == "system":
                 raise UsageError(
                     f"system_role=system: the model's chat template drops words of the messages ({losses[0]!r}): leave "
@@ -103,7 +110,8 @@ class ChatTemplate:
     @property
     def changes(self) -> list[str]:
         """What was rendered differently than by the template alone on the day of the run, as signatures say it."""
-        return [*(self._way or ()), *([f"date={TODAY}"] if self._has_date else [])]
+        switches = [generation_as_signed(self._switches)] if self._switches else []
+        return [*(self._way or ()), *switches, *([f"date={TODAY}"] if self._has_date else [])]
 
     def remarks(self) -> Iterator[str]:
         """Yield remarks for readers of the results on what was changed, and on words that are lost nevertheless."""
@@ -115,6 +123,8 @@ class ChatTemplate:
             )
         if "think_unclosed" in way:
             yield "the model's chat template takes /think for a switch: prompts say <think> for <think>...</think>"
+        if self._has_today:
+            yield "the model's chat template may put the date of the run into prompts, which differ the next day"
         if self._losses:
             yield (
                 f"the model's chat template drops words of {len(self._losses)} of {counted(self._count, 'prompt')}, "
@@ -137,9 +147,10 @@ class ChatTemplate:
         prompt = self._apply(messages, **settings)
         if self._tokenizer is None or not isinstance(prompt, str):  # a server renders them, or the model in its own way
             return prompt, []
-        words = " ".join(prompt.split())
-        texts = [" ".join(str(message.get("content") or "").split()) for message in messages]
-        return prompt, [_first_lost(text, words) for text in texts if text not in words]
+        words = _spaced(prompt)
+        contents = [str(message.get("content") or "") for message in messages]
+        lost = (each for each in contents if _spaced(each) not in words and _in_json(each) not in words)
+        return prompt, [_first_lost(_spaced(each), words) for each in lost]
 
     def _by_tokenizer(self, messages: Messages, **settings: Any) -> Any:
         """Call the tokenizer's function, which takes any day for today, and takes no setting that is None."""
@@ -150,12 +161,33 @@ class ChatTemplate:
         dates = {TODAY.strftime(now[2]) for now in _NOW.finditer(template)} if isinstance(template, str) else ()
         if dates:
             given["chat_template"] = _NOW.sub(lambda now: repr(TODAY.strftime(now[2])), template)
+        self._has_today = "strftime_now(" in str(given.get("chat_template") or template)
         try:
             prompt = self._tokenizer.apply_chat_template(messages, **given)
         except Exception as error:  # templates raise all kinds of errors; of some, lm_eval drops the system message
             raise UsageError(f"the model's chat template cannot render the messages: {reason_of(error)}") from None
         self._has_date = any(date in prompt for date in dates)
+        self._rendered_last = messages, given, prompt
         return prompt
+
+    def _effective_switches(self) -> JsonObject:
+        """Return the switches without which the last prompt would be another, such as ``enable_thinking``."""
+        messages, given, prompt = self._rendered_last
+
+        def without(name: str) -> Any:
+            return self._tokenizer.apply_chat_template(messages, **{key: given[key] for key in given if key != name})
+
+        return {name: given[name] for name in given if name not in _OF_CALLS and without(name) != prompt}
+
+
+def _spaced(text: str) -> str:
+    """Return a text with single spaces."""
+    return " ".join(text.split())
+
+
+def _in_json(text: str) -> str:
+    """Return a text as templates write it that escape it as JSON."""
+    return _spaced(json.dumps(text.strip(), ensure_ascii=False)[1:-1])
 
 
 def _first_lost(text: str, rendered: str) -> str:

@@ -9,15 +9,24 @@ from typing import Any
 from medtasks_utils.inference.replies import Reply
 
 _OF_TOKENS = (
-    r"[\[◁]think[\]▷]|<seed:think>|<\|channel\|>analysis(?:<\|message\|>)?|<\|channel>thought"
+    r"[\[◁]think[\]▷]|<seed:think>|<\|channel\|>analysis(?:<\|message\|>)?|<\|channel>thought|<\|START_THINKING\|>"
+    r"|<\|inner_prefix\|>|<unused94>(?:thought)?|<\|im_start\|>think\b|<\|open\|>think<\|sep\|>"
     r"|\Aanalysis(?=(?-i:[A-Z]))"  # without its special tokens
 )
-_OPEN = re.compile(rf"{_OF_TOKENS}|<(?:think|thinking|thought|reasoning)>|<\|begin_of_thought\|>", re.IGNORECASE)
-_OPEN_BY_ITSELF = re.compile(rf"\s*(?:{_OF_TOKENS})", re.IGNORECASE)
-_CLOSE = re.compile(
-    r"[<\[◁]/(?:seed:)?(?:think|thinking|thought|reasoning)[>\]▷]|<\|end_of_thought\|>|<channel\|>"
-    r"|<\|channel\|>final(?:<\|message\|>)?|(?=<\|channel\|>commentary)|(?<=\S)assistantfinal(?=\W|(?-i:[A-Z]))",
-    re.IGNORECASE,
+_OF_WORDS = r"<(?:thinking|thought|reasoning)>|<\|begin_of_thought\|>|Here are my reasoning steps:"
+_ENDS = (
+    r"[<\[◁]/(?:seed:)?(?:think|thinking|thought|reasoning)[>\]▷]|<\|end_of_thought\|>|<channel\|>|<\|END_THINKING\|>"
+    r"|<\|inner_suffix\|>|<unused95>|<\|im_start\|>answer\b|<\|close\|>think<\|sep\|>|\[BEGIN FINAL RESPONSE\]"
+    r"|<\|channel\|>final(?:<\|message\|>)?|(?=<\|channel\|>commentary)|(?<=\S)assistantfinal(?=\W|(?-i:[A-Z]))"
+)
+_OPEN = re.compile(rf"{_OF_TOKENS}|{_OF_WORDS}|<think>", re.IGNORECASE)
+_BY_TOKENS = re.compile(rf"\s*(?:{_OF_TOKENS})", re.IGNORECASE)
+_BY_WORDS = re.compile(
+    rf"\s*(?:{_OF_WORDS}|## Thinking\n|Here(?:'s| is) my thought process:|(?:think|thought)\n)", re.IGNORECASE
+)
+_CLOSE = re.compile(_ENDS, re.IGNORECASE)
+_CLOSE_BY_WORDS = re.compile(
+    rf"{_ENDS}|^(?:## Final Response|Here(?:'s| is) my response:|answer)\s", re.IGNORECASE | re.MULTILINE
 )
 _BEGUN = re.compile(r"\s*|\s*\n[^\n<]{1,60}")  # what follows the mark in a prompt, such as "Okay,"
 _TAG = "<think>"
@@ -36,7 +45,8 @@ def opened_by(prompt: Any) -> str:
 def separated(reply: Reply, opening: str) -> Reply:
     r"""Return a reply whose text has no reasoning but in think tags that are closed; the rest is in ``reasoning``.
 
-    A reply with think tags of its own is returned unchanged.
+    A reply with think tags of its own is returned unchanged, and so is a finished one that opens reasoning in words,
+    such as a heading, and does not close it.
 
     Args:
         reply: the reply.
@@ -48,10 +58,13 @@ def separated(reply: Reply, opening: str) -> Reply:
     >>> reply, reply.reasoning
     ('A', '[THINK]B?')
     """
-    is_in_text = reply.lower().lstrip().startswith(_TAG) or not (opening or _OPEN_BY_ITSELF.match(reply))
+    is_in_words = not opening and _BY_WORDS.match(reply)
+    is_in_text = reply.lower().lstrip().startswith(_TAG) or not (opening or is_in_words or _BY_TOKENS.match(reply))
     if reply.reasoning or reply.refusal or not reply or is_in_text:
         return reply
-    *_, close = (None, *_CLOSE.finditer(reply))
+    *_, close = (None, *(_CLOSE_BY_WORDS if is_in_words else _CLOSE).finditer(reply))
+    if is_in_words and not close and reply.ended != "length":
+        return reply
     if close and close[0].lower() == "</think>" and opening.startswith(_TAG):
         return Reply(opening + reply, **reply.facts)
     reasoning, text = (reply[: close.start()], reply[close.end() :]) if close else (reply, "")

@@ -18,8 +18,8 @@ The idea and the form come from sacreBLEU.
               prefix, choices of log-likelihood tasks, schemas of native tools; as messages before the chat template
               or, without one, as sent; earlier results have ``prompt`` instead, a hash of the templates
 ``chat``      whether the model's chat template was applied
-``rendered``  what was changed for the chat template (``system_in_user``, ``think_unclosed``), and the date that it got
-              (``date=…``); absent if it changes nothing
+``rendered``  what was changed for the chat template (``system_in_user``, ``think_unclosed``), the switches that changed
+              the prompt (``enable_thinking=…``), and the date that it got (``date=…``); absent if there is nothing
 ``shots``     number of few-shot examples
 ``gen``       generation settings, without empty ones and those of greedy decoding
 ``repeats``   generations per example

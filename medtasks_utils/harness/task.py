@@ -359,7 +359,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         alike = sum(len(examples) for examples in shown.values() if len(examples) > 1)
         if alike:
             self.remark(f"{alike:,} examples have the prompt of another, though they differ; check doc_to_text")
-        if not self.generates and text.rstrip().endswith(("<think>", "[THINK]")):
+        if not self.generates and opened_by(text):
             self.remark("the chat template opens reasoning, inside which the letters are compared")
         model = self.model
         if model is None or not runs_in_process(model) or not self.generates:

@@ -66,9 +66,9 @@ def failure_of(exchanges: Sequence[Exchange]) -> str | None:
 
 def _place_of_text(replies: Sequence[Reply]) -> str:
     """Return the end of a sentence on empty replies: where their text is; an empty string if there is none."""
-    fields = Counter(reply.reasoning_field for reply in replies if reply.reasoning)
+    fields = Counter(reply.reasoning_field for reply in replies if reply.reasoning_field)
     if not fields:
-        return ""
+        return "; they end inside their reasoning" if any(reply.reasoning for reply in replies) else ""
     named = " and ".join(f"{name} ({count})" for name, count in fields.items())
     return f"; their text is in the field {named}: start the server without a reasoning parser, or with the model's own"
 

@@ -1,5 +1,6 @@
 """What a model is asked through chat templates, written in the manner of those of eight families, and what is read."""
 
+import json
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from scripts import in_turn
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.evaluation import Evaluation
+from medtasks_utils.harness.reasoning import opened_by
 
 MARKS = ["[THINK]", "[/THINK]", "<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|channel>", "<channel|>"]
 """Special tokens of models that reason."""
@@ -79,8 +81,12 @@ def words_of(task: str) -> list[str]:
 @each_row("chat_templates")
 def test_no_template_loses_a_word_unsaid(name, template, changes, says, hf):
     metadata, (sample, _), changed = asked(hf(template))
-    assert changed == changes and says in " ".join(metadata.get("remarks", []))
-    prompt = " ".join(sample["arguments"][0][0].split())
+    remarks = " ".join(line for line in metadata.get("remarks", []) if "chat template" in line)
+    assert changed == changes and says in remarks and bool(says) == bool(remarks)
+    prompt = sample["arguments"][0][0]
+    if name == "escapes_json":
+        prompt = "".join(json.loads(f"[{prompt.replace('}{', '},{')}]")[place]["text"] for place in (0, 1))
+    prompt = " ".join(prompt.split())
     for text in words_of("medmcqa_openmed"):
         text = text.replace("<think>...</think>", "<think>") if name == "nemotron_2" else text
         assert (text in prompt) == (name != "loses_words" or "Choices" not in text)
@@ -125,6 +131,15 @@ def test_a_server_without_a_system_role_names_the_way_out(status):
 
 
 @pytest.mark.torch
+def test_switches_that_change_the_prompt_are_signed(hf):
+    template = f"{PLAIN}{{{{ '<think></think>' if enable_thinking is defined and not enable_thinking }}}}"
+    for given, changes in (({"enable_thinking": False, "unknown": 1}, "enable_thinking=false"), ({}, "")):
+        model = hf(template)
+        model.chat_template_args = given
+        assert asked(model)[2] == changes
+
+
+@pytest.mark.torch
 def test_vllm_gets_no_switch_that_is_unset(tiny_model, monkeypatch):
     """Some templates take ``enable_thinking=None`` for off."""
     model = vllm_model(monkeypatch, str(tiny_model), lambda *_: ("", 1, "stop"), 4000)
@@ -156,6 +171,26 @@ def test_nothing_is_read_in_reasoning_as_behind_a_reasoning_parser(name, templat
     assert all(sample["answered"] and last in sample["resps"][0][0].rpartition("No.")[2] for sample in whole)
     assert all(str(sample["filtered_resps"][0])[0] in last for sample in whole)
     assert name != "think_opened" or whole[0].get("format", 1.0) == 1.0
+    if name == "think_opened":  # a malformed block of think tags does not lose MedCalc-Bench's tag
+        return
+    own = start or opened_by(template)
+    thoughts = f"So {first} maybe. But wait, option B"
+    for parsed, marked in (
+        (completion(f"It is {last}", reasoning_content=thoughts), f"{own}{thoughts}{end}It is {last}"),
+        (completion(None, "length", reasoning_content=thoughts), f"{own}{thoughts}"),
+    ):
+        read = []
+        for reply in (parsed, completion(marked, parsed["choices"][0]["finish_reason"])):
+            with LocalServer(in_turn(reply)) as server:
+                result = evaluate(task, model_of(server), limit=1)
+            read.append(
+                [
+                    (sample["answered"], sample["answered"] and str(sample["filtered_resps"][0]))
+                    for filter_name in ("strict-match", "flexible-extract")
+                    for sample in samples(result, filter_name)
+                ]
+            )
+        assert read[0] == read[1]
 
 
 def test_a_server_whose_template_opens_reasoning_shows_in_finished_replies():
