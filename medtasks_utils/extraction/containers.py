@@ -15,23 +15,30 @@ from .words import Mention, symbols_of
 # In these rows, "cand" is a box or an answer tag, whatever it contains.
 CONTAINER_ROWS = rows(
     r"""
-lead = [the fill option open if]*
+lead = [the fill option open if]* (word? if is)?
 -100 denied: not [the fill option open choose answer so colon is]* <cand>
     none: The answer is not \boxed{A}.
--100 denied: <cand> (?=close* comma? because? if? is [the fill so]* (wrong|not [the fill so]* (right|answer)))
+-100 said to be wrong: <cand> (?=close* (comma? because? word? if? is|word) {so} (wrong|not {so} (right|answer)))
     none: \boxed{A} would be wrong.
+-100 denied: reject {lead} <cand>
+    none: I would exclude \boxed{A}.
+-100 denied: though [^ stop line comma cand]{0,6}? <cand>
+    A: I choose \boxed{A}, although \boxed{B} was tempting.
 -100 denied: versus {lead} <cand>
     B: The answer is \boxed{B} rather than \boxed{A}.
 -100 asked: <cand> (?=stop not (stop|comma|line|$))
     none: Is it \boxed{A}? No.
 -100 draft: draft ~3 <cand>
     C: I choose C. My first answer was \boxed{A}.
--100 one of two: <cand> (?=close* [comma or op]+ {lead} cand)
+-100 one of two: <cand> (?=close* {or} cand)
     none: Either \boxed{A} or \boxed{B}.
--100 one of two: cand (close* [comma or op]+ {lead} cand)* close* [comma or op]+ {lead} <cand>
+-100 one of two: (?<!versus) cand (close* {or} cand)* close* {or} <cand>
     none: Either \boxed{A} or \boxed{B}.
+so = [the fill so]*
+or = open? [comma or op]+ (open [^ stop line close cand]* close)? (wrong comma)? {lead}
     """
 )
+_CLAUSE = later(r"[^.,;!?\n]*")
 _BEFORE, _AFTER = 160, 80  # maximum characters around a box or tag that may deny it
 
 _NEAR_BOX = later(
@@ -133,7 +140,8 @@ def candidates_in(text: str, keys: Sequence[str], value_of: Callable[[Container]
 def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate], str]:
     r"""Return the candidates in containers that the words around them do not deny, and the text without the others.
 
-    A box or tag that is one of two, or whose value is denied later, does not count either.
+    A box or tag that is one of two, or whose value is denied later, does not count either. Words after it that deny it
+    are left out, too.
     """
     surrounded, mentions, end = "", [], 0
     forms = [candidate for candidate in candidates if candidate.cue != "key"]
@@ -151,11 +159,12 @@ def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate],
         if first.value == second.value:
             first.evidence.pop("one of two", None)
             second.evidence.pop("one of two", None)
-    fallen = [candidate for candidate, place in zip(forms, found, strict=True) if place.weight <= -100]
-    values = {candidate.value for candidate in fallen}
+    fallen = [(candidate, place) for candidate, place in zip(forms, found, strict=True) if place.weight <= -100]
+    values = {candidate.value for candidate, _ in fallen}
     held = [each for each in candidates if each.cue == "key" or each.value not in values]
-    for candidate in reversed(fallen):
-        text = f"{text[: candidate.start]} {text[candidate.end :]}"
+    for candidate, place in reversed(fallen):
+        denial = _CLAUSE.match(text, candidate.end) if "said to be wrong" in place.evidence else None
+        text = f"{text[: candidate.start]} {text[denial.end() if denial else candidate.end :]}"
     return held, text
 
 

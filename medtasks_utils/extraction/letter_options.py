@@ -14,7 +14,10 @@ _CYRILLIC = later(
     r"(?<![^\W_])[АБВГСΑΒ](?![^\W_])(?=\s?[).,;:!»\"*\]—–]|\s[(—–-]|\s?$)|(?<=[тюй]\s)[АБВГС](?![^\W_])", re.M
 )
 _FOREIGN = later("[АБВГСΑΒأبجد]")
-_ARABIC = later(r"(?<!\w)[أبجد](?!\w)(?=\s?[).,:*\]»}<،-]|\s?$|\s\(|\sأو\s)|(?<=ه[يو]\s)[أبجد](?![\w؟])", re.M)
+_ARABIC = later(
+    r"(?<!\w)[أبجد](?!\w)(?=\s?[).,:*\]»}<،\"'-]|\s?$|\s\(|\s(?:أو|لأن|بل)\s)|(?:(?<=ه[يو]\s)|(?<=ختار\s))[أبجد](?![\w؟])",
+    re.M,
+)
 _ARABIC_IN_ORDER = str.maketrans("أبجد", "ABCD")
 # A capital letter that is not part of a name ("B-cell", "A's", "D+"), or a small letter.
 _LETTER = later(
@@ -24,7 +27,7 @@ _LETTER = later(
 _CLOSED = later(r"\s?[)\].:,;!*]|['\"](?!\w)|\s?$|\n", re.M)
 _UNFINISHED = later(r"\b(?!option|answer|choice)[a-z]{1,20} a\Z")  # the text breaks off after the article
 _ARTICLE = later(
-    r"(?<=[a-z0-9][.!?]\sA)\s[A-Z][a-z]|\s(?:[A-Z]{2,}\s(?!is\b)[a-z]|'?(?=[a-z0-9]))(?!(?:is|are|was|and|n?or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
+    r"(?<=[a-z0-9][.!?]\sA)\s[A-Z][a-z]|\s'[A-Za-z]|\s(?:[A-Z]{2,}\s(?!is\b)[a-z]|'?(?=[a-z0-9]))(?!(?:is|are|was|and|n?or|because|since|as|for|due|given|which|so|but|not|in|with|rather|here"
     r"|would|seems|must|should|can|cannot|remains|instead|over|fits|matches|makes|best|correctly|ist|und|oder|est|et|ou|weil|car|porque|es|y|o|e|den|only|through)\b)"
 )
 

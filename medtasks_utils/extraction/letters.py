@@ -52,6 +52,8 @@ over = ([bar line dash colon comma]|$)
 begun = (^|stop|line|so) [the fill comma]*
 wrong one = wrong option|{begun} wrong word|(option|fill) {to it} (wrong|not [word right fill]{1,2})
 to it = [because the is so fill]{0,3}
+60 odd: <any> (?=close* is the? odd)
+    D: The axillary nerve, which is a branch of the cord, is fine. D is the odd one out.
 60 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} odd {lead} <any> (?=close* (stop|line|$))
     C: All of these are features except (C).
 46 ends: open option {lead} <cand text> (?=close+ stop* line* $)
@@ -87,23 +89,27 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
     none: The options are:\n\nA) Axillary nerve
 -100 not chosen: not [^ stop line comma cand text]{0,6}? (choose|answer) [the fill option colon is answer choose]* <any>
     none: I would not choose A.
--100 not chosen: answer [^ stop line comma cand text]{0,3}? not is {lead} <any>
+-100 not chosen: answer [^ stop line comma cand text]{0,3}? (not is|is not) {lead} <any>
     none: The answer cannot be A. It cannot be C either.
 -60 denied: [versus odd] {lead} <any>
     C: Rather than the axillary nerve, the findings indicate the long thoracic nerve.
 -60 denied: not [the fill option open is right so answer]* <cand text>
-    B: The answer is not A but B.
+    B: It is not A but B.
 -60 denied: <any> (?=close* [comma word]? (is|colon|dash|arrow|bar)* word? [the fill so]* (wrong|not))
     none: A is wrong.
--60 denied: (slip|wrong|other) [answer is colon to the word option]{0,4} <any>
+-60 denied: (slip|reject|wrong|other) [answer is colon to the word option]{0,4} <any>
     none: Incorrect: A
+-100 shown: example digits? colon line* [^ stop line cand text]{0,4} <any>
+    none: Write only the letter.\n\nExample:\nA: B
+-100 shown: example digits? colon line* [cand weak] colon <any>
+    none: Write only the letter.\n\nExample:\nA: B
 -60 formula: <cand weak> (?=op (digits|open)|eq (word|digits))
     none: A = 213, so the anion gap is high
 -60 formula: (word|digits) op <cand weak>
     none: The heat is Q = h * A
 -30 supposed: if [^ stop line]{0,8}? <any>
     D: Some say the answer is A. My answer: D.
--40 supposed: <cand text> (?=close* fill? if)
+-40 supposed: <cand text> (?=close* fill? if (?!is the (fill|right|[word heading] about answer)))
     A: Axillary nerve palsy. Long thoracic nerve would be a winged scapula
 -30 example: such [^ stop line cand text]{0,8}? <text>
     none: Nerves of the plexus, such as the axillary nerve, are injured in falls.
@@ -113,12 +119,20 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
     none: B antigen and D-galactose are not relevant.
     """
 )
-_SEVERAL = "[cand text] close* [comma or dash fill range op]+ [the option open or]* (?=[cand text])"
-_LACKING = (
-    "[any] close* [comma word]? (is|colon|dash)* word? [the fill so]* not (?![the fill so]* [right answer choose any])"
+_SEVERAL = (
+    "[cand text] close*"
+    " ([comma or dash fill range op]+ [the option open or]*|open? or [the option open close fill if]*) (?=[cand text])"
 )
+# What is said of the choice that is not so, and of the one that is false.
+_NOT_SO = "not (?![the fill so]* [right answer choose any])"
+_FALSE = "wrong|cross|not [the fill so]* right"
 _ASKS_WHICH_NOT = later(
     r"\b(?:not|except|exclud\w+|least|false|incorrect|untrue|wrong)\b|n't\b|不|除|عدا|ليس|않|아닌|틀린", re.IGNORECASE
+)
+_ASKS_WHICH_FALSE = later(
+    r"\b(?:(?:not|except)\b.*\b(?:true|correct)|(?:true|correct)\b.*\bexcept|false|incorrect\w*|untrue|wrong|contraindicated"
+    r"|inappropriate|unlikely|unsuitable)\b",
+    re.IGNORECASE,
 )
 _ASKING = later(r"\b(?:which|what|who|all|following)\b.*|[^,]*\Z", re.IGNORECASE | re.DOTALL)
 _LACKS = 45.0  # support of a choice that lacks what is asked for
@@ -130,7 +144,8 @@ _BEFORE_ITEM = later(  # a list marker, "Option" or a number
     r"\W{0,8}(?:(?P<word>[^\W\d_]{1,14})\W{1,3}|\d{1,2}\W{1,3})?"
 )
 _CLAUSE = later(r"[^\n]{0,300}?(?=[.;!?]\s|[.;!?]?\s*(?:\n|$))")
-_OF_AN_ITEM = ("answer", "correct", "ticked")  # cues by which a list item is the answer
+_FEWEST = 3  # letters of a list within a line
+_OF_AN_ITEM = ("answer", "correct", "ticked", "lacking")  # cues by which a list item is the answer
 _MOST_OF_CUE = {"ticked": 1, "correct": 2}  # if a cue marks more choices than that, it chooses none
 
 
@@ -157,16 +172,22 @@ def read_letter(text: str, options: Sequence[str] = (), question: str = "") -> R
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
     """
+    asked_for = _asked_for(question)
+    return first_reading(text, lambda part: _read_part(latin_letters(part), options, asked_for))
+
+
+def _asked_for(question: str) -> str:
+    """Return the pattern of what is said of the choice asked for, if the question asks which is not so, else ""."""
     asking = _ASKING.search(question, question.rstrip().rfind(". ") + 1)
-    asks_which_not = asking is not None and _ASKS_WHICH_NOT.search(asking[0]) is not None
-    return first_reading(text, lambda part: _read_part(latin_letters(part), options, asks_which_not))
+    forms = ((_ASKS_WHICH_NOT, _NOT_SO), (_ASKS_WHICH_FALSE, _FALSE))
+    return "|".join(said for form, said in forms if asking and form.search(asking[0]))
 
 
-def _read_part(text: str, options: Sequence[str], asks_which_not: bool) -> Reading:
+def _read_part(text: str, options: Sequence[str], asked_for: str) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these hold no answer, its text."""
     inside, rest = upheld(candidates_in(text, _KEYS, lambda container: _inside(container, options)), text)
     plain = unformatted(rest, keep=JOINED)
-    symbols, candidates = _candidates(plain, options, asks_which_not)
+    symbols, candidates = _candidates(plain, options, asked_for)
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :])) < 0:
         reading = choose([each for each in inside if each.value] or inside)._replace(candidates=(*inside, *candidates))
         return reading if reading.value else NOTHING._replace(candidates=reading.candidates)
@@ -183,7 +204,7 @@ def _read_part(text: str, options: Sequence[str], asks_which_not: bool) -> Readi
     return NOTHING._replace(candidates=reading.candidates)  # also if the best candidate says that there is no answer
 
 
-def _candidates(plain: str, options: Sequence[str], asks_which_not: bool = False) -> tuple[Symbols, list[Candidate]]:
+def _candidates(plain: str, options: Sequence[str], asked_for: str = "") -> tuple[Symbols, list[Candidate]]:
     """Return a text as symbols, and its candidates with their weights."""
     symbols = symbols_of(plain, [*mentions_of(plain, options), *nothing.gives_up(plain)])
     candidates = weighed(LETTER_ROWS, symbols)
@@ -192,14 +213,18 @@ def _candidates(plain: str, options: Sequence[str], asks_which_not: bool = False
         first, second = at[match.start()], at[match.end()]
         if first.value and second.value and first.value != second.value:  # "B, the bone flap" is one choice
             first.evidence["one of several"] = second.evidence["one of several"] = -200
-    for match in symbols.matches(_LACKING) if asks_which_not else ():
+    lacks = f"[any] close* [comma word]? (is|colon|dash)* word? [the fill so]* ({asked_for})"
+    for match in symbols.matches(lacks) if asked_for else ():
         lacking = at[match.start()]
         lacking.evidence.pop("denied", None)
         if lacking.support < _LACKS:
             lacking.cue, lacking.support = "lacking", _LACKS
+    refused = {candidate.value for candidate in candidates if "not chosen" in candidate.evidence}
     for candidate in candidates:
         if candidate.cue in ("false", "odd"):
             candidate.evidence.pop("denied", None)
+        if candidate.cue == "named" and candidate.value in refused:
+            candidate.discard("not chosen elsewhere")
     written_out = [candidate for candidate in candidates if _is_written_out(candidate, plain)]
     if len({candidate.value for candidate in written_out}) == 1:
         first = written_out[0]
@@ -220,7 +245,7 @@ def _inside(container: Container, options: Sequence[str]) -> str | None:
     letter = letter_of(content.strip("'\"().[] "), digits=container.cue == "box")
     if letter:
         return letter
-    candidates = _candidates(unformatted(content), options)[1]
+    candidates = _candidates(unformatted(content).replace(";", ","), options)[1]
     letter = choose(candidates, _OPEN).value
     are_several = any("one of several" in candidate.evidence for candidate in candidates)
     says_none = container.key and content and not candidates and similar_text(content, options) is None
@@ -276,7 +301,7 @@ def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
             continue
         if before["word"] and before["word"].lower() not in words_of("option"):
             continue
-        if run and ("-" in before[0]) == is_bulleted and candidate.value == LETTERS[len(run) % len(LETTERS)]:
+        if run and ("-" in before[0]) == is_bulleted and candidate.value == LETTERS[len(run) : len(run) + 1]:
             run.append(candidate)
             items += run if len(run) == 2 else run[2:][-1:]
         elif candidate.value == "A":
@@ -284,13 +309,35 @@ def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     return items
 
 
+def _in_a_line(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the first three or more letters of a list of the choices within a line, such as "A) … B) … C) …"."""
+    run: list[Candidate] = []
+    for candidate in candidates:
+        signs = {plain[each.start + 1 : each.start + 2] for each in (*run, candidate)}
+        is_denied = candidate.weight < candidate.support
+        if plain[candidate.start] != candidate.value or is_denied or len(signs) > 1 or not signs <= {")", ".", ":"}:
+            continue
+        is_same_line = not run or "\n" not in plain[run[0].start : candidate.start]
+        if is_same_line and candidate.value == LETTERS[len(run) : len(run) + 1]:
+            run.append(candidate)
+        elif len(run) < _FEWEST:
+            run = [candidate] if candidate.value == "A" else []
+    return run if len(run) >= _FEWEST else []
+
+
 def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols, plain: str) -> None:
     """Discard the items of a list that restates the choices and, if there is one, choices that are only named."""
     items = _walked(plain, candidates)
-    cues = {"named", "first"} if items else set[str]()
+    in_a_line = _in_a_line(plain, candidates)
+    glossed = [symbols.mentions[match.start()].value for match in symbols.matches("[cand text] close* colon (?!line)")]
+    are_glossed = len({*glossed}) > 1  # such as "The nerve: … The vein: …"
+    cues = {"named", "first"} if items or in_a_line else set[str]()
+    of_glossed = ("named", "first", "leads") if glossed[:1] == ["A"] else ("named", "first")
     if symbols.has(_PARTS):
         cues |= {"leads", "first"}
     for candidate in candidates:
         is_item = candidate in items and candidate.cue not in _OF_AN_ITEM
-        if is_item or candidate.cue in cues:
+        is_item |= candidate in in_a_line and candidate.cue not in _OF_AN_ITEM[1:]
+        is_glossed = are_glossed and candidate.value in glossed and candidate.cue in of_glossed
+        if is_item or is_glossed or candidate.cue in cues:
             candidate.discard("the options are listed")

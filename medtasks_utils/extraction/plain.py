@@ -47,6 +47,7 @@ _unified = rewriter(
         r"^([ \t]*)[-*+]?[ \t]?(?:\[[xX✓✔]\]|☑|☒)[ \t]": r"\1✅ ",
         r"</?(?!think|answer|final|choice|result|verdict|score|value)[a-z][a-z0-9]{0,11}(?:\s[^<>\n]{0,120})?/?>": " ",
         r"\*(?:(?<=[\d)]\*)(?=[\d(])|(?<=[\w)] \*)(?= ?[\w(])|(?<=[\d)]\*) (?=[\d(]))": "×",
+        r"\[/INST\]": ("\n", "[/"),
         r"\bi\.\s?e\.": ("that is", ".e.|. e.|.E.|. E."),
         r"\bapprox\.": ("about", "approx.|Approx.|APPROX."),
         r"\bans\.": ("answer:", "ans.|Ans.|ANS."),
@@ -195,6 +196,9 @@ def line_start(text: str, at: int) -> int:
     return max(text.rfind("\n", 0, at), text.rfind(JOINED, 0, at)) + 1
 
 
+_TOKENS = later(r"<[^<>\s]{1,30}>")  # such as "<s>"
+
+
 @lru_cache(maxsize=4)
 def without_continuation(response: str) -> str:
     """Return a response, including its reasoning, up to a further question that it invents and answers.
@@ -203,7 +207,7 @@ def without_continuation(response: str) -> str:
     ('C\\n', 'So.\\nQuestion: …</think>B')
     """
     for start, end in islice(sorted(_further_questions(response)), 20):
-        answer, tag = final_text(response[:start]).strip(), TAG.search(response, end)
+        answer, tag = _TOKENS.sub("", final_text(response[:start])).strip(), TAG.search(response, end)
         within_reasoning = tag and tag[1]
         if within_reasoning or not answer or _PREAMBLE.fullmatch(answer):
             continue

@@ -62,6 +62,11 @@ def test_what_is_not_so_is_the_letter_if_the_question_asks_for_it(text, question
     assert read_letter(text, NERVES, question).value == letter
 
 
+@each_row("value_by_question")
+def test_an_intermediate_value_is_read_only_if_the_question_asks_for_it(text, question, value):
+    assert read_value(text, "decimal", question).value == value
+
+
 def test_a_stated_value_is_read_out_of_a_whole_response():
     found = [(text, value, read_value(text, kind).value) for text, (kind, value) in table("stated_value")]
     assert [row for row in found if not same(row[2], row[1])] == []

@@ -61,7 +61,7 @@ OF_ABSTAINING = (
 
 CORRECTED = "physicians have another value"
 _CORRECTED = ("corrected", "medcalc_v1_corrected")  # names of the split with physicians' labels
-_BEGINS_WITH_A_NUMBER = re.compile(r"\W{0,6}(?:about|approx\w{0,8}|around)?\W{0,6}\d", re.IGNORECASE)
+_BEGINS_WITH_A_NUMBER = re.compile(r"(?!.*\bor\b)\W{0,6}(?:about|approx\w{0,8}|around)?\W{0,6}\d", re.IGNORECASE)
 
 
 class MedCalcBenchOptions(ToolOptions):

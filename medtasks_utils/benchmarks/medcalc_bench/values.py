@@ -2,6 +2,7 @@
 
 import math
 import re
+from itertools import pairwise
 from typing import Literal
 
 from medtasks_utils.extraction.boxes import unwrap
@@ -41,8 +42,10 @@ to the cell = [^ stop line cand text bar]{0,8} bar (~3 bar)?
     62: The clearance is 62 mL/min. The half-life is 4.
 55 equals: [eq arrow] {lead} <cand text>
     24.5: 24.489… ≈ 24.5 kg/m²
-55 gives: gives [about the fill open eq colon so calc result]* <any>
+55 gives: [gives choose] [about the fill open eq colon so calc result]* <any>
     3: He scores 3 points out of a possible 9.
+55 gives: gives [^ stop line comma cand text op eq]{1,6} about <any>
+    4.6: With b = -1.209, this results in a GFR for the patient of 4.6.
 46 verb last: <any> (?=(word|pct){0,3} is (stop|line|$))
     (22, 6): 임신 22주 6일입니다.
 46 counted: <any> (?=(about the [cand weak])? [^ not comma colon stop line cand text]{0,5}? met)
@@ -67,6 +70,10 @@ to the cell = [^ stop line cand text bar]{0,8} bar (~3 bar)?
     none: <answer>1.5 to 2.0</answer>
 -70 range: <cand> (?=(word|pct){0,2} to cand)
     none: <answer>1.5 to 2.0</answer>
+-70 one of two: cand or <cand text>
+    none: <answer>12 or 14</answer>
+-70 one of two: <cand text> (?=or (cand|range))
+    none: <answer>12 or 14</answer>
 -45 range: (range|versus) ~4 <any>
     141: Result: 141. It is a normal value: 4
 -90 list: <cand text> (?=fill [cand weak])
@@ -125,15 +132,36 @@ _CODE = later(
     r"|\{\s*\"(?:name|tool|function)\"\s*:\s*\"\w{1,40}\"\s*,\s*\"(?:arguments|parameters|args|input)\"[^`]{0,2000}?\}\s*\}?",
     re.IGNORECASE,
 )
+_UNFENCED = later(  # lines of code, up to the last that prints
+    r"^(?:[ \t]*(?:[a-z_]\w*\s?[-+*/]?=[^=]|def |import |from |if |elif |else:|for |return |#).*\n+){1,60}"
+    r"[ \t]*print\(.*$",
+    re.MULTILINE,
+)
 _LEADING_MINUS = later(r"\A\s*[-–−]\s{1,2}(?=\.?\d)")
 _STATED_BEFORE_CODE = ("box", "tag", "key", "answer", "headed")
-_BODY = later(r"\b(weight|height)\b[^.;:=≈\n\d]{0,24}[=≈:]?\s*$", re.IGNORECASE)
-_SAYS_SOMETHING = later(r"[^\W\d_]{3}|\d[-–‑]\d|\A(?=\D*\Z)\s*\S")  # words, a range, or a sign for a number
+_QUANTITIES = (  # those from which others are calculated
+    "(?:ideal|target)(?: body)? weight|ibw",
+    "adjusted (?:body )?weight|abw",
+    "weight",
+    "height",
+    "bmi|body mass (?:mass )?index",
+    "bsa|body surface area",
+    "map|mean arterial pressure",
+    "anion gap",
+    "delta gap",
+    "r-?r interval",
+)
+_NAMED_BEFORE = later(
+    rf"\b(?:{'|'.join(f'({quantity})' for quantity in _QUANTITIES)})\b"
+    r"(?: ?\([a-z]{2,5}\))?[^.;:=≈()\n\d]{0,24}[=≈:]?\s*$",
+    re.IGNORECASE,
+)
+_SAYS_SOMETHING = later(r"[^\W\d_]{3}|\d[-–‑]\d|\bor\b|\A(?=\D*\Z)\s*\S")  # words, a range, or a sign for a number
 _MAX_CONTENT = 1000  # maximum characters of a text that states a single value
 
 
 def read_value(text: str, kind: Kind, question: str = "") -> Reading:
-    """Read the value that a text states as its result. A weight or height is an input unless the question asks for it.
+    """Read the value that a text states as its result. A weight or BMI is none unless the question asks for it.
 
     Decimals and integers are read as floats, dates as ``datetime.date``, and ages (``weeks_days``) as pairs (weeks,
     days).
@@ -141,6 +169,8 @@ def read_value(text: str, kind: Kind, question: str = "") -> Reading:
     >>> read_value("It is 9.76 mg/dL (normal: 8.5-10.2).", "decimal").value
     9.76
     """
+    if "print(" in text:
+        text = _UNFENCED.sub("```python\n```", text)
     code = [match.end() for match in _CODE.finditer(text)]
     after = first_reading(text[code[-1] :] if code else text, lambda part: _read_part(part, kind, question))
     if not code or after.value is not None:
@@ -194,6 +224,9 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
         mentions = [*find(plain.replace(BOLD, " "))]
     symbols = symbols_of(plain, mentions)
     candidates = weighed((*VALUE_ROWS, *ROWS_OF_KIND.get(kind, ())), symbols)
+    for first, second in pairwise(candidates):
+        if isinstance(first.value, float) and (first.value == second.value or _rounds(first.value, second.value)):
+            first.evidence.pop("one of two", None)
     for candidate in candidates:
         if kind == "integer" and isinstance(candidate.value, Percentage):
             candidate.evidence["a share"] = -60
@@ -212,10 +245,10 @@ def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
     symbols, candidates = _candidates(text, kind)
     asides = no_result.asides(symbols)
     least = _STATED + 1 if no_result.cannot(symbols) else 0.0
-    asked = question.partition("?")[0].lower()
+    asked = question[question.lower().find("what") :].partition("?")[0]
     for candidate in candidates:
-        body = _BODY.search(symbols.text[max(0, candidate.start - 60) : candidate.start])
-        if asked and body and body[1].lower() not in asked:
+        named = _NAMED_BEFORE.search(symbols.text[max(0, candidate.start - 60) : candidate.start]) if asked else None
+        if named and not re.search(_QUANTITIES[(named.lastindex or 1) - 1], asked, re.IGNORECASE):
             candidate.evidence["another quantity"] = -40
         if any(start <= candidate.start < end for start, end in asides):
             candidate.evidence["in an aside"] = -35
@@ -247,7 +280,7 @@ def content_value(content: str, kind: Kind) -> Reading:
     reading = choose(candidates)
     if reading.value is not None or not candidates or (no_result.cannot(symbols) and not text[0].isdigit()):
         return reading
-    beside = {"operand", "range", "list", "a share"}
+    beside = {"operand", "range", "list", "a share", "one of two"}
     left = [candidate for candidate in candidates if len(candidates) == 1 or not candidate.evidence.keys() & beside]
     if not left:
         return reading

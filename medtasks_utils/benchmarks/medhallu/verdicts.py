@@ -29,6 +29,8 @@ end = (?=close* (stop|line|comma|because|dash|colon|open|text|$))
     1: 1\n\nThe answer is correct in its first sentence.
 71 paired: text close* [open dash colon comma]+ option* <cand> (?=close|stop|line|$)
     1: The answer is factual in its first sentence. The rest is hallucinated (1).
+62 chosen: choose [to]? {lead} <cand> {end}
+    1: I would go with 1. It is factual only in part.
 60 therefore: so ~10 [is colon]* {lead} <cand text>
     1: It is factual in part, therefore it is hallucinated in the rest.
 75 ends: line {lead} <cand> (?=close* stop* line* $)
@@ -101,6 +103,7 @@ _VALUES = {
     "refuted": "1",
     "flaw": "1",
     "unsure": "2",
+    "cannot": "2",
 }
 _STRONG = ("factual", "hallu", "unsure")
 _DIGIT = later(
