@@ -18,7 +18,7 @@ CONTAINER_ROWS = rows(
 lead = [the fill option open if]* (word? if is)?
 -100 denied: not [the fill option open choose answer so colon is]* <cand>
     none: The answer is not \boxed{A}.
--100 said to be wrong: <cand> (?=close* (comma? because? word? if? is|word) {so} (wrong|not {so} (right|answer)))
+-100 said to be wrong: <cand> (?=close* ({being} {so} (wrong|not {so} {fit})|not is {so} {fit}))
     none: \boxed{A} would be wrong.
 -100 denied: reject {lead} <cand>
     none: I would exclude \boxed{A}.
@@ -35,6 +35,8 @@ lead = [the fill option open if]* (word? if is)?
 -100 one of two: (?<!versus) cand (close* {or} cand)* close* {or} <cand>
     none: Either \boxed{A} or \boxed{B}.
 so = [the fill so]*
+fit = (right|answer)
+being = (comma? because? word? if? is|word)
 or = open? [comma or op]+ (open [^ stop line close cand]* close)? (wrong comma)? {lead}
     """
 )
@@ -63,7 +65,7 @@ _OTHER_KEY = later(
 # Words before or after a box that only shows the requested form of an answer.
 _SHOWN = later(
     r"(?:for\s(?:example|instance)|e\.\s?g\.|such\sas|looks?\slike|like\sthis|in\sthe\sform(?:at)?(?:\sof)?|as\sin"
-    r"|z\.\s?B\.|par\sexemple|por\sejemplo|例如|would\s(?:then\s)?(?:write|read|put|be))[\s,:$(]{0,4}$"
+    r"|z\.\s?B\.|par\sexemple|por\sejemplo|例如|would\s(?:then\s)?(?:write|read|put))[\s,:$(]{0,4}$"
     r"|(?:^|[.!?\n]\s*|please\s|\b(?:and|then)\s)(?:reply|respond|answer|put|write|give|place|enclose|return|output|provide"
     r"|state|present|end|finish)\s(?:with|only|in|using|your|it)\b[^.!?\n:]{0,80}$"
     r"|\b(?:your|Ihre|votre|tu|su|sua)\s(?:final\s)?(?:answer|choice|value|verdict|response)\b[^.!?\n:]{0,40}$",

@@ -135,7 +135,7 @@ _CODE = later(
 _UNFENCED = later(  # lines of code, up to the last that prints
     r"^(?:[ \t]*(?:[a-z_]\w*\s?[-+*/]?=[^=]|def |import |from |if |elif |else:|for |return |#).*\n+){1,60}"
     r"[ \t]*print\(.*$",
-    re.MULTILINE,
+    re.MULTILINE | re.IGNORECASE,
 )
 _LEADING_MINUS = later(r"\A\s*[-–−]\s{1,2}(?=\.?\d)")
 _STATED_BEFORE_CODE = ("box", "tag", "key", "answer", "headed")
