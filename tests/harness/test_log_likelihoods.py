@@ -23,8 +23,8 @@ def test_an_echo_has_a_finite_number_for_each_token(name, output, is_whole):
     assert is_echo(output, 3) == is_whole
 
 
-def run_of(server: LocalServer, tasks: str, tokenizer: Path) -> list[str]:
-    arguments = {"tokenizer_backend": "huggingface", "tokenizer": tokenizer}
+def run_of(server: LocalServer, tasks: str, tokenizer: Path, **more: Any) -> list[str]:
+    arguments = {"tokenizer_backend": "huggingface", "tokenizer": tokenizer, **more}
     return server.run_of(tasks, kind="local-completions", base_url=f"{server.url}/completions", **arguments)
 
 
@@ -56,7 +56,8 @@ def test_log_likelihoods_are_requested_as_patiently_as_replies(number, fault, co
         return fault if body.get("echo") and len(asked) == number else echoed(body)
 
     with LocalServer(probed=answer) as server:
-        words = [*run_of(server, TASK, tiny_model), "--output_path", tmp_path]
+        words = run_of(server, TASK, tiny_model, max_retries=None, num_concurrent=None)
+        words += ["--output_path", str(tmp_path)]
         assert exit_code(words) == code
         errors = capsys.readouterr().err
         assert len(asked) == (9 if code else 18)
