@@ -15,6 +15,7 @@ from .answers import Answer
 from .base import Benchmark
 from .facts import Data, Example
 from .known_issues import ALIKE, CONTRADICTED, NO_IMAGE, contradicted, has_options_alike, refers_to_image, words_of
+from .option_order import in_new_order
 from .options import About, Needs, Options
 
 
@@ -23,6 +24,8 @@ class ChoiceOptions(Options):
 
     vary_order: Annotated[bool, About(needs=Needs("repeats above 1", lambda options: options.repeats > 1))] = False
     """show the choices in a different order in each generation; needs repeats"""
+    order_seed: int | None = None
+    """shuffle the choices of each example, with new letters, by this seed; those that name others keep their place"""
 
 
 ChoiceOptionsOf = TypeVar("ChoiceOptionsOf", bound=ChoiceOptions)
@@ -53,6 +56,11 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
     stated_by = "letter"
     answers = dict(zip(LETTERS, LETTERS, strict=True))
     blanks = {"": {"options": [""] * len(LETTERS)}}
+
+    def reordered(self, examples: Sequence[Example]) -> list[Example]:
+        """Return the examples with their choices in the order that ``order_seed`` asks for."""
+        seed = self.options.order_seed
+        return list(examples) if seed is None else [in_new_order(example, seed) for example in examples]
 
     def first_order(self, example: Example) -> str:
         """Return the letters in the order in which the prompt of the first generation shows them; A to D by default."""

@@ -136,6 +136,7 @@ class Data:
         cluster: the field whose value is the same in examples that are not independent; None if all are independent.
         stratum: the field whose groups enter macro averages with equal weight; None if there are no groups.
         shortcuts: the file with scores that are reached without the question; None if none were measured.
+        folder: the folder in a data directory, if another benchmark has the rows; by default, the benchmark's name.
         sample: the folder with sample rows, if it is outside this package.
         resources: a function that returns the downloads that tasks may need besides rows and packages.
     """
@@ -153,6 +154,7 @@ class Data:
     cluster: str | None = None
     stratum: str | None = None
     shortcuts: Path | None = None
+    folder: str = ""
     sample: Path | None = None
     resources: Callable[[], Sequence[Resource]] = tuple
 

@@ -13,7 +13,14 @@ from medtasks_utils.statistics.metrics import REPEAT_METRICS
 
 from .base import Benchmark
 
-OWN = tuple(sorted(module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)]) if module.ispkg))
+_FOLDER = Path(__file__).parent
+_OWN = {module.name: f"{module.name}.benchmark" for module in pkgutil.iter_modules([str(_FOLDER)]) if module.ispkg}
+_VARIANTS = {
+    f"{path.stem}_{path.parent.name}": f"{path.parent.name}.{path.stem}" for path in _FOLDER.glob("*/medmarks.py")
+}
+_MODULES = dict(sorted(_OWN.items())) | dict(sorted(_VARIANTS.items()))
+"""The modules of this package's benchmarks, by name; a variant of a benchmark, by other protocols, is beside it."""
+OWN = tuple(_MODULES)
 """Names of this package's benchmarks."""
 
 _REQUIRED = {
@@ -32,7 +39,9 @@ class Benchmarks(Registry):
 
     def __init__(self) -> None:
         package = __name__.rpartition(".")[0]
-        super().__init__("medtasks.benchmarks", {name: f"{package}.{name}.benchmark:BENCHMARK" for name in OWN})
+        super().__init__(
+            "medtasks.benchmarks", {name: f"{package}.{module}:BENCHMARK" for name, module in _MODULES.items()}
+        )
         self.problem = cache(self._problem)
         """The function :meth:`_problem`, which looks at each benchmark once."""
 

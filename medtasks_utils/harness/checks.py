@@ -57,7 +57,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
         try_folder(folder_of(config), "--output_path")
     check_model(config)
     lengths = [
-        (name, config.gen_kwargs.get("max_gen_toks") or task.config.generation_kwargs.get("max_gen_toks", 0))
+        (name, config.gen_kwargs.get("max_gen_toks") or task.config.generation_kwargs.get("max_gen_toks") or 0)
         for name, task in tasks.items()
         if task.OUTPUT_TYPE == "generate_until"
     ]

@@ -249,7 +249,7 @@ def refusal_of(model: LM, prompt: Any, reply: Settings | str) -> str | None:
     elif is_api and not model.tokenized_requests:
         return None
     else:
-        for_reply = reply.get("max_gen_toks", model._max_gen_toks if is_api else model.max_gen_toks)
+        for_reply = reply.get("max_gen_toks") or (model._max_gen_toks if is_api else model.max_gen_toks)
         tokens = len(model.tok_encode([prompt])[0] if is_api else model.tok_encode(prompt))
         what = f"a prompt of {tokens:,} tokens and max_gen_toks={for_reply:,} are"
     if tokens + for_reply <= model.max_length:

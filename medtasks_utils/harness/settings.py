@@ -85,6 +85,16 @@ def check_room(lengths: Iterable[tuple[str, int]], context: int | None) -> None:
             )
 
 
+def without_nulls(settings: Settings, context: int) -> Settings:
+    """Return generation settings for a model in this process, where no server decides on those that are None.
+
+    Without ``max_gen_toks``, replies may have as many tokens as reasoning needs, or half of the context (in tokens).
+    """
+    limit = min(2 * FOR_REASONING, context // 2)
+    stated = {name: value for name, value in settings.items() if value is not None}
+    return {"max_gen_toks": limit, **stated}
+
+
 def warn_of_cut_reasoning(lengths: Iterable[tuple[str, int]]) -> None:
     """Log a warning for each task of a reasoning model whose replies may be cut before the answer."""
     for task, length in lengths:

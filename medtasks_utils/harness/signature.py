@@ -90,8 +90,13 @@ def options_as_signed(options: Options) -> dict[str, str]:
 
 
 def generation_as_signed(settings: Settings) -> str:
-    """Return the field ``gen``: generation settings, except empty ones, secrets and those of greedy decoding."""
+    """Return the field ``gen``: generation settings, except empty ones, secrets and those of greedy decoding.
+
+    A temperature that is None is a setting, since the server then decides how to sample.
+    """
     settings = without_secrets(settings)
+    if settings.get("temperature", 0) is None:
+        settings = {**settings, "temperature": "default"}
     changed = {name for name, value in settings.items() if value not in (None, "", [], (), _GREEDY.get(name))}
     return _pairs(settings, changed)
 

@@ -75,7 +75,9 @@ class BenchmarkFiles:
         if self.name == HUB:
             return _download(repository.name, revision or repository.revision)
         root = SAMPLE if self.name == "sample" else Path(self.name).expanduser()
-        folder = benchmark.data.sample if self.name == "sample" and benchmark.data.sample else root / benchmark.name
+        folder = root / (benchmark.data.folder or benchmark.name)
+        if self.name == "sample" and benchmark.data.sample:
+            folder = benchmark.data.sample
         if not folder.is_dir():
             raise DataError(
                 f"there is no folder {folder}: put the files of {repository.name} there, "

@@ -40,7 +40,7 @@ from .patches.tasks import ScoresAndDetails, prepare_harness
 from .reasoning import opened_by, separated, separated_of_server
 from .rendering import check_templates, index_or_text, index_or_texts, rendered
 from .run_model import current_run
-from .settings import check_room, warn_of_cut_reasoning
+from .settings import check_room, warn_of_cut_reasoning, without_nulls
 from .signature import (
     NO_VALUE,
     digest_of_lines,
@@ -146,7 +146,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             "metadata": {**metadata, "benchmark": self.benchmark.name, "data_source": self.files.name},
             "metric_list": other_entries,
         }
+        generation = settings.get("generation_kwargs") or {}
+        nulls = {name: None for name, value in generation.items() if value is None}  # lm_eval takes none
+        if nulls:
+            settings["generation_kwargs"] = {name: generation[name] for name in generation.keys() - nulls.keys()}
         super().__init__(config={name: value for name, value in settings.items() if name not in OURS})
+        if nulls:
+            self.config.generation_kwargs |= nulls
         self._add_metrics(metrics)
         for ensemble in self._filters:
             bind_filters(self.benchmark, ensemble, self._read)
@@ -284,6 +290,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
         run = current_run.get()
         self.model = run.model if run else None
+        if self.model is not None and self.generates and runs_in_process(self.model):
+            self._leave_nothing_to_a_server(self.model)
         self._template = None
         if kwargs.get("apply_chat_template") and kwargs.get("chat_template"):
             self._template = ChatTemplate(self.model, kwargs["chat_template"], self.options.system_role)
@@ -312,6 +320,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             generations.make_independent(self.task_name, self.instances, self.model, have_prompts, in_one_request)
         if self.turns:
             self.turns.requests_are_built()
+
+    def _leave_nothing_to_a_server(self, model: LM) -> None:
+        """Replace the generation settings that are None, since a model in this process has no server that sets them."""
+        settings = self.config.generation_kwargs
+        if None in settings.values():
+            self.config.generation_kwargs = without_nulls(settings, model.max_length)
 
     def _check_samples(self, samples: Any) -> None:
         """Check the indices of the examples to evaluate; lm_eval would evaluate all if there are none.

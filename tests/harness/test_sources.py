@@ -148,7 +148,11 @@ def asked(monkeypatch):
     def download(repository, *, repo_type, revision, allow_patterns, local_files_only):
         assert repo_type == "dataset" and local_files_only, "the tests' hub is out of reach"
         asked.append((repository, revision, allow_patterns))
-        names = {each.name: name for name, card in benchmarks().items() for each in card.data.repositories.values()}
+        names = {
+            each.name: card.data.folder or name
+            for name, card in benchmarks().items()
+            for each in card.data.repositories.values()
+        }
         return str(SAMPLE / names[repository])
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)

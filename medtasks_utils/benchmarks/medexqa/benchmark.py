@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 from itertools import chain, zip_longest
 from pathlib import Path
+from typing import ClassVar
 
 from medtasks_utils.benchmarks.answers import Answer, BatchScorer
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark, choice_data
@@ -76,7 +77,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         marks={"judge_failures": "the judge failed"},
     )
     written = "The answer is %s."
-    packages = ("thefuzz", "rapidfuzz")
+    packages: ClassVar[tuple[str, ...]] = ("thefuzz", "rapidfuzz")
     case_of = staticmethod(case_of)
 
     def reported(self) -> list[Metric]:
@@ -110,6 +111,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
                 rows = _examples(table, specialty, split)
                 is_evaluated = split == options.split
                 parts.append(report.with_text(realigned(rows, is_evaluated * options.label_offset), "question"))
+        parts = [self.reordered(part) for part in parts]
         examples = list(chain.from_iterable(parts))
         if split != options.split:
             return examples
@@ -129,7 +131,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
         """Convert rows of which it is not known which specialty they are of, as if they were of the first."""
-        return _examples(table, SPECIALTIES[0], "test")
+        return self.reordered(_examples(table, SPECIALTIES[0], "test"))
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
         """Return the issues of each example, also that the labels of its specialty stand at other rows."""

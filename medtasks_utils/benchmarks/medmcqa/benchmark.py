@@ -91,7 +91,8 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         ]
         if len(labelled) < len(chosen):
             report.left_out["no usable label in cop"] += len(chosen) - len(labelled)
-        return report.with_text(labelled, "question")
+        shuffled = self.reordered(report.with_text(labelled, "question"))
+        return [self.in_order(example, self.first_order(example)) for example in shuffled]
 
     def settle(self, rows: Sequence[Row]) -> None:
         """Settle the base of integers in ``cop``; warn if neither a 0 nor a 4 shows it."""
@@ -223,12 +224,11 @@ def _lines(options: Sequence[str], order: str) -> str:
 def _example(row: Row) -> Example:
     """Convert a row to an example without a label."""
     options = [text_of(row[column]) for column in _OPTION_COLUMNS]
-    identifier, question = text_of(row.get("id")), text_of(row["question"])
     return {
-        "id": identifier,
-        "question": question,
+        "id": text_of(row.get("id")),
+        "question": text_of(row["question"]),
         "options": options,
-        "choices": _lines(options, choice_order(identifier or question)),
+        "choices": "",
         "exp": text_of(row.get("exp")),
         **{name: text_of(row.get(name)) for name in ("choice_type", "subject_name", "topic_name")},
     }

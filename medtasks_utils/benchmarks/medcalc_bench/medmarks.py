@@ -1,0 +1,98 @@
+"""Define MedCalc-Bench by the protocol of Medmarks (arXiv:2605.01417): other prompts, and a rule without rounding."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from medtasks_utils.benchmarks.answers import Answer
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.facts import Example, LoadReport, TaskInfo, Tasks
+from medtasks_utils.benchmarks.medmarks_letters import refuse_other, tagged
+from medtasks_utils.benchmarks.tables import Row, Table, text_of
+
+from .benchmark import MedCalcBench, MedCalcBenchOptions
+from .dates import strict_date
+from .durations import strict_weeks_days
+from .numbers import strict_decimal, strict_integer
+
+_QUOTES = str.maketrans("", "", "'\"")
+_EXPRESSION = re.compile(r"str\(.*\)")
+_TRUTH = "ground_truth"
+
+
+class MedmarksMedCalcBenchOptions(MedCalcBenchOptions):
+    """Options of MedCalc-Bench by Medmarks, whose protocol fixes the prompt."""
+
+    def check(self, task: TaskInfo) -> list[str]:
+        """Raise UsageError for options that the protocol fixes."""
+        refuse_other(self, task, "one_shot", "use_think", "answer_format", "system_prompt")
+        return super().check(task)
+
+
+class Extracted(str):
+    """The value that Medmarks' rule extracts, as samples show it, with its verdict."""
+
+    is_right: bool
+
+
+class MedmarksMedCalcBench(MedCalcBench):
+    """``medmarks_medcalc_v1_2``: values in answer tags; all rows, in the data's order."""
+
+    name = "medmarks_medcalc_bench"
+    title = "MedCalc-Bench (Medmarks)"
+    data = replace(MedCalcBench.data, folder="medcalc_bench")
+    tasks = Tasks(default="medmarks_medcalc_v1_2")
+    options_class = MedmarksMedCalcBenchOptions
+
+    def examples(self, table: Table, report: LoadReport) -> list[Example]:
+        """Convert the rows, also those whose label is wrong by its own limits."""
+        return Benchmark.examples(self, table, report)
+
+    def example(self, row: Row) -> Example:
+        """Convert a row to an example, with the limits as they are, even if the lower one is above the upper one."""
+        shown = {"note": text_of(row["Patient Note"]), "question": text_of(row["Question"])}
+        limits = [text_of(row[name]) for name in ("Lower Limit", "Upper Limit")]
+        return {**super().example(row), **shown, "limits": limits}
+
+    def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
+        """Return the indices of the first examples."""
+        return range(len(examples))[:limit]
+
+    def strict(self, text: str, example: Example) -> Answer:
+        """Read the last answer tag by Medmarks' rule."""
+        contents = tagged(text)
+        value = medmarks_value(contents[-1], example["judgement"]) if contents else None
+        if value is None:
+            return Answer(None, text)
+        extracted = Extracted(self.shown(value, example))
+        extracted.is_right = is_right_by_medmarks(value, example)
+        return Answer(extracted, text, found_by="tag")
+
+    def is_right(self, value: Any, example: Example) -> bool:
+        """Return the verdict of Medmarks' rule on a value that it extracted, and of ours on others."""
+        return value.is_right if isinstance(value, Extracted) else super().is_right(value, example)
+
+
+BENCHMARK = MedmarksMedCalcBench
+
+
+def medmarks_value(content: str, kind: str) -> Any:
+    """Return the value in an answer tag; None without one. It is the authors' rule, but for white space and quotes."""
+    if kind == "date":
+        return strict_date(content)
+    if kind == "weeks_days":
+        return strict_weeks_days(content.translate(_QUOTES))
+    if kind == "integer":
+        return strict_integer(content)
+    on_one_line = _EXPRESSION.search(content)
+    return strict_decimal(on_one_line[0] if on_one_line else " ".join(content.replace("str(", "(").split()))
+
+
+def is_right_by_medmarks(value: Any, example: Example) -> bool:
+    """Return whether a value equals the label or, if it is a decimal number, is within its limits."""
+    kind, truth = example["judgement"], example[_TRUTH]
+    if kind == "decimal":
+        lower, upper = map(float, example["limits"])
+        return bool(lower <= value <= upper)
+    return bool(value == (float(truth) if kind == "integer" else medmarks_value(truth, kind)))

@@ -1,0 +1,75 @@
+"""Define MedHallu by the protocol of Medmarks (arXiv:2605.01417): one difficulty, and first all true answers."""
+
+from dataclasses import replace
+
+from medtasks_utils.benchmarks.answers import Answer
+from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, TaskInfo, Tasks
+from medtasks_utils.benchmarks.medmarks_letters import refuse_other
+from medtasks_utils.benchmarks.tables import Table, text_of
+
+from .benchmark import DIFFICULTIES, MedHallu, MedHalluOptions
+
+_BOX = "\\boxed{"
+_OF_ANSWERED = ("f1", "precision", "recall", "accuracy_answered", *(f"f1_{level}" for level in DIFFICULTIES))
+
+
+class MedmarksMedHalluOptions(MedHalluOptions):
+    """Options of MedHallu by Medmarks, whose protocol fixes what is shown."""
+
+    def check(self, task: TaskInfo) -> list[str]:
+        """Raise UsageError for options that the protocol fixes."""
+        refuse_other(self, task, "subset", "use_knowledge", "allow_unsure", "unsure_reward", "pairing")
+        return super().check(task)
+
+
+class MedmarksMedHallu(MedHallu):
+    """``medmarks_medhallu_easy``, ``_medium`` and ``_hard``: the verdict in a box, or the whole response."""
+
+    name = "medmarks_medhallu"
+    title = "MedHallu (Medmarks)"
+    data = replace(MedHallu.data, folder="medhallu")
+    tasks = Tasks(default="medmarks_medhallu_easy")
+    options_class = MedmarksMedHalluOptions
+
+    def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
+        """Return the examples: those with the true answers, then those with the hallucinated ones."""
+        return sorted(super().load(files, split, report), key=lambda example: str(example["target"]))
+
+    def _pairs(self, table: Table) -> list[list[Example]]:
+        """Return the two examples of each row, with questions and answers as they are, white space included."""
+        pairs = super()._pairs(table)
+        for row, pair in zip(table.rows, pairs, strict=True):
+            for example, column in zip(pair, ("Ground Truth", "Hallucinated Answer"), strict=True):
+                example |= {"question": text_of(row["Question"]), "answer": text_of(row[column])}
+        return pairs
+
+    def strict(self, text: str, example: Example) -> Answer:
+        """Read the last box or, if there is none or it is not closed, the whole response.
+
+        Medmarks' F1 comes from another program, which does not remove white space: it drops ``\\boxed{ 1 }``.
+        """
+        content = last_boxed(text)
+        verdict = content.strip()
+        answer = Answer(verdict if verdict in self.answers else None, text, found_by="box")
+        if content not in self.answers:
+            answer.scores |= dict.fromkeys(_OF_ANSWERED)
+        return answer
+
+
+BENCHMARK = MedmarksMedHallu
+
+
+def last_boxed(text: str) -> str:
+    r"""Return what is in the last box; the whole text if there is none, or the last one is not closed.
+
+    >>> last_boxed(r"\boxed{1} or \boxed{{0}}"), last_boxed(r"\boxed{1} or \boxed{0")
+    ('{0}', '\\boxed{1} or \\boxed{0')
+    """
+    start = text.rfind(_BOX)
+    depth = 1
+    content = text[start + len(_BOX) :] if start >= 0 else ""
+    for place, sign in enumerate(content):
+        depth += (sign == "{") - (sign == "}")
+        if depth == 0:
+            return content[:place]
+    return text

@@ -1,0 +1,333 @@
+"""Read letters by the rule of Medmarks (github.com/MedARC-AI/Medmarks at 154710b), which knows the right choice.
+
+The rule does not read an answer and then compare it: whether some words count depends on the right letter and on the
+text of the right choice. Its bounds and its oddities are Medmarks' own, since published numbers depend on them.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+
+from medtasks_utils.errors import UsageError
+
+from .facts import TaskInfo
+from .options import Options, default_text
+
+_SAME = (
+    {ord(dash): "-" for dash in "‐‑‒–—―−"} | {ord(quote): "'" for quote in "‘’"} | {ord(quote): '"' for quote in "“”"}
+)
+_MARKERS = ("**", "__", "*", "_", "`")
+_PAIRS = ('""', "''", "“”", "‘’", "()", "[]", "{}", "<>", "【】")
+
+# ---- the grammar
+
+_MD = r"[*_`~]+\s*"
+_BOX = r"(?:\\boxed\{\s*)?"
+_OPT = r"(?P<opt>[a-z]|\d{1,2})"
+_OPTION = rf"{_BOX}[(\[{{<【]*\s*{_OPT}\s*[)\]}}>】]*\s*(?:\}}\s*)?"
+_WORD = r"(?:(?:option|choice)\s+)?"
+_BULLET = r"(?:[-*+]\s+|\d{1,3}[.)]\s+)"
+_HEAD = rf"^\s*(?:>\s*)?{_BULLET}?"
+_EDGE, _FRONT = r"(?![\w+\-/])", r"(?<![\w+\-/])"
+_END = r"\s*[.!?]?\s*\Z"
+_PHRASE = r"\b(?:final\s+answer|the\s+correct\s+answer|correct\s+answer|the\s+answer|answer|therefore|i\s+choose)\b"
+_NOT = r"(?P<no>(?:not|isn'?t)\s+)?"
+
+_EXACT = re.compile(rf"\s*{_WORD}{_OPT}{_END}", re.I)
+_LEAD = re.compile(
+    rf"{_HEAD}(?:{_MD})?{_OPTION}\s*[).:\-]?\s*(?:[*_`~]\s*)*\s+(?P<rest>.+?)\s*\Z",
+    re.I,
+)
+_COMMIT = re.compile(
+    rf"{_PHRASE}\s*[:\-]?\s*(?:is\s+)?{_NOT}{_WORD}(?:[*_`~]\s*)*{_OPTION}(?:{_MD})?{_EDGE}",
+    re.I,
+)
+_LINE = re.compile(rf"{_HEAD}(?:{_MD})?{_WORD}{_OPTION}(?:{_MD})?{_END}", re.I)
+_TAIL = re.compile(rf"{_FRONT}{_WORD}{_OPTION}(?:{_MD})?{_END}", re.I)
+_SENTENCE = re.compile(rf"{_HEAD}(?:[*_`~]\s*)*{_OPTION}\s*[).:\-]", re.I)
+_ANY = re.compile(rf"{_FRONT}{_OPT}{_EDGE}", re.I)
+_NEGATED = re.compile(r"\b(?:not|isn'?t|wrong|incorrect|false)\b(?:\s+\w+){0,3}\s*\Z", re.I)
+_LISTED = re.compile(rf"\s*(?:>\s*)?{_BULLET}", re.I)
+_AFTER_LABEL = re.compile(r"[*_`~)\]}>】\s]*[:\-–—]")
+_SEPARATED = re.compile(r"[)\]}>】.:\-*_`~\\]")
+_BEGINS_APART = re.compile(r"[(\[{<【\"']|\\boxed\{")
+_HARMLESS_I = re.compile(r"(?:^|(?<=[ \n\t,;.(\[]))i(?=[ \n\t,;.!?)\]]|\Z)")
+_SENTENCE_END = re.compile(r"[.!?]\s+")
+_JOINING = {"", *["and", "or", "ou", "y", "e", "nor", "plus", "versus", "vs", "instead"]}
+
+# ---- forms of texts
+
+
+@cache
+def _latex() -> object:
+    from pylatexenc.latex2text import LatexNodes2Text  # takes a tenth of a second
+
+    return LatexNodes2Text(math_mode="text")
+
+
+def _without_latex(text: str) -> str:
+    """Convert LaTeX to text, if there seems to be any; what cannot be converted stays as it is."""
+    if not re.search(r"\\[A-Za-z]|\$", text):
+        return text
+    try:
+        return str(_latex().latex_to_text(text))  # type: ignore[attr-defined]
+    except Exception:
+        return text
+
+
+def _structured(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).replace("\xa0", " ").translate(_SAME).casefold()
+
+
+def _flat(text: str) -> str:
+    return " ".join(_structured(text).split())
+
+
+def _unwrapped(text: str) -> str:
+    """Remove tags, boxes, marks of emphasis, quotes and brackets around the whole text."""
+    text = text.strip()
+    while (inner := _once_unwrapped(text)) is not None:
+        text = inner.strip()
+    return text
+
+
+def _once_unwrapped(text: str) -> str | None:
+    around = re.fullmatch(r"<answer>(.*)</answer>|\\boxed\{(.*)\}", text, re.I | re.S)
+    if around:
+        return around[1] if around[1] is not None else around[2]
+    for marker in _MARKERS:
+        if len(text) > 2 * len(marker) and text.startswith(marker) and text.endswith(marker):
+            return text[len(marker) : -len(marker)]
+    for pair in _PAIRS:
+        if len(text) > 2 and text.startswith(pair[0]) and text.endswith(pair[1]):
+            return text[1:-1]
+    return None
+
+
+def _as_text(text: str) -> str:
+    return _flat(_unwrapped(text)).rstrip(".,:;!?").strip()
+
+
+def _prepared(text: str) -> str:
+    """Return a response's answer without reasoning, tags and LaTeX, in small letters."""
+    closing = [*re.finditer(r"</\s*think\s*>", text, re.I)]
+    if closing:
+        text = text[closing[-1].end() :].lstrip()
+    elif re.search(r"<\s*think\b[^>]*>", text, re.I):
+        return ""
+    text = re.sub(r"</?\s*answer\s*>", " ", text, flags=re.I)
+    return _structured(_without_latex(text)).strip()
+
+
+# ---- the rule
+
+
+def tagged(text: str, name: str = "answer") -> list[str]:
+    """Return the contents of all closed tags of a name, without the white space around them."""
+    return [content.strip() for content in re.findall(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)]
+
+
+def medmarks_letter(text: str, gold: str, answer_text: str) -> str | None:
+    """Return the letter that the rule finds in a text; None if it finds none.
+
+    The text is right if the letter is ``gold``. It may be a letter that no choice has.
+
+    Args:
+        text: the content of an answer tag.
+        gold: the right letter.
+        answer_text: the text of the right choice.
+
+    >>> medmarks_letter("**B**", "B", "liver"), medmarks_letter("The liver", "B", "Liver")
+    ('B', 'B')
+    """
+    whole, truth = _prepared(text), _as_text(_without_latex(answer_text))
+    if not whole:
+        return None
+    exact = _EXACT.fullmatch(_unwrapped(whole))
+    letter = _counted(exact)
+    if letter == gold.lower() or (truth and _as_text(whole) == truth):
+        return gold
+    letter = letter or _before_its_text(whole, truth) or _committed(whole[-_LONG:]) or _last(whole)
+    if letter:
+        return letter.upper()
+    return gold if _names(whole, truth) else None
+
+
+_LONG = 4000
+
+
+def _counted(match: re.Match[str] | None) -> str | None:
+    """Return the letter of a match; None for a digit, or without a match."""
+    return match["opt"].lower() if match and match["opt"].isalpha() else None
+
+
+def _before_its_text(whole: str, truth: str) -> str | None:
+    """Return the letter of a text that is a letter and the text of the right choice."""
+    lead = _LEAD.match(_unwrapped(whole))
+    return _counted(lead) if lead and _as_text(lead["rest"]) == truth else None
+
+
+def _committed(text: str) -> str | None:
+    """Return the last letter that a phrase such as "the answer is" states."""
+    found = [match for match in _COMMIT.finditer(text) if not match["no"] and _is_valid(match, text)]
+    return _counted(found[-1]) if found else None
+
+
+def _last(whole: str) -> str | None:
+    """Return the letter that ends the text: before words, on a line, or after the last sentence."""
+    is_long = len(whole) > _LONG
+    if not is_long:
+        line = _last_line(whole)
+        lead = None if "\n" in whole else _LEAD.match(whole)
+        lead, offset = (lead, 0) if lead else (_LEAD.match(line), whole.rfind(line))
+        if lead and _is_apart(lead) and not _has_several(whole) and _is_valid(lead, whole, offset):
+            return _counted(lead)
+    text = whole[-2000:] if is_long else whole
+    line = _last_line(text)
+    match = None if _is_compact(line) else _LINE.match(line)
+    if match and _is_valid(match, text, text.rfind(line)):
+        return _counted(match)
+    piece = re.split(r"\n+|[.!?]\s+", text.strip())[-1].strip() or line
+    match = None if len(piece.split()) > 16 or _is_compact(piece) else _TAIL.search(piece)
+    return _counted(match) if match and _is_valid(match, text, text.rfind(piece)) else None
+
+
+def _last_line(text: str) -> str:
+    return text.rstrip().splitlines()[-1].strip()
+
+
+def _is_apart(lead: re.Match[str]) -> bool:
+    """Return whether a mark separates a letter from the words after it, as in "B. liver"."""
+    between = lead.string[lead.end("opt") : lead.start("rest")]
+    return bool(_SEPARATED.search(between) or _BEGINS_APART.match(lead["rest"]))
+
+
+def _has_several(text: str) -> bool:
+    """Return whether several lines or sentences begin with different letters, as in a list of choices."""
+    pieces = text.splitlines() if "\n" in text else _SENTENCE_END.split(text)
+    return len({*map(_counted, map(_SENTENCE.match, map(str.strip, pieces)))} - {None}) > 1
+
+
+def _is_compact(text: str) -> bool:
+    """Return whether a text is a list of letters, such as "A or B"."""
+    found = [match for match in _ANY.finditer(text) if _counted(match)]
+    between = (text[one.end() : other.start()] for one, other in pairwise(found))
+    return len(found) > 1 and len(text) <= 40 and all(map(_joins, between))
+
+
+def _joins(between: str) -> bool:
+    words = re.sub(r"\b(?:option|choice)\b", " ", _flat(between))
+    return words.strip(r",;:./&+()[]{}<>-\ ") in _JOINING
+
+
+def _is_denied(before: str, tail: int) -> bool:
+    """Return whether the words before a letter or text deny it; those on a diagnosis are in the last ``tail`` ones."""
+    diagnosis = ("wrong diagnosis is", "incorrect diagnosis is")
+    return (
+        _NEGATED.search(before) is not None
+        or before.endswith(("rather than", "except"))
+        or any(words in before[-tail:] for words in diagnosis)
+    )
+
+
+def _is_valid(match: re.Match[str], text: str, offset: int = 0) -> bool:
+    """Return whether a letter counts: it is not denied, not one of several, and not taken back.
+
+    Args:
+        match: the match with the letter.
+        text: the text around it.
+        offset: the place in ``text`` where the string of the match begins.
+    """
+    letter = _counted(match)
+    if letter is None:
+        return False
+    start, end = offset + match.start("opt"), offset + match.end("opt")
+    first, last = _lines_around(text, start, end)
+    first, last = max(first, start - 160), min(last, end + 240)
+    context, start, end = text[first:last], start - first, end - first
+    if _is_denied(_flat(context[max(0, start - 48) : start]).rstrip("([{<【 "), 32):
+        return False
+    for other in _others(context, letter):
+        between = context[end : other.start()] if other.start() >= end else context[other.end() : start]
+        if not _is_harmless(other) and len(_flat(between)) <= 24 and _joins(between):
+            return False
+    after = _flat(context[end : end + 80])
+    is_taken_back = any(f" {word} " in after for word in ("but", "however", "instead", "actually", "rather"))
+    return not (is_taken_back and any(_others(after, letter)))
+
+
+def _lines_around(text: str, start: int, end: int) -> tuple[int, int]:
+    """Return where the nearest line with text above a place begins, and where the one below it ends."""
+    line = text.rfind("\n", 0, start) + 1
+    above = text[:line].rstrip()
+    first = above.rfind("\n") + 1 if above else line
+    close = text.find("\n", end)
+    if close < 0:
+        return first, len(text)
+    below = close + len(text[close:]) - len(text[close:].lstrip())
+    stop = text.find("\n", below)
+    return first, (len(text) if stop < 0 else stop) if below < len(text) else close
+
+
+def _others(text: str, letter: str) -> Iterator[re.Match[str]]:
+    return (match for match in _ANY.finditer(text) if _counted(match) not in (None, letter))
+
+
+def _is_harmless(match: re.Match[str]) -> bool:
+    """Return whether a letter is the word I, or part of a word with an apostrophe."""
+    text, start, end = match.string, match.start(), match.end()
+    is_word = _HARMLESS_I.match(text, start) is not None
+    return is_word or text[end : end + 1] in ("'", "’") or (start > 0 and text[start - 1] in "'’")
+
+
+def _names(whole: str, truth: str) -> bool:
+    """Return whether a text has the text of the right choice, neither denied nor listed among others."""
+    if not truth or re.fullmatch(r"[a-z]|\d+", truth):
+        return False
+    words = r"\s+".join(map(re.escape, truth.split(" ")))
+    pattern = re.compile(rf"(?<!\w){words}(?!\w)", re.I)
+    return any(not _is_void(match) for region in _regions(whole, truth) for match in pattern.finditer(region))
+
+
+def _regions(whole: str, truth: str) -> Iterator[str]:
+    """Yield the parts of a text in which the text of the choice is looked for: all, or its end and its beginning."""
+    if len(whole) > _LONG:
+        yield whole[-_LONG:]
+        return
+    if len(whole) <= 800:
+        yield whole
+        return
+    width = min(1400, max(600, len(truth) + 400))
+    start = max(0, len(whole) - width)
+    newline = whole.rfind("\n", max(0, start - 200), start)
+    yield whole[newline + 1 if newline >= 0 else start :]
+    newline = whole.find("\n", width, width + 201)
+    yield whole[: newline if newline >= 0 else width]
+
+
+def _is_void(match: re.Match[str]) -> bool:
+    text, start, end = match.string, match.start(), match.end()
+    if _is_denied(text[max(0, start - 64) : start].rstrip(), 40):
+        return True
+    first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+    line = text[first : last if last >= 0 else len(text)]
+    if _counted(_LEAD.match(line.strip())):
+        return True
+    listed = _LISTED.match(line)
+    before, after = line[: start - first], line[end - first :]
+    is_label = ":" in before or " - " in before or _AFTER_LABEL.match(after)
+    return bool(listed and is_label)
+
+
+def refuse_other(options: Options, task: TaskInfo, *names: str) -> None:
+    """Check that options which Medmarks' protocol fixes are at their defaults.
+
+    Raises:
+        UsageError: for the first that is not.
+    """
+    for name in names:
+        default = type(options).model_fields[name].default
+        if getattr(options, name) != default:
+            raise UsageError(f"{task.name}: the protocol of Medmarks fixes {name} at {default_text(default)}; omit it")

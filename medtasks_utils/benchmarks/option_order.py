@@ -1,0 +1,59 @@
+"""Show choices in another order, with new letters, as Medmarks does (github.com/MedARC-AI/Medmarks at 154710b)."""
+
+import hashlib
+import random
+import re
+from collections.abc import Sequence
+from itertools import groupby
+
+from medtasks_utils.extraction.letters import LETTERS
+
+from .facts import Example
+
+ORDER = "option_order"
+"""The field of an example with the original letters of its choices, in the order in which it has them."""
+
+_LABEL = r"(?:\([A-Z0-9]+\)|\[[A-Z0-9]+\]|\b[A-Z][).:]?|\b\d+[).:]?)"
+_SEPARATOR = r"(?:\s*[,&/]+\s*|\s+(?i:and/or|and|or|nor)\s+)"
+_REFERENCE = re.compile(_LABEL + _SEPARATOR + _LABEL)
+_ANCHOR = re.compile(
+    r"\b(?:all|none|some|both|neither)\s+(?:of\s+(?:the\s+)?)?(?:above|following|these|choices?|options?|answers?"
+    r"|statements?|responses?|listed|apply|applicable|them)\b",
+    re.IGNORECASE,
+)
+
+
+def shuffled_order(question: str, options: Sequence[str], seed: int) -> str:
+    """Return the letters of choices in a shuffled order, which depends only on the question, the choices and the seed.
+
+    A choice such as "all of the above" keeps its place. If a choice refers to others, as "A and C", all keep theirs.
+
+    >>> shuffled_order("What?", ["one", "two", "three", "none of these"], 2)
+    'BCAD'
+    """
+    if any(map(_REFERENCE.search, options)):
+        return LETTERS
+    digest = hashlib.sha256(f"{seed}::{question}".encode("utf-8", "surrogatepass")).digest()
+    draws = random.Random(int.from_bytes(digest[-8:], "big"))
+    order = []
+    for is_anchored, block in groupby(range(len(options)), lambda place: bool(_ANCHOR.search(options[place]))):
+        members = list(block)
+        if not is_anchored:
+            draws.shuffle(members)
+        order += members
+    return "".join(LETTERS[place] for place in order)
+
+
+def in_new_order(example: Example, seed: int) -> Example:
+    """Return an example with shuffled choices, whose right letter is that of the same choice as before."""
+    options = example["options"]
+    order = shuffled_order(example["question"], options, seed)
+    place = order.index(example["answer_letter"])
+    moved = [options[LETTERS.index(letter)] for letter in order]
+    return {**example, "options": moved, "answer_letter": LETTERS[place], "answer_idx": place, ORDER: order}
+
+
+def original_letter(letter: str, example: Example) -> str:
+    """Return the letter that a choice had before its example was shuffled; another text stays as it is."""
+    place = LETTERS.find(letter) if letter else -1
+    return str(example[ORDER])[place] if place >= 0 and example.get(ORDER) else letter
