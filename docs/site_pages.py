@@ -24,7 +24,9 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
-    **{f"tasks/{name}/README.md": f"tasks/{name}.md" for name in benchmarks()},
+    **{
+        f"tasks/{path.parent.name}/README.md": f"tasks/{path.parent.name}.md" for path in ROOT.glob("tasks/*/README.md")
+    },
     **{f"measurements/{path.name}": f"measurements/{path.name}" for path in (ROOT / "measurements").glob("*.md")},
     **{str(path.relative_to(ROOT)): str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")},
 }

@@ -51,9 +51,3 @@ def in_new_order(example: Example, seed: int) -> Example:
     place = order.index(example["answer_letter"])
     moved = [options[LETTERS.index(letter)] for letter in order]
     return {**example, "options": moved, "answer_letter": LETTERS[place], "answer_idx": place, ORDER: order}
-
-
-def original_letter(letter: str, example: Example) -> str:
-    """Return the letter that a choice had before its example was shuffled; another text stays as it is."""
-    place = LETTERS.find(letter) if letter else -1
-    return str(example[ORDER])[place] if place >= 0 and example.get(ORDER) else letter

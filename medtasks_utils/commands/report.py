@@ -36,14 +36,18 @@ class Report(Command):
     compare: tuple[str, ...] = ()
     """the runs to show right after the baseline, named as for --baseline; if there are more than eight runs, only the
     first eight are drawn and compared until readers choose others"""
+    win_rate: bool = False
+    """print win rates by Medmarks' definition over the tasks that all runs have; an example that only the other run
+    has counts as lost"""
 
     def run(self) -> CommandResult:
         """Write the page and, with ``--figure``, the figure; return the page's path."""
         from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
         from medtasks_utils.report.summary import problems
+        from medtasks_utils.report.win_rates import win_rates_of
         from medtasks_utils.results import merged, read_runs, with_baseline_first
         from medtasks_utils.results.budgets import budgets_of
-        from medtasks_utils.writing import counted, write_whole
+        from medtasks_utils.writing import counted, table, write_whole
 
         if self.figure and self.figure.suffix not in FIGURES:
             raise UsageError(f"--figure {self.figure}: name a file that ends in {', '.join(FIGURES)}")
@@ -62,4 +66,10 @@ class Report(Command):
         path = str(self.output.resolve())
         budgets = {run.name: budgets_of(run) for run in runs if self.json}
         data = {"path": path, "runs": len(runs), "problems": warnings, "token_budgets": budgets}
-        return CommandResult([f"{path}: {counted(len(runs), 'run')}"], data)
+        lines = [f"{path}: {counted(len(runs), 'run')}"]
+        if self.win_rate:
+            rates = win_rates_of(runs)
+            data["win_rates"] = {name: rate._asdict() for name, rate in rates.items()}
+            rows = [(name, f"{100 * rate.weighted:.1f}", f"{100 * rate.simple:.1f}") for name, rate in rates.items()]
+            lines += ["", table(rows, ("win rate, %", "weighted with ln(n)", "simple"))]
+        return CommandResult(lines, data)

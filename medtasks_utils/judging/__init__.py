@@ -3,6 +3,7 @@
 =============  =================================================================  =================
 ``g-eval``     one request per case: seven steps and a score, in one JSON object  Liu et al. 2023
 ``factscore``  1 + n requests: one extracts n claims, n verify one claim each     Min et al. 2023
+``rubric``     one request per case and model: four yes-or-no questions           Medmarks 2026
 =============  =================================================================  =================
 
 >>> settings = JudgeSettings.from_environment(model="judge", base_url="http://localhost:8000/v1")  # doctest: +SKIP
@@ -14,7 +15,7 @@ that can be read are cached on disk, so a rerun repeats only requests that faile
 key; it never appears in logs, caches, errors or a ``repr``.
 """
 
-from .judge import JUDGES, Case, Judge, Judgement, judge_name, make_judge
+from .judge import JUDGES, Case, Judge, Judgement, joint, judge_name, make_judge
 from .judge_cases import check, judge_all
 from .judge_settings import DEFAULT_MODEL, JudgeError, JudgeSettings
 
@@ -27,6 +28,7 @@ __all__ = [
     "JudgeSettings",
     "Judgement",
     "check",
+    "joint",
     "judge_all",
     "judge_name",
     "make_judge",

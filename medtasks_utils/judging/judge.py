@@ -1,8 +1,9 @@
 """Define judges, the cases that they get and the judgements that they return, and register judges by name."""
 
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from inspect import signature
+from statistics import fmean
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from medtasks_utils.registry import Registry
@@ -105,9 +106,31 @@ JUDGES = Registry(
     {
         "g-eval": "medtasks_utils.judging.geval:GEval",
         "factscore": "medtasks_utils.judging.factscore:FActScore",
+        "rubric": "medtasks_utils.judging.rubric:Rubric",
     },
 )
 """Classes of :class:`Judge`, by name."""
+
+
+def joint(judgements: Mapping[str, Judgement], rates: Sequence[str]) -> Judgement:
+    """Return the judgement of several models on one case: the means over those that judged it.
+
+    Its output has each model's judgement under ``judges``, and the number of ``failed_judges``.
+
+    Args:
+        judgements: by model.
+        rates: the names of further numbers in the output of a judgement.
+    """
+    judged = [judgement for judgement in judgements.values() if judgement.score is not None]
+    each = {
+        model: {"score": one.score, "failure": one.failure, "error": one.error, **one.output}
+        for model, one in judgements.items()
+    }
+    counts: JsonObject = {"failed_judges": len(judgements) - len(judged), "judges": each}
+    if not judged:
+        return replace(next(iter(judgements.values())), output=counts)
+    means = {rate: fmean(judgement.output[rate] for judgement in judged) for rate in rates}
+    return Judgement(fmean(judgement.score or 0.0 for judgement in judged), output={**means, **counts})
 
 
 def judge_name(name: str) -> str:

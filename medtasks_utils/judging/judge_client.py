@@ -124,7 +124,7 @@ class JudgeClient:
         model = settings.base_url, settings.model
         refused = _refused.get(model, frozenset())
         while True:
-            sent = parameters(refused, settings.max_tokens, schema)
+            sent = parameters(refused, settings.max_tokens, schema, dict(settings.sampling))
             body = {"model": settings.model, "messages": messages, **sent}
             try:
                 completion = await self._client.complete(body, attempts)
@@ -194,14 +194,14 @@ def endpoint_of(settings: JudgeSettings) -> Endpoint:
     )
 
 
-def parameters(refused: Set[str], max_tokens: int, schema: Schema) -> JsonObject:
+def parameters(refused: Set[str], max_tokens: int, schema: Schema, sampling: JsonObject | None = None) -> JsonObject:
     """Return the parameters of a request for a chat completion, without those that the endpoint has refused.
 
     Newer OpenAI models need ``max_completion_tokens`` instead of ``max_tokens``, and some reasoning models refuse a
-    temperature.
+    temperature. ``sampling`` replaces the limit and the temperature.
     """
     limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
-    arguments: JsonObject = {limit: max_tokens, "temperature": 0.0}
+    arguments: JsonObject = sampling or {limit: max_tokens, "temperature": 0.0}
     if schema:
         form = {"name": "reply", "strict": True, "schema": schema}
         arguments["response_format"] = {"type": "json_schema", "json_schema": form}

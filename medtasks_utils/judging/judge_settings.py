@@ -33,6 +33,7 @@ class JudgeSettings:
         max_tokens: the maximum number of tokens in a reply, including reasoning.
         max_retries: the maximum number of retries after transient failures of a request; None to be patient for
             :data:`.pace.PATIENCE`.
+        sampling: parameters of requests with their values, instead of ``max_tokens`` and a temperature of 0.
         pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.
     """
 
@@ -44,6 +45,7 @@ class JudgeSettings:
     max_tokens: int = 4096
     max_retries: int | None = None
     pause: float = 0.0
+    sampling: tuple[tuple[str, Any], ...] = ()
 
     @classmethod
     def from_environment(

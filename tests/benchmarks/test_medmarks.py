@@ -1,17 +1,29 @@
 """Medmarks' protocols: prompts, orders, verdicts equal to what its own code gave, and a run of each task."""
 
 import json
+import math
+from functools import partial
 from itertools import groupby
+from statistics import fmean
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, each_row, error_line, json_lines
+from given import BY_CALCULATOR, Row, each_row, error_line, json_lines
+from local_server import Answer, Fault, LocalServer
 from running import Scripted, documents_of, evaluate, load
+from saved_runs import save_run
+from scripts import whole
 
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.medexqa.medmarks import case_of_tag
 from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, tagged
 from medtasks_utils.benchmarks.option_order import shuffled_order
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.judging.rubric import read_points
+from medtasks_utils.judging.templates import load as load_template
+from medtasks_utils.report.win_rates import win_rates_of
+from medtasks_utils.results import read_runs
+from medtasks_utils.statistics.win_rate import win_rates
 
 RUNS = {
     "medmcqa": {"base": "medmcqa", "shuffle_seed-1618": "medmcqa_1618", "shuffle_seed-9331": "medmcqa_9331"},
@@ -157,3 +169,103 @@ def test_any_seed_shuffles_choices_with_new_letters(task):
         assert other["answer_letter"] == "ABCD"[other["answer_idx"]]
         for line in json.dumps(other.get("choices", "")).split("\\n"):
             assert not line.strip('"') or line.strip('"')[3:] in json.dumps(other["options"])
+
+
+# ---- judges
+
+
+def test_every_judge_s_prompt_and_points_are_equal(reference):
+    for line in (line for line in reference("medexqa_judge") if line["judge_prompt"] is not None):
+        info = line["info"]
+        doc = {
+            "specialty": "",
+            "question": info["question"],
+            "options": [info[letter] for letter in "ABCD"],
+            "answer_letter": line["answer"],
+            "explanation_1": info["exp0"],
+            "explanation_2": info["exp1"],
+        }
+        (message,) = load_template("rubric").messages(**case_of_tag(doc, line["response"])._asdict())
+        assert message == {"role": "user", "content": line["judge_prompt"]}
+        for reply, judged in zip(line["replies"], line["per_judge"] or (), strict=bool(line["per_judge"])):
+            assert sum(read_points(reply or "").values()) / 4 == judged["score"]
+
+
+@each_row("rubric_replies")
+def test_points_of_a_reply_to_the_rubric(name, reply, points):
+    assert list(read_points(reply).values()) == points
+
+
+def rubric_reply(request: dict[str, Any]) -> Answer:
+    """One judge gives all points, one gives two of four, and one knows no explanation of occupational therapy."""
+    text = whole(request["messages"])
+    if "ready" in text:
+        return "{}"
+    if request["model"] == "unsteady" and "Because of B" in text:
+        return Fault(400, b"no")
+    right = "true" if request["model"] != "strict" else "false"
+    return "".join(f"<{name}>{right}</{name}>" for name in ("core_logic_aligned", "key_steps_present")) + (
+        "<extraneous_reasoning>false</extraneous_reasoning><critical_error>false</critical_error>"
+    )
+
+
+@pytest.mark.parametrize(("models", "judged"), [("kind", 100), ("kind,strict", 75), ("kind,unsteady", 100)])
+def test_the_mean_of_several_judges_counts_and_a_failed_one_is_counted(models, judged, tmp_path):
+    def answer(doc):
+        return f"<explanation>Because of {doc['answer_letter']}.</explanation><answer>{doc['answer_letter']}</answer>"
+
+    with LocalServer(rubric_reply) as server:
+        judge = {"judge_model": models, "judge_base_url": server.url, "judge_cache": str(tmp_path / "cache.jsonl")}
+        found = evaluate("medmarks_medexqa", answer, metadata={"medmarks_medexqa": {"use_judge": True, **judge}})
+    results, docs = found["results"]["medmarks_medexqa"], documents_of("medmarks_medexqa")
+    lost = sum(doc["answer_letter"] == "B" for doc in docs) * ("unsteady" in models)
+    assert results["explanation,strict-match"] == pytest.approx(judged)
+    assert results["judge_failures,strict-match"] == lost
+    assert results["reward,strict-match"] == pytest.approx(judged / 100 * (1 - lost / len(docs)))
+    sent = [request for request in server.requests if "ready" not in whole(request["messages"])]
+    assert all(request["temperature"] == 1.0 and "max_tokens" not in request for request in sent)
+
+
+# ---- win rates
+
+
+def test_every_win_rate_is_equal(shared):
+    found = json.loads((shared / "reference" / "medmarks" / "ref_dev_winrate.json").read_bytes())
+    data_sets: dict[str, dict[str, dict[str, list[float]]]] = {}
+    for name, rows in found["input"].items():
+        for example, model, reward, _ in rows:
+            values = data_sets.setdefault(name, {}).setdefault(model, {}).setdefault(example, [])
+            values += [] if reward is None else [reward]
+    scores = {
+        name: {model: {one: fmean(all_) if all_ else None for one, all_ in by.items()} for model, by in models.items()}
+        for name, models in data_sets.items()
+    }
+    missing = {"neg-inf": -math.inf, "zero": 0.0}
+    weights = {"ln": math.log, "sqrt": math.sqrt, "equal": lambda n: 1.0}
+    for case in found["cases"]:
+        settings = missing[case["missing_policy"]], weights[case["weight_policy"]]
+        rates = win_rates(scores, *settings, case["dataset_coverage"] == "all-models")
+        for model, figures in case["models"].items():
+            assert rates[model] == pytest.approx((figures["simple_mean"], figures["weighted_mean"]))
+
+
+@each_row("win_rates")
+def test_a_win_rate(name, data_sets, rates):
+    found = win_rates(data_sets)
+    assert [[model, *(round(value, 4) for value in rate)] for model, rate in found.items()] == rates
+
+
+def says(reply: str, doc: Row) -> str:
+    """The same response to every question."""
+    return reply
+
+
+def test_the_report_prints_win_rates_and_needs_two_runs(tmp_path):
+    for model, letter in (("one", "A"), ("two", "B")):
+        reply = f"<answer>{letter}</answer>"
+        save_run(tmp_path / model, partial(says, reply), "medmarks_medmcqa", f"org/{model}")
+    runs = read_runs([tmp_path])
+    docs = documents_of("medmarks_medmcqa")
+    share = 0.5 + sum((doc["answer_letter"] == "A") - (doc["answer_letter"] == "B") for doc in docs) / 2 / len(docs)
+    assert sorted(rate.weighted for rate in win_rates_of(runs).values()) == pytest.approx(sorted([share, 1 - share]))
+    assert "two or more runs" in error_line(MedtasksError, win_rates_of, runs[:1])

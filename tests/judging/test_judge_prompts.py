@@ -12,7 +12,7 @@ from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.judging import make_judge
 from medtasks_utils.judging.templates import PROMPTS, Template, examples, load
 
-NAMES = sorted(path.stem for path in PROMPTS.glob("*.md"))
+NAMES = sorted({path.stem for path in PROMPTS.glob("*.md")} - {"rubric"})  # which is Medmarks' own text
 FIELDS = {**case(2)._asdict(), "claim": "This is the claim."}
 USED = dict(table("fields_of_prompts"))
 

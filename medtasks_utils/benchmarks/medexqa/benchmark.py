@@ -79,6 +79,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
     written = "The answer is %s."
     packages: ClassVar[tuple[str, ...]] = ("thefuzz", "rapidfuzz")
     case_of = staticmethod(case_of)
+    explanations_class: ClassVar[type[Explanations]] = Explanations
 
     def reported(self) -> list[Metric]:
         """Return all metrics except a macro average over one specialty, and explanation scores that are turned off."""
@@ -188,7 +189,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         if not self._scores_explanations:
             return None
         if examples is None or any(map(references, examples)):
-            return Explanations(self.options, self.task.name, processes)
+            return self.explanations_class(self.options, self.task.name, processes, type(self).case_of)
         if self.options.judges:
             raise DataError(
                 f"{self.task.name}: use_judge: no example has a reference explanation, so nothing can be judged; leave "

@@ -3,14 +3,15 @@
 The explanation of a wrong answer scores 0. With a judge, ``explanation`` is the judge's score.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example
 from medtasks_utils.errors import MedtasksError, call_all, logger
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, judge_all, make_judge
+from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, joint, judge_all, make_judge
 from medtasks_utils.statistics.scores import JudgedScore
+from medtasks_utils.writing import JsonObject
 
 from .metrics import make_metrics
 from .options import MedExQAOptions
@@ -40,6 +41,18 @@ def _judge(options: MedExQAOptions) -> Judge | None:
     return make_judge(str(options.judge_mode), use_coverage=options.use_coverage) if options.judges else None
 
 
+def case_of(example: Example, response: str) -> Case:
+    """Return the explanation in a response, with the question, its choices, the right letter and the references."""
+    return Case(
+        specialty=example["specialty"],
+        question=example["question"],
+        options=tuple(example["options"]),
+        answer_letter=example["answer_letter"],
+        explanation=final_text(response).strip(),
+        references=tuple(references(example)),
+    )
+
+
 class Explanations:
     """A scorer of the explanations in a task. Creating it loads the metrics and checks the judge.
 
@@ -47,14 +60,21 @@ class Explanations:
         options: the benchmark's options.
         task: the task's name, for the log.
         processes: the number of processes that share the limit on concurrent requests to the judge.
+        case_of: a function that returns the explanation in a response to an example, with what a judge needs.
 
     Raises:
         MedtasksError: if a metric cannot be computed on this machine.
         JudgeError: if the judge cannot be used.
     """
 
-    def __init__(self, options: MedExQAOptions, task: str, processes: int = 1) -> None:
-        self._options = options
+    def __init__(
+        self,
+        options: MedExQAOptions,
+        task: str,
+        processes: int = 1,
+        case_of: Callable[[Example, str], Case] = case_of,
+    ) -> None:
+        self._options, self.case_of = options, case_of
         self._task = task
         self._metrics = make_metrics(
             options.lexical_metrics,
@@ -71,16 +91,22 @@ class Explanations:
         self._judge = _judge(options)
         self.failure: str | None = None
         if self._judge:
-            self._settings = JudgeSettings.from_environment(
-                model=options.judge_model,
-                base_url=options.judge_base_url,
-                key_variable=options.judge_api_key_env,
-                cache=options.judge_cache,
-                concurrency=max(1, options.judge_concurrency // processes),
-                max_tokens=options.judge_max_tokens,
-            )
-            check(self._settings)
-            self.signatures[self._judge.name] = f"{self._judge.signature}|model:{self._settings.model}"
+            sampling: Callable[[str], JsonObject] = getattr(self._judge, "sampling", lambda model: {})
+            self._settings = [
+                JudgeSettings.from_environment(
+                    model=model,
+                    base_url=options.judge_base_url,
+                    key_variable=options.judge_api_key_env,
+                    cache=options.judge_cache,
+                    concurrency=max(1, options.judge_concurrency // processes),
+                    max_tokens=options.judge_max_tokens,
+                    sampling=tuple(sampling(model).items()),
+                )
+                for model in options.judge_models
+            ]
+            for settings in self._settings:
+                check(settings)
+            self.signatures[self._judge.name] = f"{self._judge.signature}|model:{'+'.join(options.judge_models)}"
 
     def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add ``explanation``, ``combined`` and their parts to the answers.
@@ -89,7 +115,7 @@ class Explanations:
         complete output becomes a field of the sample.
         """
         cases = [
-            case_of(doc, answer.response) if answer.value == doc["answer_letter"] and references(doc) else None
+            self.case_of(doc, answer.response) if answer.value == doc["answer_letter"] and references(doc) else None
             for doc, answer in answers
         ]
         distinct = list(dict.fromkeys(filter(None, cases)))  # both filters usually read the same answer
@@ -97,7 +123,7 @@ class Explanations:
         lexical = [metric.score(texts, references_by_case) for metric in self._metrics]
         judgements: dict[Case | None, Judgement] = {}
         if self._judge:
-            judgements |= zip(distinct, judge_all(self._judge, self._settings, distinct), strict=True)
+            judgements |= zip(distinct, self._judged(self._judge, distinct), strict=True)
         scores = {
             case: self._scores_of_right(own, judgements.get(case))
             for case, *own in zip(distinct, *lexical, strict=True)
@@ -121,6 +147,17 @@ class Explanations:
         if failed:
             self._report(failed, judgements.values())
 
+    def _judged(self, judge: Judge, cases: Sequence[Case]) -> list[Judgement]:
+        """Return a judgement of each case; of several models, the one that :func:`.judge.joint` makes."""
+        by_model = {settings.model: judge_all(judge, settings, cases) for settings in self._settings}
+        if len(by_model) == 1:
+            return next(iter(by_model.values()))
+        for model, judgements in by_model.items():
+            if count := sum(judgement.score is None for judgement in judgements):
+                logger.warning("%s: the judge %s failed on %d of %d", self._task, model, count, len(cases))
+        of_cases = zip(*by_model.values(), strict=True)
+        return [joint(dict(zip(by_model, of_case, strict=True)), judge.rates) for of_case in of_cases]
+
     def _scores_of_right(self, lexical: Sequence[float], judgement: Judgement | None) -> dict[str, float | None]:
         """Return the scores of a right answer, from those of the lexical metrics and the judge."""
         values: dict[str, float | None] = dict.fromkeys(self._names)
@@ -131,8 +168,9 @@ class Explanations:
             for rate in self._judge.rates:
                 values[rate] = None if judgement.failure else judgement.output[rate]
             # Metrics of an example are means over its k generations, but this is a count: a failure scores k, so that
-            # the sum over examples is the number of failures.
-            values["judge_failures"] = float(self._options.repeats if judgement.failure else 0)
+            # the sum over examples is the number of failures, of which each judging model may add one.
+            count = judgement.output.get("failed_judges", int(judgement.failure is not None))
+            values["judge_failures"] = float(self._options.repeats * count)
         values["explanation"] = explanation
         if explanation is not None:
             values["combined"] = self._options.mcq_weight * 100 + self._options.explanation_weight * explanation
@@ -156,15 +194,3 @@ class Explanations:
             self.failure = (
                 f"the judge judged none of the explanations ({len(judged)} in all; {first}), so there is no score"
             )
-
-
-def case_of(example: Example, response: str) -> Case:
-    """Return the explanation in a response, with the question, its choices, the right letter and the references."""
-    return Case(
-        specialty=example["specialty"],
-        question=example["question"],
-        options=tuple(example["options"]),
-        answer_letter=example["answer_letter"],
-        explanation=final_text(response).strip(),
-        references=tuple(references(example)),
-    )

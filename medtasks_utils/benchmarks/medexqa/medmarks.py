@@ -1,5 +1,6 @@
 """Define MedExQA by the protocol of Medmarks (arXiv:2605.01417): tags, and a rubric that several models judge by."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -7,12 +8,44 @@ import numpy as np
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, Tasks
 from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, tagged
+from medtasks_utils.judging import Case
+from medtasks_utils.statistics.metrics import Metric
 
 from .benchmark import MedExQA
+from .explanations import Explanations, case_of
+from .options import MedExQAOptions
 
 _MISSING = {"", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A"}
 _MISSING |= {"NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
 """Cells that pandas reads as missing; Medmarks' prompts show them as None."""
+
+
+class MedmarksMedExQAOptions(MedExQAOptions):
+    """Options of MedExQA by Medmarks: explanations are scored only if judges or metrics are asked for."""
+
+    @property
+    def lexical_metrics(self) -> tuple[str, ...]:
+        """The lexical metrics that the user names."""
+        return self.explanation_metrics if "explanation_metrics" in self.model_fields_set else ()
+
+
+def case_of_tag(example: Example, response: str) -> Case:
+    """Return the explanation in the last tag of a response, or the word None, with what a judge needs."""
+    explanation = (tagged(response, "explanation") or ["None"])[-1]
+    references = (example["explanation_1"], example["explanation_2"])
+    return case_of(example, response)._replace(explanation=explanation, references=references)
+
+
+class RewardedExplanations(Explanations):
+    """A scorer that adds ``reward``, the judges' mean from 0 to 1; it is 0 if a judge failed, as at Medmarks."""
+
+    def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
+        """Add the scores of explanations, and the reward."""
+        super().score(answers)
+        for _, answer in answers:
+            judged = answer.details.get("judge") or {"score": None}
+            is_whole = judged["score"] is not None and not judged.get("failed_judges")
+            answer.scores["reward"] = judged["score"] / 100 if is_whole else 0.0
 
 
 class MedmarksMedExQA(MedExQA):
@@ -24,6 +57,15 @@ class MedmarksMedExQA(MedExQA):
     tasks = Tasks(default="medmarks_medexqa")
     written = "<answer>%s</answer>"
     packages = (*MedExQA.packages, "pylatexenc")
+    options_class = MedmarksMedExQAOptions
+    metrics = (*MedExQA.metrics, Metric("reward", unit="number", is_of_explanations=True))
+    case_of = staticmethod(case_of_tag)
+    explanations_class = RewardedExplanations
+
+    def reported(self) -> list[Metric]:
+        """Return the metrics; the reward only with judges."""
+        reward = [metric for metric in self.metrics if metric.name == "reward" and self.options.judges]
+        return [*super().reported(), *reward]
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
         """Return the examples; those to evaluate on are in the order of ``datasets.Dataset.shuffle(seed=0)``."""

@@ -110,8 +110,8 @@ class MedExQAOptions(ChoiceOptions):
     """let a judge score the explanations"""
     judge_mode: Annotated[Annotated[str, AfterValidator(judge_name)] | None, _OF_JUDGE] = None
     """the judge, g-eval or factscore; required with use_judge"""
-    judge_model: Annotated[str, _OF_JUDGE] = DEFAULT_MODEL
-    """name of the judging model at the endpoint"""
+    judge_model: Annotated[str, Field(pattern=r"^[^,\s][^,]*(,[^,\s][^,]*)*$"), _OF_JUDGE] = DEFAULT_MODEL
+    """name of the judging model at the endpoint; of several, with commas between them, the mean counts"""
     judge_base_url: Annotated[str | None, _OF_JUDGE] = None
     """base URL of the judge's endpoint, which must be OpenAI-compatible"""
     judge_api_key_env: Annotated[str | None, _OF_JUDGE] = None
@@ -161,6 +161,11 @@ class MedExQAOptions(ChoiceOptions):
     def judges(self) -> bool:
         """True if a judge scores the explanations."""
         return self.use_explanations and self.use_judge
+
+    @property
+    def judge_models(self) -> list[str]:
+        """The names of the judging models."""
+        return [name.strip() for name in self.judge_model.split(",")]
 
     @property
     def lexical_metrics(self) -> tuple[str, ...]:

@@ -1,0 +1,44 @@
+"""Compute the win rates of saved runs over the tasks that all of them have."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import DEFAULT_FILTER
+from medtasks_utils.results import Run
+from medtasks_utils.results.run import TaskRun
+from medtasks_utils.statistics.win_rate import ByExample, WinRate, win_rates
+
+_SCORES = ("reward", "acc")
+"""The metrics that decide which of two runs is better on an example; the first that a task has."""
+
+
+def win_rates_of(runs: Sequence[Run]) -> dict[str, WinRate]:
+    """Return the win rates of runs by their names, by the first filter of each task.
+
+    Raises:
+        MedtasksError: if there are fewer than two runs with samples of a common task.
+    """
+    by_task: dict[str, dict[str, ByExample]] = defaultdict(dict)
+    for run in runs:
+        for name, task in run.tasks.items():
+            if scores := _scores_of(task):
+                by_task[name][run.name] = scores
+    shared = {name: by_run for name, by_run in by_task.items() if len(by_run) == len(runs)}
+    if len(runs) < 2 or not shared:
+        raise MedtasksError("--win_rate needs two or more runs with samples of a common task (--log_samples)")
+    return win_rates(shared)
+
+
+def _scores_of(task: TaskRun) -> dict[str, float | None]:
+    """Return the score of each example, by its content and its number among those with equal content."""
+    names = {*task.samples[0].metrics} if task.samples else set()
+    if not names:
+        return {}
+    filter_name = DEFAULT_FILTER if DEFAULT_FILTER in names else min(names)
+    metric = next((name for name in _SCORES if name in task.samples[0].metrics[filter_name]), None)
+    if metric is None:
+        return {}
+    return {
+        str(key): task.samples[place].metrics.get(filter_name, {}).get(metric) for key, place in task.examples.items()
+    }
