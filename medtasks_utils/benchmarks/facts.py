@@ -185,18 +185,19 @@ class Tasks:
     Attributes:
         default: the task or group to run when only the benchmark's name is given.
         whole: the task over all rows; by default, ``default``, which must then be a task.
-        checked: the tasks and groups that ``medtasks selfcheck`` runs; by default, ``default``.
+        checked: the tasks and groups that ``medtasks selfcheck`` runs; by default, ``default``. Empty for a variant
+            whose protocol counts some right answers as wrong, or whose rows another benchmark checks.
         folder: the folder with the YAML, if it is outside this package.
     """
 
     default: str
     whole: str = ""
-    checked: tuple[str, ...] = ()
+    checked: tuple[str, ...] | None = None
     folder: Path | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "whole", self.whole or self.default)
-        object.__setattr__(self, "checked", self.checked or (self.default,))
+        object.__setattr__(self, "checked", (self.default,) if self.checked is None else self.checked)
 
 
 # ---- the report

@@ -41,7 +41,7 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
     usable = benchmarks().usable()
     without_costly = {benchmark.name: benchmark.options_class.without_costly() for benchmark in usable}
     manager = manager_for(metadata={DATA_KEY: data, **without_costly})
-    names = [name for benchmark in usable for name in benchmark.tasks.checked]
+    names = [name for benchmark in usable for name in benchmark.tasks.checked or ()]
     loaded = manager.load(names)
     tasks: dict[str, MedTask] = loaded["tasks"]
     answers, examples = _served(tasks, limit)

@@ -42,7 +42,7 @@ class MedmarksMedCalcBench(MedCalcBench):
     name = "medmarks_medcalc_bench"
     title = "MedCalc-Bench (Medmarks)"
     data = replace(MedCalcBench.data, folder="medcalc_bench")
-    tasks = Tasks(default="medmarks_medcalc_v1_2")
+    tasks = Tasks(default="medmarks_medcalc_v1_2", checked=())
     options_class = MedmarksMedCalcBenchOptions
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:

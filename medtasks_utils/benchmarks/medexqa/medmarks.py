@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 
 from medtasks_utils.benchmarks.answers import Answer
-from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, Tasks
-from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, tagged
+from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, TaskInfo, Tasks
+from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, refuse_other, tagged
+from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.judging import Case
 from medtasks_utils.statistics.metrics import Metric
 
@@ -22,6 +23,11 @@ _MISSING |= {"NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
 
 class MedmarksMedExQAOptions(MedExQAOptions):
     """Options of MedExQA by Medmarks: explanations are scored only if judges or metrics are asked for."""
+
+    def check(self, task: TaskInfo) -> list[str]:
+        """Raise UsageError for options that the protocol fixes."""
+        refuse_other(self, task, "seed", "use_think", "vary_order")
+        return super().check(task)
 
     @property
     def lexical_metrics(self) -> tuple[str, ...]:
@@ -54,7 +60,7 @@ class MedmarksMedExQA(MedExQA):
     name = "medmarks_medexqa"
     title = "MedExQA (Medmarks)"
     data = replace(MedExQA.data, folder="medexqa")
-    tasks = Tasks(default="medmarks_medexqa")
+    tasks = Tasks(default="medmarks_medexqa", checked=())
     written = "<answer>%s</answer>"
     packages = (*MedExQA.packages, "pylatexenc")
     options_class = MedmarksMedExQAOptions
@@ -75,6 +81,10 @@ class MedmarksMedExQA(MedExQA):
         ranks = {specialty: rank for rank, specialty in enumerate(self.options.specialty)}
         examples.sort(key=lambda example: ranks[example["specialty"]])
         return [examples[place] for place in np.random.default_rng(0).permutation(len(examples))]
+
+    def examples(self, table: Table, report: LoadReport) -> list[Example]:
+        """Convert rows of which it is not known which specialty they are of."""
+        return list(map(_shown, super().examples(table, report)))
 
     def strict(self, text: str, example: Example) -> Answer:
         """Read the last answer tag by Medmarks' rule; without one, the response is unanswered."""

@@ -56,6 +56,13 @@ def _chosen(known: Mapping[str, Collection[str]], value: Any, default: str = "")
     return tuple(name for name in known["all"] if name in selected)
 
 
+def _models(names: str) -> str:
+    """Check that a text names one model, or several with commas between them."""
+    if not all(name.strip() for name in names.split(",")):
+        raise ValueError("must name a model, or several with commas between them")
+    return names
+
+
 _BY_SPECIALTY = {
     **{key.lower(): [specialty.name] for specialty in SPECIALTIES for key in specialty},
     "all": [specialty.name for specialty in SPECIALTIES],
@@ -110,7 +117,7 @@ class MedExQAOptions(ChoiceOptions):
     """let a judge score the explanations"""
     judge_mode: Annotated[Annotated[str, AfterValidator(judge_name)] | None, _OF_JUDGE] = None
     """the judge, g-eval or factscore; required with use_judge"""
-    judge_model: Annotated[str, Field(pattern=r"^[^,\s][^,]*(,[^,\s][^,]*)*$"), _OF_JUDGE] = DEFAULT_MODEL
+    judge_model: Annotated[str, AfterValidator(_models), _OF_JUDGE] = DEFAULT_MODEL
     """name of the judging model at the endpoint; of several, with commas between them, the mean counts"""
     judge_base_url: Annotated[str | None, _OF_JUDGE] = None
     """base URL of the judge's endpoint, which must be OpenAI-compatible"""

@@ -6,11 +6,12 @@ from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, TaskInfo, Tasks
 from medtasks_utils.benchmarks.medmarks_letters import refuse_other
 from medtasks_utils.benchmarks.tables import Table, text_of
+from medtasks_utils.statistics.metrics import Metric
 
 from .benchmark import DIFFICULTIES, MedHallu, MedHalluOptions
 
 _BOX = "\\boxed{"
-_OF_ANSWERED = ("f1", "precision", "recall", "accuracy_answered", *(f"f1_{level}" for level in DIFFICULTIES))
+_OF_ANSWERED = ("f1", "precision", "recall", "accuracy_answered")
 
 
 class MedmarksMedHalluOptions(MedHalluOptions):
@@ -28,8 +29,12 @@ class MedmarksMedHallu(MedHallu):
     name = "medmarks_medhallu"
     title = "MedHallu (Medmarks)"
     data = replace(MedHallu.data, folder="medhallu")
-    tasks = Tasks(default="medmarks_medhallu_easy")
+    tasks = Tasks(default="medmarks_medhallu_easy", checked=())
     options_class = MedmarksMedHalluOptions
+
+    def reported(self) -> list[Metric]:
+        """Return the metrics but those of each difficulty, since a run has one."""
+        return [metric for metric in super().reported() if not metric.name.endswith(DIFFICULTIES)]
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
         """Return the examples: those with the true answers, then those with the hallucinated ones."""

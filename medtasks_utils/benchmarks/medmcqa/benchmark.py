@@ -4,7 +4,7 @@ import hashlib
 import random
 from collections.abc import Container, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -57,7 +57,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         shortcuts=Path(__file__).with_name("shortcuts.json"),
     )
     tasks = Tasks(default="medmcqa_openmed")
-    metrics = (ACC, ANSWERED, Metric("format"), Metric("one_box"))
+    metrics: ClassVar[tuple[Metric, ...]] = (ACC, ANSWERED, Metric("format"), Metric("one_box"))
     report = ReportFacts(breakdowns=(Breakdown("subject", by_field("subject_name")), BY_DOUBT))
     are_numbered = True
 

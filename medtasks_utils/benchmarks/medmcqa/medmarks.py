@@ -4,11 +4,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from medtasks_utils.benchmarks.answers import Answer
-from medtasks_utils.benchmarks.facts import Example, LoadReport, Tasks
-from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, tagged
-from medtasks_utils.benchmarks.tables import Table
+from medtasks_utils.benchmarks.choices import ChoiceBenchmark
+from medtasks_utils.benchmarks.facts import Example, LoadReport, TaskInfo, Tasks
+from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, refuse_other, tagged
+from medtasks_utils.benchmarks.tables import Table, text_of
+from medtasks_utils.statistics.metrics import ACC, ANSWERED
+from medtasks_utils.statistics.scores import Score
 
-from .benchmark import MedMCQA
+from .benchmark import MedMCQA, MedMCQAOptions
+
+
+class MedmarksMedMCQAOptions(MedMCQAOptions):
+    """Options of MedMCQA by Medmarks, whose protocol fixes the order in each run."""
+
+    def check(self, task: TaskInfo) -> list[str]:
+        """Raise UsageError for options that the protocol fixes."""
+        refuse_other(self, task, "vary_order")
+        return super().check(task)
 
 
 class MedmarksMedMCQA(MedMCQA):
@@ -17,16 +29,16 @@ class MedmarksMedMCQA(MedMCQA):
     name = "medmarks_medmcqa"
     title = "MedMCQA (Medmarks)"
     data = replace(MedMCQA.data, folder="medmcqa")
-    tasks = Tasks(default="medmarks_medmcqa")
+    tasks = Tasks(default="medmarks_medmcqa", checked=())
     written = "<answer>%s</answer>"
     packages = ("pylatexenc",)
+    options_class = MedmarksMedMCQAOptions
+    metrics = (ACC, ANSWERED)
 
     def _labelled(self, table: Table, report: LoadReport, indices: Sequence[int] | None = None) -> list[Example]:
         """Convert the rows; the white space around questions and choices is removed."""
         columns = ("question", "opa", "opb", "opc", "opd")
-        rows = [
-            {**row, **{name: str(row[name] or "").strip() for name in columns if name in row}} for row in table.rows
-        ]
+        rows = [{**row, **{name: text_of(row[name]).strip() for name in columns if name in row}} for row in table.rows]
         return super()._labelled(replace(table, rows=rows), report, indices)
 
     def strict(self, text: str, example: Example) -> Answer:
@@ -35,6 +47,10 @@ class MedmarksMedMCQA(MedMCQA):
         right = example["answer_letter"]
         letter = medmarks_letter(content, right, example["options"][example["answer_idx"]])
         return Answer(letter, text, found_by="tag")
+
+    def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
+        """Score ``acc`` and ``answered``; there is no box whose form could be scored."""
+        return ChoiceBenchmark.scores(self, answer, example)
 
 
 BENCHMARK = MedmarksMedMCQA
