@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from medtasks_utils.errors import UsageError
 
-from .facts import TaskInfo
+from .facts import Example, TaskInfo
 from .options import Options, default_text
 
 _SAME = (
@@ -153,6 +153,14 @@ def medmarks_letter(text: str, gold: str, answer_text: str) -> str | None:
     if letter:
         return letter.upper()
     return gold if _names(whole, truth) else None
+
+
+def letter_for(content: str, example: Example) -> str | None:
+    """Return the letter in an answer to an example; only stated letters count if the right choice is not known."""
+    place = example.get("answer_idx")
+    return medmarks_letter(
+        content, example.get("answer_letter", ""), "" if place is None else example["options"][place]
+    )
 
 
 _LONG = 4000

@@ -66,7 +66,7 @@ class MedmarksMedCalcBench(MedCalcBench):
         if value is None:
             return Answer(None, text)
         extracted = Extracted(self.shown(value, example))
-        extracted.is_right = is_right_by_medmarks(value, example)
+        extracted.is_right = _TRUTH in example and is_right_by_medmarks(value, example)
         return Answer(extracted, text, found_by="tag")
 
     def is_right(self, value: Any, example: Example) -> bool:

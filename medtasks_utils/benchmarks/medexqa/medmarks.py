@@ -7,7 +7,7 @@ import numpy as np
 
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, TaskInfo, Tasks
-from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, refuse_other, tagged
+from medtasks_utils.benchmarks.medmarks_letters import letter_for, refuse_other, tagged
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.judging import Case
 from medtasks_utils.statistics.metrics import Metric
@@ -89,8 +89,7 @@ class MedmarksMedExQA(MedExQA):
     def strict(self, text: str, example: Example) -> Answer:
         """Read the last answer tag by Medmarks' rule; without one, the response is unanswered."""
         content = (tagged(text) or [""])[-1]
-        letter = medmarks_letter(content, example["answer_letter"], example["options"][example["answer_idx"]])
-        return Answer(letter, text, found_by="tag")
+        return Answer(letter_for(content, example), text, found_by="tag")
 
 
 BENCHMARK = MedmarksMedExQA

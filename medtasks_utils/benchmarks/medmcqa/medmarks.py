@@ -6,7 +6,7 @@ from dataclasses import replace
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark
 from medtasks_utils.benchmarks.facts import Example, LoadReport, TaskInfo, Tasks
-from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, refuse_other, tagged
+from medtasks_utils.benchmarks.medmarks_letters import letter_for, refuse_other, tagged
 from medtasks_utils.benchmarks.tables import Table, text_of
 from medtasks_utils.statistics.metrics import ACC, ANSWERED
 from medtasks_utils.statistics.scores import Score
@@ -44,9 +44,7 @@ class MedmarksMedMCQA(MedMCQA):
     def strict(self, text: str, example: Example) -> Answer:
         """Read the first answer tag by Medmarks' rule; without one, the response is unanswered."""
         content = next(iter(tagged(text)), "")
-        right = example["answer_letter"]
-        letter = medmarks_letter(content, right, example["options"][example["answer_idx"]])
-        return Answer(letter, text, found_by="tag")
+        return Answer(letter_for(content, example), text, found_by="tag")
 
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
         """Score ``acc`` and ``answered``; there is no box whose form could be scored."""
