@@ -19,6 +19,7 @@ from medtasks_utils.benchmarks.medexqa.medmarks import case_of_tag
 from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, tagged
 from medtasks_utils.benchmarks.option_order import shuffled_order
 from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.harness.settings import without_nulls
 from medtasks_utils.judging.rubric import read_points
 from medtasks_utils.judging.templates import load as load_template
 from medtasks_utils.report.win_rates import win_rates_of
@@ -147,6 +148,16 @@ def test_a_run_of_each_task(task):
     assert results["acc,flexible-extract"] == 1.0
     assert results["acc,strict-match"] == 1 - swapped / len(documents_of(task)), "limits count as they are"
     assert {name: value for name, value in model.generation_kwargs[0].items() if value is not None} == {"until": []}
+
+
+def test_a_model_in_this_process_gets_a_limit_and_no_setting_that_is_left_to_a_server():
+    nulls: dict[str, Any] = {"until": [], "max_gen_toks": None, "temperature": None}
+    assert without_nulls(nulls, 4096) == {"until": [], "max_gen_toks": 2048}
+    assert without_nulls({**nulls, "temperature": 0.6}, 1 << 20) == {
+        "until": [],
+        "max_gen_toks": 8192,
+        "temperature": 0.6,
+    }
 
 
 def test_the_group_is_the_mean_per_question_over_three_orders():
