@@ -123,6 +123,7 @@ _SEVERAL = (
     "[cand text] close*"
     " ([comma or dash fill range op]+ [the option open or]*|open? or [the option open close fill if]*) (?=[cand text])"
 )
+_ANSWER_IS_SEVERAL = f"(answer|right option) is [^ stop line comma cand text not]{{0,4}} {_SEVERAL}"
 # What is said of the choice that is not so, and of the one that is false.
 _NOT_SO = "not (?![the fill so]* [right answer choose any])"
 _FALSE = "wrong|cross|not [the fill so]* right"
@@ -193,7 +194,7 @@ def _read_part(text: str, options: Sequence[str], asked_for: str) -> Reading:
         return reading if reading.value else NOTHING._replace(candidates=reading.candidates)
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     _discard_unfinished(candidates, plain, whole)
-    _discard_several(candidates)
+    _discard_several(candidates, symbols)
     _discard_listed(candidates, symbols, plain)
     reading = choose(candidates, _OPEN)
     if reading.value:
@@ -275,11 +276,18 @@ def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int)
             candidate.discard("the text breaks off")
 
 
-def _discard_several(candidates: Sequence[Candidate]) -> None:
-    """Discard candidates if the text gives several answers, such as "A or B"."""
+def _discard_several(candidates: Sequence[Candidate], symbols: Symbols) -> None:
+    """Discard candidates if the text gives several answers, such as "A or B", and all up to "the answer is A or B"."""
     are_several = any(
         candidate.cue == "answer" and [*candidate.evidence] == ["one of several"] for candidate in candidates
     )
+    ends = {symbols.places[match.end()] for match in symbols.matches(_ANSWER_IS_SEVERAL)}
+    stated = max(
+        (each.start for each in candidates if each.start in ends and "one of several" in each.evidence), default=-1
+    )
+    for candidate in candidates:
+        if candidate.start <= stated:
+            candidate.discard("the answer is several")
     for cue, most in _MOST_OF_CUE.items():
         chosen = {candidate.value for candidate in candidates if candidate.cue == cue and not candidate.evidence}
         for candidate in candidates:
