@@ -13,10 +13,11 @@ from .sources import HUB, BenchmarkFiles
 
 
 def items() -> Iterator[Resource]:
-    """Yield each resource that runs need; its ``load`` downloads what is not in the cache yet.
+    """Yield each resource that runs need, once; its ``load`` downloads what is not in the cache yet.
 
     If a download fails, ``load`` raises a MedtasksError or an error of the hub's client.
     """
+    seen: set[str] = set()  # benchmarks of the same rows have the same repositories and resources
     for name in benchmarks():
         if benchmarks().problem(name):
             yield Resource(name, "", partial(benchmarks().__getitem__, name))  # raises the reason why it cannot be used
@@ -24,5 +25,8 @@ def items() -> Iterator[Resource]:
         benchmark = benchmarks()[name]
         for repository in benchmark.data.repositories.values():
             origin = f"{repository.name} at {str(repository.revision)[:7]}"
-            yield Resource(benchmark.name, origin, partial(BenchmarkFiles(HUB, benchmark).folder, repository))
-        yield from benchmark.data.resources()
+            if origin not in seen:
+                yield Resource(benchmark.name, origin, partial(BenchmarkFiles(HUB, benchmark).folder, repository))
+            seen.add(origin)
+        yield from (resource for resource in benchmark.data.resources() if resource.name not in seen)
+        seen.update(resource.name for resource in benchmark.data.resources())
