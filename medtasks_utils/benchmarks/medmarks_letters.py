@@ -71,9 +71,10 @@ def _without_latex(text: str) -> str:
     """Convert LaTeX to text, if there seems to be any; what cannot be converted stays as it is."""
     if not re.search(r"\\[A-Za-z]|\$", text):
         return text
+    converter = _latex()
     try:
-        return str(_latex().latex_to_text(text))  # type: ignore[attr-defined]
-    except Exception:
+        return str(converter.latex_to_text(text))  # type: ignore[attr-defined]
+    except Exception:  # of any kind, for LaTeX that is malformed; the protocol then compares the text as it is
         return text
 
 
