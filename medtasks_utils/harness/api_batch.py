@@ -41,7 +41,7 @@ class ApiBatch:
     Args:
         model: a model for which :func:`.server_model.can_be_asked_singly` returns True.
         stages: the stages that each request passes before and after it is sent.
-        attempts: how often a request is sent; None to be patient for :data:`.pace.PATIENCE`.
+        attempts: how often a request is sent; None to be patient for :data:`.pace.LONGEST_OUTAGE`.
     """
 
     def __init__(self, model: LM, stages: Stages, attempts: int | None = None) -> None:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.writing import Settings, quoted
 
-from .pace import PATIENCE, Pace
+from .pace import LONGEST_OUTAGE, Pace
 from .provider_words import KEY, said
 from .replies import MAX_BODY, Completion
 from .responses import (
@@ -59,7 +59,7 @@ class Endpoint:
         headers: the headers of each request, with the API key.
         at_once: the maximum number of requests under way.
         attempts: how often a request is sent before its failure is an error; None to be patient for
-            :data:`.pace.PATIENCE`.
+            :data:`.pace.LONGEST_OUTAGE`.
         timeout: seconds until a response must be complete.
         connection_timeout: seconds until a connection must be established.
         pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.
@@ -106,7 +106,7 @@ class Client:
         self._server = endpoint.url, endpoint.model
         self._answered: Settings | None = None  # the last request that got a completion
         self.pace = Pace(
-            endpoint.at_once, PATIENCE if endpoint.attempts is None else math.inf, self._server in _answering
+            endpoint.at_once, LONGEST_OUTAGE if endpoint.attempts is None else math.inf, self._server in _answering
         )
 
     async def __aenter__(self) -> "Client":

@@ -14,7 +14,7 @@ from medtasks_utils.errors import logger
 
 from .responses import ServerBusy, ServerUnavailable
 
-PATIENCE = 600.0
+LONGEST_OUTAGE = 600.0
 """Time in seconds without any reply after which a server is given up, unless a number of attempts is given."""
 LONGEST_PAUSE = 120.0
 """Maximum time in seconds to wait before a request is sent again, even if the server asks for more."""
@@ -42,7 +42,7 @@ class Pace:
         has_answered: whether the server has ever answered; if not, its address may be wrong, and patience is of no use.
     """
 
-    def __init__(self, most: int, patience: float = PATIENCE, has_answered: bool = True) -> None:
+    def __init__(self, most: int, patience: float = LONGEST_OUTAGE, has_answered: bool = True) -> None:
         self.allowed = float(most)
         self._most, self._patience, self._under_way = most, patience, 0
         self._has_answered = has_answered

@@ -170,7 +170,7 @@ def test_a_server_that_takes_few_requests_a_second_answers_all_of_them(rate, at_
                 of_server.succeed()
                 return
             of_server.fail(ServerBusy(""))
-            assert of_server.failing_for < pace.PATIENCE
+            assert of_server.failing_for < pace.LONGEST_OUTAGE
 
     async def work():
         await asyncio.gather(*(request() for _ in range(44)))
