@@ -91,6 +91,7 @@ PUBMED = "benchmark pubmed cannot be imported from unfinished.pubmed:BENCHMARK: 
 HALF = "benchmark halfbench: name is 'medhallu', but it is registered as 'halfbench'"
 
 
+@pytest.mark.slow
 def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp_path):
     shutil.copytree(ROOT / "tests" / "report" / "small" / "a", tmp_path / "saved")
     (results,) = (tmp_path / "saved").rglob("results_*.json")
