@@ -8,6 +8,7 @@ import logging
 import os
 import re
 import shutil
+import textwrap
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -115,6 +116,40 @@ def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int 
     columns = max(map(len, [*rows, head]))
     align = ["left"] * left + ["right"] * (columns - left)
     return tabulate(cells, head, tablefmt="plain", colalign=align if rows else None, disable_numparse=True)
+
+
+WIDTH = 80
+"""Columns of a terminal, which no line of a result exceeds unless a single name or path is longer."""
+
+
+def caution(text: str) -> str:
+    """Return a caution about a result, in lines of at most :data:`WIDTH` columns."""
+    lines = {"width": WIDTH, "subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
+    return textwrap.fill(plain(f"! {text}"), **lines)  # type: ignore[arg-type]
+
+
+def named_columns(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
+    """Return the text of each row; a name in the first column that makes rows too long has a line before its row.
+
+    Args:
+        rows: the cells. A row with fewer cells than the first is a note below another: it widens no column.
+        left: the columns that are aligned to the left; spaces at the beginning of their cells are kept.
+
+    >>> named_columns([["", "%"], ["a" * 78, "5.0"], ["", "note"]]) == ["    %", "a" * 78 + chr(10) + "  5.0", "  note"]
+    True
+    """
+    whole = [row for row in rows if len(row) == len(rows[0])]
+    widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
+    room = WIDTH - sum(width + 2 for width in widths[1:])
+    widths[0] = max(len(row[0]) for row in rows if len(row[0]) <= room)
+    texts = []
+    for row in rows:
+        is_apart = len(row[0]) > room
+        cells = zip(["" if is_apart else row[0], *row[1:]], widths, strict=False)
+        all_left = len(row) < len(rows[0])
+        aligned = [c.ljust(w) if all_left or place in left else c.rjust(w) for place, (c, w) in enumerate(cells)]
+        texts.append(f"{plain(row[0])}\n" * is_apart + plain("  ".join(aligned).rstrip()))
+    return texts
 
 
 def defused(cell: object) -> object:

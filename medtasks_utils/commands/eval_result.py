@@ -1,12 +1,18 @@
 """Present the result of ``medtasks eval``: the scores, and where they are saved."""
 
 import shlex
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from medtasks_utils.harness.checks import model_name
 from medtasks_utils.harness.evaluation import Evaluation
-from medtasks_utils.report.score_table import lines_of, score_data, score_table
-from medtasks_utils.results import as_run, read_runs
+from medtasks_utils.filters import STRICT
+from medtasks_utils.report.score_table import ScoreLine, cautions, lines_of, score_data, score_table
+from medtasks_utils.results import Run, as_run, merged, read_runs
+from medtasks_utils.results.samples import mapping
+from medtasks_utils.writing import WIDTH, caution
 
 from .flags import CommandResult, print_error
 
@@ -34,32 +40,68 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
         "results": str(path) if path else None,
         "problem": evaluation.problem,
     }
-    remarks = [f"{task.task}: {remark}" for task in run.tasks.values() for remark in task.remarks]
-    shares = [
-        f"{task}: --limit {limit:g}, {counts['effective']:,} of {counts['original']:,} examples "
-        f"({100 * counts['effective'] / counts['original']:.1f} %)"
-        for task, counts in results["n-samples"].items()
-        if limit
-    ]
-    text = [score_table(lines) or _NO_SCORES, *remarks, *shares, "", _spent(evaluation), _next(evaluation)]
+    if not lines:
+        return CommandResult([_NO_SCORES, "", *_next(evaluation)], data, failed=bool(evaluation.problem))
+    distrust = map(caution, chain(cautions(lines), _on_cut(evaluation, lines), _remarks(run), _on_parts(evaluation, run)))
+    text = [*_title(evaluation, run, lines), *score_table(lines), "", *distrust, "", *_next(evaluation)]
     return CommandResult(text, data, failed=bool(evaluation.problem))
 
 
-def _spent(evaluation: Evaluation) -> str:
-    """Return a line with the seconds that the evaluation took and the tokens that it used, as far as known."""
-    counts = evaluation.spent.get("tokens", {})
-    tokens = [f"{count:,} {kind} tokens" for kind, count in counts.items() if kind != "replies"]
-    return ", ".join([f"{evaluation.seconds:,.1f} s", *tokens])
+def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> list[str]:
+    """Return lines with the run's name, what is shown of it, and the seconds that it took."""
+    rule = "published rule, " * any(STRICT in line.scores for line in lines)
+    repeats = {task.config.get("repeats") or 1 for task in run.tasks.values()}
+    of_repeats = f", mean of {'/'.join(map(str, sorted(repeats)))} replies" * (max(repeats) > 1)
+    title = f"{run.name}   {rule}% right, 95 % interval{of_repeats}"
+    seconds = f"{evaluation.seconds:,.0f} s"
+    return [f"{title}   {seconds.rjust(WIDTH - len(title) - 3)}", ""]
 
 
-def _next(evaluation: Evaluation) -> str:
-    """Return text that says where the results are saved, or that they are not, and suggests what to do next."""
+def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]:
+    """Yield how many replies reached the token limit, and the flags that ask only these again."""
+    cut = {line.topic.name: line.means["cut"] for line in lines if line.means["cut"]}
+    if not cut:
+        return
+    shares = dict.fromkeys(f"{100 * share:.1f}" for share in sorted(filter(None, cut.values())))
+    ends = " to ".join([*shares][:: max(1, len(shares) - 1)])
+    tasks = chain.from_iterable(r.tasks for line in lines if line.topic.name in cut for r in line.topic.results.values())
+    limits = [mapping(task.config.get("generation_kwargs")).get("max_gen_toks") or 0 for task in tasks]
+    again = "ask only these again: the same command with --extend" if evaluation.keeps else "let more end: the same command with"
+    yield f"Cut off: {ends} %. To {again} --gen_kwargs max_gen_toks={2 * max(limits) or '…'}"
+
+
+def _remarks(run: Run) -> Iterator[str]:
+    """Yield the remarks of tasks, each once with the tasks that it is about, unless it is about all."""
+    tasks = defaultdict(list)
+    for task in run.tasks.values():
+        for remark in task.remarks:
+            tasks[remark].append(task.task)
+    for remark, names in tasks.items():
+        yield remark if len(names) == len(run.tasks) > 1 else f"{', '.join(names)}: {remark}"
+
+
+def _on_parts(evaluation: Evaluation, run: Run) -> Iterator[str]:
+    """Yield a caution if not all questions were asked."""
+    if any(task.asked < task.available for task in run.tasks.values()):
+        limit = evaluation.config.limit
+        flag = f"--limit {limit:g}: not" if limit else "Not"
+        yield f"{flag} all questions, not for comparison with published numbers."
+
+
+def _next(evaluation: Evaluation) -> list[str]:
+    """Return lines that say where the results are saved, or that they are not, and what to do next."""
+    config, folder = evaluation.config, evaluation.folder if evaluation.config.output_path else None
     if evaluation.unsaved:
-        return f"not all results are saved in {evaluation.folder}"
-    if evaluation.path is None:
-        return "not saved; --output_path results --log_samples saves every sample for medtasks report"
-    saved = shlex.quote(str(evaluation.path))
-    if not evaluation.config.predict_only:
-        return f"saved in {saved}\nnext: medtasks report {saved} -o report.html"
-    way_on = "\nnext: run the same command with --extend instead of --predict_only to score them"
-    return f"saved in {saved}{way_on * (evaluation.store is not None)}"
+        return [f"not all results are saved in {folder}"]
+    if evaluation.path is None or folder is None:
+        return ["not saved: --output_path results --log_samples saves every sample for medtasks report"]
+    if config.predict_only:
+        next_lines = ["the same command with --extend instead of --predict_only scores them"] * evaluation.keeps
+    else:
+        # Of several runs in the folder, this one must be named.
+        run = folder if len(merged(read_runs(folder))) == 1 else evaluation.path
+        whole = folder if config.output_path.endswith(".json") else Path(config.output_path)
+        next_lines = [f"medtasks report {shlex.quote(str(whole))} -o report.html"]
+        if config.log_samples:
+            next_lines.append(f"medtasks compare {shlex.quote(str(run))} {shlex.quote(str(whole / 'OTHER'))}")
+    return [f"saved   {folder}", *(f"{label:<8}{line}" for label, line in zip(("next", ""), next_lines))]

@@ -48,6 +48,7 @@ class Evaluation:
         provenance: what the results' configuration says of the model besides what lm_eval writes.
         has_model: True from the time when the model is loaded.
         problem: a line that says what could not be saved or scored; None if there was no problem.
+        keeps: True if replies are kept next to the output.
         against: by task, how the run compares with the run of ``--against``; empty without this flag.
         spent: the tokens that the server reported, and the number of reused replies of earlier runs.
     """
@@ -101,9 +102,9 @@ class Evaluation:
         self.against: JsonObject = {}
         if saved_run is not None and config.predict_only:
             raise UsageError("--against compares scores, but --predict_only computes none; omit one of them")
-        self._keeps = keep and bool(config.output_path)
-        if self._keeps or saved_run is not None:  # with --against, each batch is evaluated twice
-            if self._keeps:
+        self.keeps = keep and bool(config.output_path)
+        if self.keeps or saved_run is not None:  # with --against, each batch is evaluated twice
+            if self.keeps:
                 folder = folder_of(config)
             else:
                 self._temporary = TemporaryDirectory()
@@ -177,7 +178,7 @@ class Evaluation:
     @property
     def _way_on(self) -> str:
         """A sentence that says how to continue a run that ended early."""
-        if not self.store or not self._keeps:
+        if not self.store or not self.keeps:
             return "no replies were kept; with --output_path and without --no_keep, a run can continue where it stopped"
         return self.store.way_on
 

@@ -1,20 +1,17 @@
 """Summarise a run in a few lines of text or as JSON, as ``medtasks eval`` prints it at the end."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import compress, groupby
 
 from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.results import Run
-from medtasks_utils.results.samples import mapping
 from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK, Estimate
-from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
-from medtasks_utils.writing import JsonObject, table
+from medtasks_utils.statistics.metrics import ANSWERED, Metric
+from medtasks_utils.writing import JsonObject, named_columns
 
 from .topics import Topic, topics_of
-
-_NO_INTERVAL = "(–)"
 
 
 @dataclass(frozen=True)
@@ -39,40 +36,67 @@ class ScoreLine:
     without_question: Reached | None
     means: dict[str, float | None]
 
-    def score(self, name: str) -> str:
-        """Format the score under a filter as ``83.3 (64.1–93.3)``, with a mark if the interval is unreliable."""
-        if name not in self.scores:
-            return "–"
-        score = self.scores[name]
-        value, low, high = map(self.metric.shown, (score.value, score.low, score.high))
-        mark = UNRELIABLE_MARK * score.few
-        return f"{value} {_NO_INTERVAL}" if score.interval is None else f"{value} ({low}–{high}){mark}"
+    @property
+    def first(self) -> str:
+        """The filter whose answers are shown first: ``strict-match``, if the task has it."""
+        return next((name for name in self.scores if name != FLEXIBLE), FLEXIBLE)
+
+    @property
+    def label(self) -> str:
+        """The benchmark's name as its authors write it, or the name of a variant, a group or another task."""
+        benchmark = self.topic.benchmark
+        is_main = benchmark and self.topic.name == benchmark.tasks.default
+        return benchmark.title if benchmark and is_main else self.topic.name + " (mean)" * self.topic.is_overall
+
+    @property
+    def lost_to_form(self) -> float:
+        """By how much the score rises if answers need not have the published form."""
+        values = [self.scores[name].value if name in self.scores else None for name in (self.first, FLEXIBLE)]
+        strict, lenient = values
+        return 0.0 if strict is None or lenient is None else self.metric.scale * (lenient - strict)
+
+    def shown(self) -> str:
+        """Return the score below the row of the main score, such as ``F1 86.2 (80.4–90.5) of the 267 …``."""
+        score = self.scores.get(self.first, Estimate(0, None))
+        is_of_decided = self.metric.aggregation.over_decided and self.topic.sampled
+        name = "F1" if self.metric.name == "f1" else self.metric.name
+        interval = f" ({_interval(self.metric, score)})" if score.interval else ""
+        of = f" of the {score.n:,} that it decided" if is_of_decided else ""
+        return f"{name} {self.metric.shown(score.value)}{interval}{of}"
+
+    @property
+    def says_something(self) -> bool:
+        """False for a score without a value, and for one of which less is better, or neither, that is 0."""
+        value = self.scores.get(self.first, Estimate(0, None)).value
+        return value is not None and bool(value or self.metric.higher_is_better)
 
     def cells(self) -> list[str]:
-        """Return the line's cells in the table, with one share of answered examples if it is equal for all filters."""
-        first = next((name for name in self.scores if name != FLEXIBLE), "")
-        shares = " / ".join(dict.fromkeys(ANSWERED.shown(share.value) for share in self.answered.values())) or "–"
-        reached = self.metric.shown(self.without_question and self.without_question.value)
+        """Return the cells of the main score of a topic, under :data:`_HEAD`; an unknown one is a dash."""
+        score = self.scores.get(self.first, Estimate(0, None))
+        available = sum(task.available for result in self.topic.results.values() for task in result.tasks)
+        answered = self.answered.get(self.first, Estimate(0, None)).value
+        lenient = self.scores.get(FLEXIBLE, Estimate(0, None)).value
+        is_usual = self.metric.name in ("acc", "macro_acc")
         return [
-            self.topic.name,
-            self.metric.name,
-            f"{self.n:,}",
-            self.score(first),
-            self.score(FLEXIBLE),
-            shares,
-            reached,
+            self.label if is_usual else f"{self.label}, {self.metric.name}",
+            f"{self.n:,} of {available:,}" if self.n < available else f"{self.n:,}",
+            self.metric.shown(score.value),
+            _interval(self.metric, score),
+            self.metric.shown(lenient),
+            ANSWERED.shown(None if answered is None else 1 - answered),
+            ANSWERED.shown(self.means["cut"]),
         ]
 
-    def note_on_cut(self) -> str:
-        """Return a note that says how many replies were cut, how accurate the others are, and what to do."""
-        task = next(task for result in self.topic.results.values() for task in result.tasks)
-        limit = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
-        reached = f"max_gen_toks={limit:,}" if isinstance(limit, int) else "the token limit"
-        cut, finished = (ACC.shown(self.means[name]) for name in ("cut", "acc_finished"))
-        return (
-            f"{self.topic.name}: {cut} % of the replies were cut at {reached}; acc of the finished replies: "
-            f"{finished}. Use a larger --gen_kwargs max_gen_toks=… to let more of them finish"
-        )
+
+_HEAD = ("", "questions", "%", "95 % CI", "lenient", "no answer", "cut off")
+_ALWAYS = 4  # number of columns that are shown even if they say nothing
+_LOST = 2.0  # points lost to the form that cause a caution
+
+
+def _interval(metric: Metric, score: Estimate) -> str:
+    """Format an interval as ``64.1–93.3``, with a mark if it is unreliable; without one, return a dash."""
+    ends = f"{metric.shown(score.low)}–{metric.shown(score.high)}"
+    return ends + UNRELIABLE_MARK * score.few if score.interval else "–"
 
 
 def lines_of(run: Run) -> list[ScoreLine]:
@@ -113,21 +137,30 @@ def _line(topic: Topic, metric: str) -> ScoreLine:
     )
 
 
-def score_table(lines: Sequence[ScoreLine]) -> str:
-    """Return the lines as a table, with notes on its marks and on cut replies; an empty string without lines."""
-    if not lines:
-        return ""
-    heads = ["", "metric", "n", "strict (95 %)", "flexible (95 %)", "answered", "no question"]
-    rows = [heads, *(line.cells() for line in lines)]
-    if not any(line.without_question for line in lines):
-        rows = [row[:-1] for row in rows]
-    estimates = [*chain.from_iterable(line.scores.values() for line in lines)]
-    notes = []
-    for mark, words, is_shown in ((UNRELIABLE_MARK, UNRELIABLE, True), (_NO_INTERVAL, "no interval", False)):
-        reasons = {one.unreliable for one in estimates if (one.interval is not None) is is_shown} - {""}
-        notes += [f"{mark} {words}: {' or '.join(sorted(reasons))}"] if reasons else []
-    notes += dict.fromkeys(line.note_on_cut() for line in lines if line.means["cut"])
-    return "\n".join([table(rows, left=2), *notes])
+def score_table(lines: Sequence[ScoreLine]) -> list[str]:
+    """Return a row for each topic, with its further scores below it; columns that say nothing are left out."""
+    rows: list[Sequence[str]] = [_HEAD]
+    for _, (main, *others) in groupby(lines, lambda line: line.topic):
+        rows += [main.cells(), *(("", line.shown()) for line in others if line.says_something)]
+    whole = [row for row in rows[1:] if len(row) == len(_HEAD)]
+    says = [place < _ALWAYS or any(row[place] not in ("–", "0.0") for row in whole) for place in range(len(_HEAD))]
+    return named_columns([[*compress(row, says)] for row in rows])
+
+
+def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
+    """Yield what distrusts the scores: intervals, the form of answers, and classifiers that do as well."""
+    main = [line for line in lines if line.first in line.scores]
+    estimates = [line.scores[line.first] for line in main]
+    for has_interval, words in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "no interval")):
+        reasons = {one.unreliable for one in estimates if (one.interval is not None) is has_interval} - {""}
+        if reasons:
+            yield f"{words}: {' or '.join(sorted(reasons))}."
+    for line in main:
+        reached, high = line.without_question, line.scores[line.first].high
+        if reached and high is not None and high < reached.value:
+            yield f"{line.label}: a classifier that never sees the question reaches {line.metric.shown(reached.value)} %."
+        if line.lost_to_form >= _LOST and line.metric.higher_is_better:
+            yield f"{line.label}: {line.lost_to_form:.1f} points are lost to the form (read leniently, it is right)."
 
 
 def score_data(lines: Sequence[ScoreLine]) -> list[JsonObject]:
