@@ -122,10 +122,14 @@ WIDTH = 80
 """Columns of a terminal, which no line of a result exceeds unless a single name or path is longer."""
 
 
+def filled(text: str, indent: str = "") -> str:
+    """Return a text in lines of at most :data:`WIDTH` columns, all but the first of them indented."""
+    return textwrap.fill(plain(text), WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+
+
 def caution(text: str) -> str:
-    """Return a caution about a result, in lines of at most :data:`WIDTH` columns."""
-    lines = {"width": WIDTH, "subsequent_indent": "  ", "break_long_words": False, "break_on_hyphens": False}
-    return textwrap.fill(plain(f"! {text}"), **lines)  # type: ignore[arg-type]
+    """Return the lines of a caution about a result."""
+    return filled(f"! {text}", "  ")
 
 
 def named_columns(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:

@@ -24,3 +24,8 @@ def metric_of(name: str, benchmark: str | None = None) -> Metric:
             if metric.name == name:
                 return metric
     return metric_of_other_task(name)
+
+
+def label_of(name: str, benchmark: str | None) -> str:
+    """Return the title of the benchmark, as its authors write it, whose main task or group has a name; else the name."""
+    return benchmarks()[benchmark].title if benchmark and name == benchmarks()[benchmark].tasks.default else name

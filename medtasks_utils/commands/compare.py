@@ -1,9 +1,10 @@
 """``medtasks compare A B``: compare two runs on the same examples (:mod:`medtasks_utils.compare`)."""
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import KW_ONLY
 from itertools import chain
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic.dataclasses import dataclass
@@ -38,6 +39,8 @@ class Compare(Command):
     """compare only this metric (repeatable); default: the benchmark's metrics"""
     common: bool = False
     """if the runs have different examples, compare only those that both have"""
+    parts: Literal["all"] | None = None
+    """all: show all parts of tasks, not only large ones that are furthest from the whole"""
     force: bool = False
     """compare runs even if their signatures differ"""
     plan: Annotated[float | None, Field(ge=0.01, le=100)] = None
@@ -48,6 +51,7 @@ class Compare(Command):
         """Return the comparison of the runs, or of the verdicts of one run, or what a planned comparison needs."""
         from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
         from medtasks_utils.compare.difference_plan import lines_of, plan
+        from medtasks_utils.compare.pairing import growth
         from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
         from medtasks_utils.results import name_apart
 
@@ -70,7 +74,10 @@ class Compare(Command):
             force=self.force,
         )
         if self.plan is None:
-            return CommandResult(comparison_lines(comparison), comparison_data(comparison))
+            grown = {run.name: note for run, path in ((a, self.a), (b, self.b)) if (note := growth(run, path))}
+            lines = comparison_lines(comparison, all_parts=self.parts == "all", grown=grown)
+            way_on = f"next    medtasks report {shlex.quote(self.a)} {shlex.quote(self.b)} -o pair.html"
+            return CommandResult([*lines, way_on], comparison_data(comparison))
         needs = list(plan(comparison, self.plan))
         data = {"version": 1, "points": self.plan, "needs": needs}
         return CommandResult(lines_of(self.plan, needs), data)

@@ -94,7 +94,7 @@ def _next(evaluation: Evaluation) -> list[str]:
     if evaluation.unsaved:
         return [f"not all results are saved in {folder}"]
     if evaluation.path is None or folder is None:
-        return ["not saved: --output_path results --log_samples saves every sample for medtasks report"]
+        return ["not saved: --output_path results --log_samples saves every sample"]
     if config.predict_only:
         next_lines = ["the same command with --extend instead of --predict_only scores them"] * evaluation.keeps
     else:

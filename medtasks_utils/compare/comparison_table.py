@@ -17,20 +17,26 @@ Values are in the metric's own unit (shares from 0 to 1, scores of explanations 
 ``b − a``.
 """
 
-from collections.abc import Iterator, Sequence
-from itertools import groupby
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 
+from medtasks_utils.benchmarks import label_of
+from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.results import Run
-from medtasks_utils.results.budgets import budget_curve, budgets_of
+from medtasks_utils.results.budgets import budgets_of
+from medtasks_utils.statistics.aggregation import MEAN
 from medtasks_utils.statistics.intervals import TOO_FEW_DIFFER, UNRELIABLE, UNRELIABLE_MARK
-from medtasks_utils.writing import JsonObject, plain, shortened, table
+from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.writing import WIDTH, JsonObject, caution, filled, named_columns, plain
 
 from .comparing import Comparison
 from .contrast import MetricDifference
 from .task_pair import TaskPair
 
-_MAX_GROUPS = 10  # maximum number of groups of a breakdown
-_LABEL_WIDTH = 26
+_PARTS = 4  # number of parts of a task that are shown
+_FEWEST = 30  # minimum number of examples of these parts
+_RULES = {STRICT: "read by the published rule", FLEXIBLE: "read leniently"}
+_HEAD = ("", "questions", "A", "B", "B − A", "95 % CI", "p", "")
 _NUMBERS = (
     *("n", "clusters", "a", "b", "difference", "stderr", "low", "high"),
     *("p", "test", "detectable", "left_out", "note", "few"),
@@ -66,80 +72,188 @@ def _difference_data(difference: MetricDifference) -> JsonObject:
 # ---- table
 
 
-def comparison_lines(comparison: Comparison) -> Iterator[str]:
-    """Yield the runs, a table for each task and filter, notes on the columns, and warnings; shares are in per cent."""
-    runs = ("A", comparison.a), ("B", comparison.b)
-    yield table([(letter, run.name, run.date[:19], run.path) for letter, run in runs], left=4)
-    for task, of_task in groupby(comparison.differences, lambda difference: difference.task):
-        differences = list(of_task)
-        yield f"\n{plain(task)}  ({differences[0].filter})"
-        head = ("", "n", "A", "B", "B − A", "95 % CI", "MDE", "p", "corrected", "")
-        yield table(list(_rows(differences)), head)
-        for difference in differences:
-            if not difference.breakdown and difference.contrast.note:
-                yield f"{difference.metric.name}: {difference.contrast.note}"
-        pair = comparison.pairs.get(task)
-        if pair:
-            counts = pair.agreement()
-            agree = f"both right {counts['both_right']:.6g}, both wrong {counts['both_wrong']:.6g}"
-            yield f"{agree}, gained (only B right) {counts['n_gained']:.6g}, lost (only A right) {counts['n_lost']:.6g}"
-            yield from _budgets(pair)
-    yield "\nShares and F1 are in per cent. MDE: the smallest true difference that a test by its own p finds four times"
-    yield "out of five; by the corrected p, it is found less often. Corrected p: by Holm's method over the"
-    yield "benchmarks of both runs, by their main metric, and over the parts of each group and breakdown; * below 5 %."
-    yield "For right or wrong answers, p (McNemar's exact) and interval (Bonett and Price's) may disagree about 0."
-    yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
-    yield from (plain(f"warning: {warning}") for warning in comparison.warnings)
+def comparison_lines(
+    comparison: Comparison, *, all_parts: bool = False, grown: Mapping[str, str] = {}
+) -> Iterator[str]:
+    """Yield the runs, a row for each benchmark, what the questions can show, the parts of each task, and cautions.
+
+    Args:
+        comparison: the comparison.
+        all_parts: True to show all parts of tasks, not only large ones that are far from the whole.
+        grown: by the run's name, what to say of a run that has grown.
+    """
+    table = _Table(comparison)
+    yield from _runs(comparison, grown)
+    yield ""
+    yield from table.wholes()
+    yield ""
+    yield from table.notes()
+    for name in table.shown:
+        yield from table.parts(name, all_parts)
+    yield ""
+    yield from map(caution, comparison.warnings)
 
 
-def _rows(differences: Sequence[MetricDifference]) -> Iterator[Sequence[object]]:
-    """Yield a row for each metric of a whole task, then, for each breakdown, the groups with the smallest p-values."""
-    for breakdown, parts in groupby(differences, lambda difference: difference.breakdown):
-        if breakdown is None:
-            yield from (_row(difference, difference.metric.name) for difference in parts)
-            continue
-        by_p = sorted(parts, key=lambda group: 2.0 if group.contrast.p is None else group.contrast.p)
-        yield [f"{by_p[0].metric.name} by {breakdown}"]
-        yield from (_row(difference, f"· {difference.group}") for difference in by_p[:_MAX_GROUPS])
-        if len(by_p) > _MAX_GROUPS:
-            yield [f"… {len(by_p) - _MAX_GROUPS} more (--json)"]
+def _runs(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
+    """Yield lines with the runs' names, and on which questions and by which rule they are compared."""
+    names = [f"{letter}  {plain(run.name)}" for letter, run in (("A", comparison.a), ("B", comparison.b))]
+    rules = {pair.filter: _RULES.get(pair.filter, pair.filter) for pair in comparison.pairs.values()}
+    how = "same questions" if all(pair.is_whole for pair in comparison.pairs.values()) else "questions in both"
+    how += ", " + " or ".join(rules.values())
+    line = "    ".join(names)
+    if grown or len(line) + len(how) + 4 > WIDTH:
+        notes = [grown.get(run.name, "") for run in (comparison.a, comparison.b)]
+        yield from (f"{name}   {note}".rstrip() for name, note in zip(names, notes, strict=True))
+        yield how
+    else:
+        yield line + how.rjust(WIDTH - len(line))
 
 
-def _row(difference: MetricDifference, label: str) -> Sequence[object]:
-    """Return the table cells of a difference, with values in per cent if the metric is a share."""
-    result, metric = difference.contrast, difference.metric
-    interval = "too few examples"
-    if result.interval is not None:
-        low, high = (f"{end * metric.scale:.2f}" for end in result.interval)
-        interval = f"[{low}, {high}]{UNRELIABLE_MARK * result.few}"
-    return (
-        shortened(label, _LABEL_WIDTH),
-        result.n,
-        f"{result.a * metric.scale:.2f}",
-        f"{result.b * metric.scale:.2f}",
-        f"{result.difference * metric.scale:+.2f}",
-        interval,
-        "" if result.detectable is None else metric.shown(metric.detectable(result.detectable), decimals=2),
-        _p_text(result.p),
-        _p_text(difference.p_adjusted),
-        "*" if difference.is_significant else "",
-    )
+class _Table:
+    """The rows of a comparison; a group of tasks of one benchmark stands for its tasks, which are its parts.
 
+    Attributes:
+        shown: the groups and tasks that have a row.
+    """
 
-def _p_text(p: float | None) -> str:
-    """Format a p-value with four decimals; None becomes a dash."""
-    if p is None:
-        return "–"
-    return f"{p:.4f}" if p >= 0.0001 else "< 0.0001"
+    def __init__(self, comparison: Comparison) -> None:
+        self._comparison = comparison
+        self._by_task: dict[str, list[MetricDifference]] = defaultdict(list)
+        for difference in comparison.differences:
+            self._by_task[difference.task].append(difference)
+        self._members = {
+            name: [task for task in group.tasks if task in self._by_task]
+            for name, group in comparison.a.groups.items()
+            if name in self._by_task and len({task.benchmark_name for task in comparison.a.tasks_of(name)}) == 1
+        }
+        inside = {task for members in self._members.values() for task in members}
+        self.shown = [name for name in self._by_task if name not in inside]
 
+    def _whole(self, name: str) -> list[MetricDifference]:
+        return [difference for difference in self._by_task[name] if difference.breakdown is None]
 
-def _budgets(pair: TaskPair) -> Iterator[str]:
-    """Yield a line for each run with its accuracy by token budget, if it has tokens and not all replies are short."""
-    for letter, task in (("A", pair.a), ("B", pair.b)):
-        curve = budget_curve(task, pair.filter)
-        if curve and len(curve["points"]) > 1:
-            shown = [f"{point['tokens']:,} {100 * point['acc']:.2f}" for point in curve["points"]]
-            yield (
-                f"{letter}, acc by token budget: {', '.join(shown)}; 99 % of it with {curve['almost_all']:,} tokens; "
-                f"{curve['per_right_answer']:,.0f} tokens per right answer"
+    def _pairs(self, name: str) -> list[TaskPair]:
+        """Return the pairs of a task, or of the tasks of a group."""
+        pairs = self._comparison.pairs
+        return [pairs[task.task] for task in self._comparison.a.tasks_of(name) if task.task in pairs]
+
+    def _label(self, name: str) -> str:
+        names = {pair.a.benchmark_name for pair in self._pairs(name)}
+        return label_of(name, names.pop()) if len(names) == 1 else f"{name} (mean)"
+
+    def wholes(self) -> list[str]:
+        """Return a row for each group or task, with its further metrics below it."""
+        rows: list[Sequence[str]] = [_HEAD]
+        for name in self.shown:
+            main, *others = self._whole(name)
+            pairs = self._pairs(name)
+            available, n = sum(pair.a.available for pair in pairs), main.contrast.n
+            of = f" of {available:,}" if n < available else ""
+            of = of if all(pair.is_whole for pair in pairs) else " in both"
+            rows.append([self._label(name), f"{n:,}{of}", *_numbers(main), _p(main.p_adjusted), _verdict(main)])
+            for other in others:
+                rows.append([f"  {_name(other.metric)}", f"{other.contrast.n:,}", *_numbers(other), "", ""])
+        return named_columns(rows, left=(0, len(_HEAD) - 1))
+
+    def notes(self) -> Iterator[str]:
+        """Yield what the p-values are corrected for, what the questions can show, and the mark of intervals."""
+        mains = [self._whole(name)[0] for name in self.shown]
+        text = "p: corrected (Holm) for the benchmarks that both runs have, by their main metric."
+        found = []
+        for main in mains:
+            detectable = main.metric.detectable(main.contrast.detectable)
+            if main.p_adjusted is not None and not main.is_significant and detectable is not None:
+                questions = f"{main.contrast.n:,} questions of {self._label(main.task)}"
+                found.append(f"{main.metric.shown(detectable)} points in {questions}")
+        if found:
+            text += (
+                f" Not shown is not equal: a difference is found four times in five from {', '.join(found)} on, before "
+                "the correction (--plan 3: how many 3 points take)."
             )
+        yield filled(text)
+        if any(main.contrast.few and main.contrast.interval for main in mains):
+            yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
+
+    def parts(self, name: str, show_all: bool) -> Iterator[str]:
+        """Yield the parts of a task, those furthest from the whole first, and how often each run is right."""
+        main, label, members = self._whole(name)[0], self._label(name), self._members.get(name, ())
+        breakdowns: dict[str, dict[str, MetricDifference]] = defaultdict(dict)
+        for task in members:
+            breakdowns["task"][task] = self._whole(task)[0]
+        for part in self._by_task[name]:
+            if part.breakdown:
+                breakdowns[part.breakdown][str(part.group)] = part
+        yield ""
+        for breakdown, parts in breakdowns.items():
+            by_distance = sorted(parts, key=lambda one: -abs(parts[one].contrast.difference - main.contrast.difference))
+            large = [one for one in by_distance if parts[one].contrast.n >= _FEWEST][:_PARTS]
+            chosen = by_distance if show_all else large
+            tested = sum(part.p_adjusted is not None for part in parts.values())
+            whole = f"furthest from {_signed(main.metric, main.contrast.difference)} first"
+            stars = f" (* p < .05 among {tested})" if any(part.is_significant for part in parts.values()) else ""
+            if not chosen:
+                yield filled(f"{label} by {breakdown}: {len(parts)} parts below {_FEWEST} questions (--parts all)")
+                continue
+            yield from [""] * (breakdown != next(iter(breakdowns)))
+            yield filled(f"{label} by {breakdown}, {whole}{stars}")
+            rows = [
+                [f"  {one}", f"{parts[one].contrast.n:,}", *_numbers(parts[one]), "*" * parts[one].is_significant]
+                for one in chosen
+            ]
+            yield from named_columns(rows, left=(0, 6))
+            if len(chosen) < len(parts):
+                yield f"  … {len(parts) - len(chosen)} more: --parts all"
+        pairs = self._pairs(name)
+        if len({pair.a.benchmark_name for pair in pairs}) == 1:
+            yield from self._counts(pairs, "" if breakdowns else f"{label}: ")
+
+    def _counts(self, pairs: Sequence[TaskPair], label: str) -> Iterator[str]:
+        """Yield how often each run is right, and how often it gives no answer."""
+        counts = Counter[str]()
+        for pair in pairs:
+            counts.update({kind: number for kind, number in pair.agreement().items() if kind not in ("task", "filter")})
+        words = {"n_gained": "only B right", "n_lost": "only A right", "both_right": "both", "both_wrong": "neither"}
+        mean = " (mean over replies)" * any((pair.a.config.get("repeats") or 1) > 1 for pair in pairs)
+        numbers = (f"{text} {counts[kind]:,.1f}".removesuffix(".0") for kind, text in words.items())
+        yield filled(label + ", ".join(numbers) + mean)
+        sides = zip(*(pair.scores("answered") for pair in pairs), strict=True)
+        shares = [[MEAN.value(scores) for scores in side] for side in sides]
+        unanswered = [100 * (1 - sum(side) / len(side)) if None not in side else 0.0 for side in shares]
+        if any(round(share, 1) for share in unanswered):
+            yield "no answer: " + ", ".join(f"{run} {share:.1f} %" for run, share in zip("AB", unanswered, strict=True))
+
+
+def _name(metric: Metric) -> str:
+    return "F1" if metric.name == "f1" else metric.name
+
+
+def _numbers(difference: MetricDifference) -> list[str]:
+    """Return the cells with both values, their difference and its interval."""
+    result, metric = difference.contrast, difference.metric
+    ends = "too few"
+    if result.interval is not None:
+        low, high = (metric.shown(end).replace("-", "−") for end in result.interval)
+        ends = f"{low} to {high}{UNRELIABLE_MARK * result.few}"
+    return [metric.shown(result.a), metric.shown(result.b), _signed(metric, result.difference), ends]
+
+
+def _signed(metric: Metric, difference: float) -> str:
+    shown = metric.shown(difference).replace("-", "−")
+    return shown if shown.startswith("−") else f"+{shown}"
+
+
+def _p(p: float | None) -> str:
+    """Format a p-value with three decimals; None becomes an empty text."""
+    if p is None:
+        return ""
+    return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
+
+
+def _verdict(difference: MetricDifference) -> str:
+    """Return which run is better, by the corrected p-value; an empty text for a metric outside of the families."""
+    if difference.p_adjusted is None:
+        return "too few" if difference.contrast.p is None else ""
+    if not difference.is_significant:
+        return "not shown"
+    is_b = (difference.contrast.difference > 0) == (difference.metric.higher_is_better is not False)
+    return f"{'B' if is_b else 'A'} better"

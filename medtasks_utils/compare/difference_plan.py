@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.planning import repeats_needed
 from medtasks_utils.statistics.sequential import WITHIN, expected_clusters
-from medtasks_utils.writing import JsonObject, table
+from medtasks_utils.writing import JsonObject, filled, named_columns
 
 from .comparing import Comparison
 from .contrast import MetricDifference
@@ -87,21 +87,22 @@ def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
 
 def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
     """Yield the table, how the examples of each group divide into tasks, and notes on the columns."""
-    yield f"To detect a true difference of {points:g} points with a test at 5 % and a power of 80 %:"
-    rows = []
+    yield f"To detect a true difference of {points:g} points with a test at 5 % and a power of 80 %:\n"
+    rows: list[list[str]] = [["", "now", "of", "needed", "until decided", "repeats needed"]]
     for need in needs:
-        label = f"{need['task']} {need['metric']} ({need['filter']})"
         numbers = [need["n"], need["of"], need["examples"], need["until_decided"], need["repeats"]]
         cells = ["–" if number is None else f"{number:,}" for number in numbers]
-        rows.append((label, *cells, "–" if need["detectable"] is None else f"{need['detectable']:.2f}"))
-    yield table(rows, ("", "n now", "of", "n needed", "until decided", "repeats needed with n now", "MDE now"))
+        rows.append([f"{need['task']} {need['metric']}", *cells])
+    yield from named_columns(rows)
+    yield ""
     for need in needs:
         if need["parts"]:
             parts = " + ".join(f"{n:,} {task}" for task, n in need["parts"].items())
-            yield f"n of {need['task']} {need['metric']}: {parts}; n needed assumes the same proportions."
-    yield "n counts independent examples: examples that share a question or a note count once."
-    yield "of: the number of examples in the benchmark; if n needed is larger, use repeats or another benchmark."
-    yield "n needed and MDE are for a test by its own p; for the corrected p of several benchmarks, plan for more."
-    yield "until decided: the average number that medtasks eval --against evaluates until the run is better, worse or"
-    yield f"within {WITHIN:g} points; without --against, a run has to evaluate all of n needed."
-    yield "repeats: – if no number is enough, or for metrics other than acc; both runs must have several generations."
+            yield filled(f"{need['task']} {need['metric']}: {parts}; in the same proportions.")
+    yield filled(
+        "Numbers of independent examples: those that share a question or a note count once. of: all of the benchmark; "
+        "if more are needed, use repeats or another benchmark. needed: by the p of one test; for the corrected p of "
+        "several benchmarks, plan for more. until decided: what medtasks eval --against asks on average until a run is "
+        f"better, worse or within {WITHIN:g} points. repeats needed: with the examples of now, for acc of runs with "
+        "several generations; – if no number is enough."
+    )

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +32,19 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
         return runs[0]
     listed = ", ".join(str(run.path) for run in runs)
     raise MedtasksError(f"{path} has {len(runs)} runs, but one is expected; name one of the files: {listed}")
+
+
+def growth(run: Run, path: str | Path) -> str:
+    """Return from how many questions a run at a path grew, and when; an empty string if it did not grow."""
+    before = [old for old in read_runs(path) if not {*run.tasks.values()} & {*old.tasks.values()}]
+    before = [old for old in before if old.date < run.date]
+    if not before:
+        return ""
+    asked = [sum(task.asked for task in one.tasks.values()) for one in (run, before[-1])]
+    days = [datetime.strptime(one.date[:16], "%Y-%m-%dT%H-%M") for one in (run, before[-1])]
+    when = "%H:%M" if days[0].date() == days[1].date() else "%d %b %H:%M"
+    now, then = f"{days[0]:%d %b %H:%M}", f"{days[1]:{when}}"
+    return f"{asked[0]:,} questions of {now} (grew from {asked[1]:,} of {then})"
 
 
 @lru_cache(maxsize=1024)  # called again for every filter and metric

@@ -51,6 +51,11 @@ class TaskPair:
         """The indices of the n common examples among the first run's samples, shape ``(n,)``."""
         return common_examples(self.a, self.b)[0]
 
+    @property
+    def is_whole(self) -> bool:
+        """True if both runs have the same examples."""
+        return len(self._common) == len(self.a.samples) == len(self.b.samples)
+
     def agreement(self) -> JsonObject:
         """Return on how many common examples both, none or one of the runs is right, as under ``flips`` in JSON.
 
@@ -130,7 +135,10 @@ class TaskPair:
         is_of_explanations = any(difference.metric.is_of_explanations for difference in differences)
         comparable = comparability(self.a, self.b, self.filter, of_explanations=is_of_explanations)
         if comparable.examples and not common:
-            raise MedtasksError(f"{self.a.task}: {comparable.examples}; add --common to compare those in both")
+            both = len(self._common)
+            counts = f"A {len(self.a.samples):,}, B {len(self.b.samples):,}; {both:,} in both"
+            way_on = f"--common compares the {both:,}, and says so in every line"
+            raise MedtasksError(f"{self.a.task}: not compared: other questions ({counts}); {way_on}")
         if comparable.refused and not force:
             reasons = "; ".join(comparable.refused)
             raise MedtasksError(f"{self.a.task}: not comparable: {reasons}; add --force to compare them anyway")

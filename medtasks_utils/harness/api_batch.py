@@ -12,8 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack
 from typing import Any
 
-from tqdm import tqdm
-
 from medtasks_utils.errors import logger
 from medtasks_utils.inference.client import Client, run_with
 from medtasks_utils.inference.replies import Reply
@@ -22,6 +20,7 @@ from medtasks_utils.writing import Settings
 
 from .lm_eval_names import LM, Instance
 from .log_likelihoods import log_likelihood
+from .progress import Progress
 from .server_model import endpoint_of, replies_in, request_body
 from .stages import Stages, refused
 
@@ -89,9 +88,10 @@ class ApiBatch:
                     if prompt is None:
                         break
                     (reply,) = await self._replies(client, request, prompt)
-                bar.update()
+                progress.count(self._stages.title(request.task_name), getattr(reply, "ended", "") == "length")
 
-        with tqdm(total=len(requests), desc="Requesting API") as bar:
+        titles = [self._stages.title(request.task_name) for request in requests]
+        with Progress(titles, self._stages.keeps) as progress:
             tasks = [asyncio.ensure_future(converse(group)) for group in groups.values()]
             loop.call_soon(self._stages.explain)  # after each conversation has looked for a kept reply
             try:

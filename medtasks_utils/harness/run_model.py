@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
@@ -34,12 +34,12 @@ class RunModel:
     Args:
         model: the model.
         store: the store of replies; None to store nothing.
-        ours: the names of our tasks, which can handle a log-likelihood that was not requested.
+        ours: the titles of our tasks, which can handle a log-likelihood that was not requested, by name.
         arguments: the arguments of the model, if they are known.
     """
 
     def __init__(
-        self, model: LM, store: ReplyStore | None, ours: Collection[str], arguments: Settings | None = None
+        self, model: LM, store: ReplyStore | None, ours: Mapping[str, str], arguments: Settings | None = None
     ) -> None:
         self.model: LM = model
         self._store = store

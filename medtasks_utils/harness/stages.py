@@ -11,7 +11,7 @@
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -29,15 +29,17 @@ class Stages:
 
     Attributes:
         cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
+        keeps: True if replies are stored.
 
     Args:
         model: the model.
         store: the store of replies; None to store nothing.
-        ours: the names of our tasks, which can handle a log-likelihood that was not requested.
+        ours: the titles of our tasks, which can handle a log-likelihood that was not requested, by name.
     """
 
-    def __init__(self, model: LM, store: ReplyStore | None, ours: Collection[str]) -> None:
+    def __init__(self, model: LM, store: ReplyStore | None, ours: Mapping[str, str]) -> None:
         self._model, self._store, self._ours = model, store, ours
+        self.keeps = store is not None
         self.cache_hook = model.cache_hook
 
     def without_model(
@@ -62,6 +64,10 @@ class Stages:
     def are_ours(self, requests: Sequence[Instance]) -> bool:
         """Return whether all requests are those of our tasks."""
         return all(request.task_name in self._ours for request in requests)
+
+    def title(self, task: str) -> str:
+        """Return the title of the benchmark of a task of ours, or the name of another task."""
+        return self._ours.get(task, task)
 
     def explain(self) -> None:
         """Log, with ``--extend``, how many requests have to be sent."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import compress, groupby
 
+from medtasks_utils.benchmarks import label_of
 from medtasks_utils.benchmarks.shortcuts import Reached
 from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.results import Run
@@ -44,15 +45,21 @@ class ScoreLine:
     @property
     def label(self) -> str:
         """The benchmark's name as its authors write it, or the name of a variant, a group or another task."""
-        benchmark = self.topic.benchmark
-        is_main = benchmark and self.topic.name == benchmark.tasks.default
-        return benchmark.title if benchmark and is_main else self.topic.name + " (mean)" * self.topic.is_overall
+        return label_of(self.topic.name, self.topic.benchmark_name) + " (mean)" * self.topic.is_overall
+
+    @property
+    def is_usual(self) -> bool:
+        """True if the score is the share of right answers."""
+        return self.metric.name in ("acc", "macro_acc")
+
+    def value(self, name: str) -> float | None:
+        """Return the score under a filter; None if there is none."""
+        return self.scores[name].value if name in self.scores else None
 
     @property
     def lost_to_form(self) -> float:
         """By how much the score rises if answers need not have the published form."""
-        values = [self.scores[name].value if name in self.scores else None for name in (self.first, FLEXIBLE)]
-        strict, lenient = values
+        strict, lenient = self.value(self.first), self.value(FLEXIBLE)
         return 0.0 if strict is None or lenient is None else self.metric.scale * (lenient - strict)
 
     def shown(self) -> str:
@@ -67,22 +74,21 @@ class ScoreLine:
     @property
     def says_something(self) -> bool:
         """False for a score without a value, and for one of which less is better, or neither, that is 0."""
-        value = self.scores.get(self.first, Estimate(0, None)).value
-        return value is not None and bool(value or self.metric.higher_is_better)
+        value = self.value(self.first)
+        is_empty = self.metric.aggregation.over_decided and not self.scores[self.first].n
+        return value is not None and not is_empty and bool(value or self.metric.higher_is_better)
 
     def cells(self) -> list[str]:
         """Return the cells of the main score of a topic, under :data:`_HEAD`; an unknown one is a dash."""
         score = self.scores.get(self.first, Estimate(0, None))
         available = sum(task.available for result in self.topic.results.values() for task in result.tasks)
         answered = self.answered.get(self.first, Estimate(0, None)).value
-        lenient = self.scores.get(FLEXIBLE, Estimate(0, None)).value
-        is_usual = self.metric.name in ("acc", "macro_acc")
         return [
-            self.label if is_usual else f"{self.label}, {self.metric.name}",
+            self.label if self.is_usual else f"{self.label}, {self.metric.name}",
             f"{self.n:,} of {available:,}" if self.n < available else f"{self.n:,}",
             self.metric.shown(score.value),
             _interval(self.metric, score),
-            self.metric.shown(lenient),
+            self.metric.shown(self.value(FLEXIBLE)),
             ANSWERED.shown(None if answered is None else 1 - answered),
             ANSWERED.shown(self.means["cut"]),
         ]
@@ -149,9 +155,9 @@ def score_table(lines: Sequence[ScoreLine]) -> list[str]:
 
 def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
     """Yield what distrusts the scores: intervals, the form of answers, and classifiers that do as well."""
-    main = [line for line in lines if line.first in line.scores]
+    main = [line for line in lines if line.says_something]
     estimates = [line.scores[line.first] for line in main]
-    for has_interval, words in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "no interval")):
+    for has_interval, words in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
         reasons = {one.unreliable for one in estimates if (one.interval is not None) is has_interval} - {""}
         if reasons:
             yield f"{words}: {' or '.join(sorted(reasons))}."
@@ -159,7 +165,7 @@ def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
         reached, high = line.without_question, line.scores[line.first].high
         if reached and high is not None and high < reached.value:
             yield f"{line.label}: a classifier that never sees the question reaches {line.metric.shown(reached.value)} %."
-        if line.lost_to_form >= _LOST and line.metric.higher_is_better:
+        if line.is_usual and line.lost_to_form >= _LOST and not line.topic.is_overall:
             yield f"{line.label}: {line.lost_to_form:.1f} points are lost to the form (read leniently, it is right)."
 
 

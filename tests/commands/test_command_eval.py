@@ -20,6 +20,7 @@ from scripts import in_turn, refusal
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.harness import catalog
 from medtasks_utils.harness.command_line import add_flags_of_run, with_plain_flags
+from medtasks_utils.writing import WIDTH
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
 
@@ -96,11 +97,13 @@ def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(tmp_path):
 
 @each_row("ends_of_runs")
 def test_the_end_of_a_run_says_what_came_out(name, words, said, capsys):
-    """A pattern for all that is said; SAVED stands for the path of the results."""
+    """A pattern for all that is said; FOLDER stands for the folder of the results."""
     with LocalServer(lambda body: "\\boxed{1}") as served:
         succeed(*served.run_of("medhallu"), *words)
-    saved = "".join(map(str, Path("out").rglob("results_*.json")))
-    assert re.fullmatch(said.replace("SAVED", re.escape(saved)), capsys.readouterr().out, re.DOTALL)
+    folder = "".join(str(path.parent) for path in Path("out").rglob("results_*.json"))
+    printed = capsys.readouterr().out
+    assert re.fullmatch(said.replace("FOLDER", re.escape(folder)), printed, re.DOTALL)
+    assert "--json" in words or max(map(len, printed.splitlines())) <= WIDTH
 
 
 def test_the_probe_and_the_run_send_the_same_and_no_empty_stop():

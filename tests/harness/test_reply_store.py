@@ -293,7 +293,7 @@ def converse(store: ReplyStore, prompt: str, settings: dict[str, Any], turns: li
         first = first or {"first": request.args}
         new = Mock(return_value=[Reply(f"{turn} {settings}", *end)])
         model: Any = SimpleNamespace(world_size=1, generate_until=new, cache_hook=None)
-        replies += RunModel(model, store, "t").generate_until([request])
+        replies += RunModel(model, store, {"t": "t"}).generate_until([request])
     return replies
 
 
@@ -350,11 +350,11 @@ def test_replies_are_kept_as_the_model_gives_them_or_with_its_piece(kind, kept, 
     requests = [SimpleNamespace(args=(prompt, {"until": []}), task_name="t") for prompt in prompts]
     first, second = (type(kind, (InProcess,), {})(dies_after) for dies_after in (6, None))
     store = ReplyStore(tmp_path, MODEL)
-    run = RunModel(first, store, "t")
+    run = RunModel(first, store, {"t": "t"})
     with pytest.raises(KeyboardInterrupt), run.receiving():
         run.generate_until(requests)
     store.close()
-    run = RunModel(second, ReplyStore(tmp_path, MODEL), "t")
+    run = RunModel(second, ReplyStore(tmp_path, MODEL), {"t": "t"})
     with run.receiving():
         assert run.generate_until(requests) == ["", *"ABCDEFGHI"]
     assert (first.asked[:kept] + second.asked, len(first.asked)) == (prompts, 6)

@@ -179,7 +179,7 @@ def test_the_short_table_of_a_group_of_tasks_of_ours_and_others(tmp_path):
     (tmp_path / "results_2026-01-01T00-00-00.000000.json").write_text(json.dumps(saved))
     (run,) = read_runs([tmp_path])
     shown = [
-        [line.topic.name, line.metric.name, line.n, *(line.score(name).split()[0] for name in FILTERS)]
+        [line.topic.name, line.metric.name, line.n, *(line.metric.shown(line.value(name)) for name in FILTERS)]
         for line in lines_of(run)
     ]
     assert [line for line in expected if line not in shown] == []

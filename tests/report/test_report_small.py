@@ -16,7 +16,7 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.report import eval_results, every_eval_ever
 from medtasks_utils.report.packed_samples import pack_samples
 from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
-from medtasks_utils.report.score_table import lines_of, score_data, score_table
+from medtasks_utils.report.score_table import cautions, lines_of, score_data, score_table
 from medtasks_utils.report.summary import partial_runs, problems
 from medtasks_utils.results.frames import load_runs
 
@@ -38,7 +38,7 @@ def made(patch: pytest.MonkeyPatch) -> dict[str, Any]:
         "index": index,
         "documents": documents[::7],
         "samples": samples[::7],
-        "table": [score_table(lines).splitlines(), score_data(lines)],
+        "table": [[*score_table(lines), *cautions(lines)], score_data(lines)],
         "figures": {form: leaderboard_figure(runs, form).splitlines() for form in FIGURES},
         "published": {name: text.splitlines() for name, text in published.items()},
         "frames": [json.loads(frame.to_json(orient="records"))[::7] for frame in runs.to_pandas()],

@@ -73,6 +73,12 @@ REPLACED = (
         "and after the last reply (to report its version)",
     ),
     Replacement(
+        "get_git_commit_hash",
+        "command",
+        "patches.evaluator:commit_in_repository",
+        "git prints an error after every run outside a repository",
+    ),
+    Replacement(
         "EvaluationTracker",
         "command",
         "patches.evaluator:tracker_that_reports",

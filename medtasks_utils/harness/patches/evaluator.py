@@ -29,7 +29,7 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
     def evaluate(lm: Any, task_dict: Any, **settings: Any) -> Any:
         evaluation = current_evaluation.get()
         tasks = task_dict.get("tasks", task_dict)
-        ours = [name for name, task in tasks.items() if hasattr(task, "with_batch_scores")]
+        ours = {name: task.benchmark.title for name, task in tasks.items() if hasattr(task, "with_batch_scores")}
         with ExitStack() as stack:
             model = lm.lm if isinstance(lm, CachingLM) else lm
             if evaluation:
@@ -77,6 +77,13 @@ def manager_of_the_checks(original: type[TaskManager]) -> Callable[..., TaskMana
 def torch_if_imported(original: Callable[[], bool]) -> Callable[[], bool]:
     """Return an ``is_torch_available`` that is True only if torch has been imported, as the model's module may do."""
     return lambda: "torch" in sys.modules
+
+
+def commit_in_repository(original: Callable[[], str | None]) -> Callable[[], str | None]:
+    """Return a function that asks git for the commit only in a repository, since it prints an error elsewhere."""
+    here = Path.cwd()
+    is_in_repository = any((folder / ".git").exists() for folder in (here, *here.parents))
+    return original if is_in_repository else lambda: None
 
 
 def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTracker]:
