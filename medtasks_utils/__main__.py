@@ -8,7 +8,7 @@ import tempfile
 import traceback
 from collections.abc import Sequence
 
-from medtasks_utils.commands.flags import Command, print_error
+from medtasks_utils.commands.flags import Command, described, print_error
 from medtasks_utils.errors import MedtasksError, Parser, UsageError, did_you_mean, reason_of
 from medtasks_utils.registry import Registry
 from medtasks_utils.writing import SECRETS
@@ -63,7 +63,7 @@ def _parse(words: Sequence[str]) -> Command:
 
 def overview() -> str:
     """Return the usage and a list of the commands, each with the first line of its text."""
-    listed = [f"  {name:<11} {command.about.strip().splitlines()[0]}" for name, command in COMMANDS.items()]
+    listed = described([(f"  {name}", command.about.strip().splitlines()[0]) for name, command in COMMANDS.items()], 12)
     usage = "usage: medtasks COMMAND ..., medtasks COMMAND --help, medtasks --version"
     return "\n".join(["Medical benchmarks for lm-evaluation-harness.", "", usage, "", *listed])
 

@@ -9,13 +9,12 @@ from pydantic import Field
 from pydantic.dataclasses import dataclass
 
 from medtasks_utils.errors import UsageError
-from medtasks_utils.writing import SECRETS
+from medtasks_utils.writing import SECRETS, filled
 
-from .flags import Command, CommandResult
+from .flags import Command, CommandResult, described
 
 if TYPE_CHECKING:
     from medtasks_utils.harness.lm_eval_names import EvaluatorConfig
-
 
 @dataclass(kw_only=True)
 class HarnessCommand(Command):
@@ -29,9 +28,7 @@ class HarnessCommand(Command):
 
     @classmethod
     def help(cls) -> str:
-        """Return the text with lists of the tasks and options, which take a second to create."""
-        from medtasks_utils.harness.evaluation import tasks_and_options
-
+        """Return the text with lists of the tasks and options."""
         return f"{super().help()}\n\n{tasks_and_options()}"
 
     @classmethod
@@ -57,16 +54,17 @@ class HarnessCommand(Command):
 @dataclass(kw_only=True)
 class Eval(HarnessCommand):
     about = """
-    Run lm_eval on this package's tasks, with every flag of lm_eval run and a faster start.
+    Run lm_eval on this package's tasks: every flag of lm_eval run, a faster start.
 
     examples:
-      medtasks eval --data sample --tasks medtasks --apply_chat_template --model local-chat-completions \\
-        --model_args model=NAME,base_url=http://localhost:8000/v1/chat/completions,num_concurrent=32
-      medtasks eval --tasks medhallu --set medhallu.difficulty=hard --set medhallu.repeats=4 --model hf ...
+      medtasks eval --data sample --tasks medtasks --apply_chat_template \\
+        --model local-chat-completions --model_args \\
+        model=NAME,base_url=http://localhost:8000/v1/chat/completions
+      medtasks eval --tasks medhallu --set medhallu.difficulty=hard --model hf ...
       accelerate launch "$(which medtasks)" eval --tasks medexqa --model hf ...
     """
 
-    usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,... [flags]"
+    usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,..."
     no_keep: bool = False
     """do not keep replies next to the output (they are reused if the run is interrupted, or extended later)"""
     fresh: bool = False
@@ -99,3 +97,19 @@ class Eval(HarnessCommand):
         )
         evaluation.run(self.arguments.func)
         return result_of(evaluation)
+
+
+def tasks_and_options() -> str:
+    """Return the end of ``--help``: the tasks and groups, the options, and the benchmarks that cannot be used."""
+    from medtasks_utils.benchmarks import benchmarks
+    from medtasks_utils.benchmarks.options import default_text
+    from medtasks_utils.benchmarks.yaml_tasks import listings
+
+    lines = ["tasks and groups (*):", *described(listings())]
+    for benchmark in benchmarks().usable():
+        lines += ["", filled(f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:")]
+        options = benchmark.options_class.model_fields.items()
+        lines += described((f"{name} ({default_text(option.default)})", option.description or "") for name, option in options)
+    if problems := benchmarks().problems:
+        lines += ["", "benchmarks that cannot be used:", *problems]
+    return "\n".join(lines)

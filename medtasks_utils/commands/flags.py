@@ -13,7 +13,7 @@ from pydantic import ConfigDict, NonNegativeInt, PositiveInt, TypeAdapter, Valid
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
-from medtasks_utils.writing import SECRETS
+from medtasks_utils.writing import SECRETS, filled, one_line
 
 if TYPE_CHECKING:
     from medtasks_utils.judging import JudgeSettings
@@ -53,8 +53,9 @@ class Command(ABC):
 
     @classmethod
     def help(cls) -> str:
-        """Return ``about`` without its indentation, and what takes longer to create."""
-        return cleandoc(cls.about)
+        """Return ``about`` in lines of at most 80 columns, but for examples, and what takes longer to create."""
+        paragraphs = cleandoc(cls.about).split("\n\n")
+        return "\n\n".join(text if "\n  " in text else filled(one_line(text)) for text in paragraphs)
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
@@ -154,6 +155,17 @@ class JudgeCommand(Command):
             concurrency=self.concurrency,
             pause=pause,
         )
+
+
+def described(rows: Iterable[tuple[str, str]], columns: int = 26) -> list[str]:
+    """Return lines with a name and, beside or below it, its description, as argparse lists flags."""
+    indent = " " * (columns + 2)
+    return [
+        filled(f"{name:<{columns}}  {text}", indent)
+        if len(name) <= columns
+        else f"{name}\n{filled(indent + text, indent)}"
+        for name, text in rows
+    ]
 
 
 def warn(*messages: str) -> None:

@@ -7,13 +7,15 @@ import re
 from collections.abc import Sequence
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.writing import SECRETS, JsonObject, Settings
 
-from .lm_eval_names import DEFAULT_SEED, EvaluatorConfig, MergeDictAction, Run, key_val_to_dict
-from .task_options import DATA_KEY, FLAGS
+from .lm_eval_names import MergeDictAction, Run, key_val_to_dict
+
+if TYPE_CHECKING:
+    from .lm_eval_names import EvaluatorConfig
 
 _FLAGS = {"device", "batch_size", "max_batch_size"}
 """Arguments of models that are flags of ``lm_eval run``."""
@@ -58,7 +60,9 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
             action.__class__ = _MergeSettings
 
 
-def configured(arguments: argparse.Namespace, data: str | None = None, settings: Sequence[str] = ()) -> EvaluatorConfig:
+def configured(
+    arguments: argparse.Namespace, data: str | None = None, settings: Sequence[str] = ()
+) -> "EvaluatorConfig":
     """Build the configuration from the command line and the file of ``--config``.
 
     The values of ``--data`` and ``--set`` are added to the metadata, and those of :data:`.task_options.FLAGS` to the
@@ -67,6 +71,9 @@ def configured(arguments: argparse.Namespace, data: str | None = None, settings:
     Raises:
         UsageError: for an invalid value of a flag, a configuration that cannot be read, and if no task is named.
     """
+    from .lm_eval_names import DEFAULT_SEED, EvaluatorConfig  # imported late, since help needs only the flags
+    from .task_options import FLAGS
+
     flags = {name: value for name, value in vars(arguments).items() if value is not None}
     for name, value in json.loads(os.environ.pop(FLAGS, "{}")).items():
         flags[name] = _settings(value) if isinstance(value, str) else value
@@ -104,6 +111,8 @@ def with_plain_flags(metadata: Settings, data: str | None, settings: Sequence[st
     Raises:
         UsageError: if a setting does not have the form ``benchmark.option=value``.
     """
+    from .task_options import DATA_KEY
+
     merged = dict(metadata) if data is None else {**metadata, DATA_KEY: data}
     for setting in settings:
         name, equals, text = setting.partition("=")

@@ -13,13 +13,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.options import default_text
-from medtasks_utils.benchmarks.yaml_tasks import listings
 from medtasks_utils.errors import MedtasksError, UsageError, reason_of
 from medtasks_utils.inference.reply_store import ReplyStore, identity_of
 from medtasks_utils.inference.responses import ServerUnavailable
-from medtasks_utils.writing import SECRETS, JsonObject, digest, table
+from medtasks_utils.writing import SECRETS, JsonObject, digest
 
 from . import patches
 from .checks import check, folder_of
@@ -219,16 +216,3 @@ def only_results_on_standard_output() -> Iterator[None]:
         sys.stdout.flush()
         os.dup2(standard_output, 1)
         os.close(standard_output)
-
-
-def tasks_and_options() -> str:
-    """Return the end of ``--help``: the tasks and groups, the options, and the benchmarks that cannot be used."""
-    lines = ["tasks and groups (*):", table(listings(), left=2)]
-    for benchmark in benchmarks().usable():
-        lines += ["", f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:"]
-        options = benchmark.options_class.model_fields.items()
-        rows = [(f"{name} ({default_text(option.default)})", option.description) for name, option in options]
-        lines.append(table(rows, left=2))
-    if problems := benchmarks().problems:
-        lines += ["", "benchmarks that cannot be used:", *problems]
-    return "\n".join(lines)

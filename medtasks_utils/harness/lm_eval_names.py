@@ -49,7 +49,8 @@ with (Path(__file__).parent / "lm_eval_names.csv").open(encoding="utf-8", newlin
 
 def owner_of(name: str) -> Any:
     """Return the module that defines a name of :data:`NAMES` or, for an attribute, its class."""
-    import_lm_eval()
+    if not NAMES[name].module.startswith("_cli"):  # which imports nothing, so that --help is quick
+        import_lm_eval()
     return resolve_name(f"lm_eval.{NAMES[name].module}:{name.rpartition('.')[0]}")
 
 

@@ -142,7 +142,7 @@ def test_how_replies_ended_is_said_in_samples_the_table_json_and_comparisons(dat
         pytest.approx(2 / 3),
     )
     assert result["higher_is_better"]["medmcqa_openmed"]["cut"] is False
-    assert "42.9 % of the replies were cut at max_gen_toks=2,048; acc of the finished replies: 66.7" in said
+    assert "! Cut off: 42.9 %. " in said and "--gen_kwargs max_gen_toks=4096" in said
     assert "empty replies that were neither cut nor filtered: 2 of 16" in said
     assert "replies that the server's content filter stopped: 2 of 16" in said
     (score,) = json.loads(printed_by(lambda body: completion(RIGHT), "b", "--json"))["scores"]
@@ -375,7 +375,7 @@ def test_a_prompt_that_a_policy_forbids_is_an_example_that_is_counted(data, tmp_
     values = saved_results(tmp_path)["results"]["medmcqa_openmed"]
     assert (values["acc,strict-match"], values["cut,strict-match"]) == (3 / 4, 0)
     remark = "1 of 4 requests got no reply (1 because of a policy on contents); first reason: "
-    assert remark in capsys.readouterr().out and len(server.requests) == 4
+    assert remark in " ".join(capsys.readouterr().out.split()) and len(server.requests) == 4
 
 
 def test_a_run_of_which_all_prompts_are_forbidden_fails_after_it_is_saved(data, tmp_path, capsys):

@@ -3,8 +3,6 @@
 import re
 from collections.abc import Sequence
 
-from thefuzz import fuzz, process, utils
-
 from medtasks_utils.extraction.letters import LETTERS
 
 # The authors' rules, restated from github.com/knowlab/MedExQA at 9a5b34a, evaluate_pipe_MedExQA.py. ``_NEAR`` excludes
@@ -46,6 +44,8 @@ def ruled_letter(text: str) -> str | None:
 
 def only_letter(text: str, options: Sequence[str]) -> str | None:
     """Return the letter that the authors' rules read, if the text mentions no other letter; else None."""
+    from thefuzz import process, utils
+
     substituted = letters_for_options(text, options)
     letter = ruled_letter(substituted)
     return letter if letter and set(_RULES[-1].findall(substituted)) == {letter} else None
@@ -56,6 +56,8 @@ def misspelt_option(text: str, options: Sequence[str]) -> str | None:
 
     Choices of fewer than :data:`_SHORTEST_MISSPELT` characters are ignored.
     """
+    from thefuzz import fuzz, utils  # imported late: it loads numpy, which --help does not need
+
     text = utils.full_process(text)
     similar = []
     for letter, option in zip(LETTERS, map(utils.full_process, options), strict=True):
@@ -70,6 +72,8 @@ def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
 
     Without a match, it is the letter of the most similar choice, or A if the text has no letter or digit.
     """
+    from thefuzz import process, utils
+
     substituted = letters_for_options(text, options)
     letter = ruled_letter(substituted)
     if letter:

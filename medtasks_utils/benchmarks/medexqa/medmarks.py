@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, TaskInfo, Tasks
 from medtasks_utils.benchmarks.medmarks_letters import letter_for, refuse_other, tagged
@@ -80,6 +78,8 @@ class MedmarksMedExQA(MedExQA):
             return examples
         ranks = {specialty: rank for rank, specialty in enumerate(self.options.specialty)}
         examples.sort(key=lambda example: ranks[example["specialty"]])
+        import numpy as np  # imported late, as --help does not need it
+
         return [examples[place] for place in np.random.default_rng(0).permutation(len(examples))]
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:

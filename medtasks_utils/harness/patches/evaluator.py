@@ -81,9 +81,8 @@ def torch_if_imported(original: Callable[[], bool]) -> Callable[[], bool]:
 
 def commit_in_repository(original: Callable[[], str | None]) -> Callable[[], str | None]:
     """Return a function that asks git for the commit only in a repository, since it prints an error elsewhere."""
-    here = Path.cwd()
-    is_in_repository = any((folder / ".git").exists() for folder in (here, *here.parents))
-    return original if is_in_repository else lambda: None
+    folders = (Path.cwd(), *Path.cwd().parents)
+    return lambda: original() if any((folder / ".git").exists() for folder in folders) else None
 
 
 def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTracker]:
