@@ -5,9 +5,11 @@ import difflib
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import metadata
+from pathlib import Path
 from types import TracebackType
-from typing import NoReturn
+from typing import Any, NoReturn
 
 logger = logging.getLogger("lm_eval.medtasks")
 """The package's logger, a child of the harness's logger, so that their lines look the same."""
@@ -47,11 +49,46 @@ class Parser(argparse.ArgumentParser):
 def reason_of(error: BaseException) -> str:
     """Return an error's message on one line: its first line and, if that is only a heading, the next two.
 
-    An error without a message gives the name of its class; a long message is cut to 1,000 characters.
+    An error without a message gives the name of its class; a long message is cut to 1,000 characters. One that names a
+    place in a file, as errors in YAML do, is kept whole.
     """
+    if re.search(r", line \d+, column", str(error)):
+        return " ".join(str(error).split())[:_MOST_SHOWN]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
     is_heading = re.search(r":$|validation errors? for", lines[0])
     return " ".join(lines[: 3 if is_heading else 1])[:_MOST_SHOWN]
+
+
+_WORDS = (
+    ("Value error, ", ""),
+    ("Input should", "must"),
+    (r", unable to .*", ""),
+    ("a valid integer", "a whole number"),
+    ("a valid", "a"),
+    ("Field required", "is missing"),
+    ("Extra inputs are not permitted", "is unknown"),
+)
+
+
+def in_words(problem: Mapping[str, Any]) -> str:
+    """Return what is wrong with a value, in our words, from an error that pydantic lists.
+
+    >>> in_words({"msg": "Input should be a valid number, unable to parse string as a number"})
+    'must be a number'
+    """
+    message = str(problem["msg"])
+    for theirs, ours in _WORDS:
+        message = re.sub(theirs, ours, message)
+    return message
+
+
+def install(extra: str) -> str:
+    """Return the command that installs an extra of this package, from the clone that runs or from the repository."""
+    clone = Path(__file__).parents[1]
+    if (clone / "pyproject.toml").exists():
+        return f"pip install -e '{clone}[{extra}]'"
+    urls = dict(url.split(", ") for url in metadata("medtasks").get_all("Project-URL", []))
+    return f"pip install 'medtasks[{extra}] @ git+{urls['Source']}'"
 
 
 def call_all(actions: Iterable[Callable[[], object]]) -> None:

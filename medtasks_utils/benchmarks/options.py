@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, create_model
 
-from medtasks_utils.errors import UsageError, did_you_mean
+from medtasks_utils.errors import UsageError, did_you_mean, in_words
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.tool import Tool
 
@@ -196,7 +196,7 @@ def read_options(
 
 def _explain(problem: Mapping[str, Any], kind: type[Options]) -> str:
     """Describe a validation error of pydantic in one line."""
-    message = str(problem["msg"]).removeprefix("Value error, ").replace("Input should", "must")
+    message = in_words(problem)
     if not problem["loc"]:  # a check over several options
         return message
     name = str(problem["loc"][0])

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, NonNegativeInt, PositiveInt, TypeAdapter, Valid
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
+from medtasks_utils.errors import in_words
 from medtasks_utils.writing import SECRETS, filled, one_line
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def _reader_of(kind: Any) -> Callable[[str], object]:
         try:
             return adapter.validate_python(word)
         except ValidationError as error:
-            raise argparse.ArgumentTypeError(f"{error.errors()[0]['msg']}, not {word!r}") from None
+            raise argparse.ArgumentTypeError(f"{in_words(error.errors()[0])}, not {word!r}") from None
 
     return read
 

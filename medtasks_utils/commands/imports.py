@@ -75,9 +75,8 @@ class Import(Command):
             files, requests, self.output, data=self.data, is_partial=self.partial, missing=self.missing
         )
         result = result_of(evaluation)
-        if problems:
-            warn(counts, *problems)
-        return result if problems or result is None else result._replace(lines=[counts, *result.lines])
+        warn(*problems)
+        return result and result._replace(lines=[counts, *result.lines])
 
     def _other_runs(self, files: list[Path]) -> CommandResult:
         from medtasks_utils.elsewhere.saving import import_run

@@ -1,16 +1,18 @@
 """``medtasks rescore``: have LLMs judge the explanations in saved samples (:mod:`medtasks_utils.rescore`)."""
 
+from dataclasses import KW_ONLY, field
 from typing import Literal
 
 from pydantic import NonNegativeInt
 from pydantic.dataclasses import dataclass
 
+from medtasks_utils.errors import UsageError
 from medtasks_utils.filters import FilterName
 
 from .flags import CommandResult, JudgeCommand, warn
 
 
-@dataclass(kw_only=True)
+@dataclass
 class Rescore(JudgeCommand):
     about = """
     Judge the explanations in saved samples with G-Eval and FActScore.
@@ -20,11 +22,14 @@ class Rescore(JudgeCommand):
     be read are reused. Exit code 1 if nothing could be judged.
     """
 
+    paths: tuple[str, ...] = ()
+    """sample logs, or folders with sample logs"""
+    _: KW_ONLY
     judge: Literal["both", "geval", "factscore"] = "both"
     """both, geval or factscore; default: both"""
-    input_glob: tuple[str, ...]
-    """sample logs, or folders with sample logs"""
-    out_csv_prefix: str
+    input_glob: tuple[str, ...] = ()
+    """further sample logs or folders"""
+    out_csv_prefix: str = field()
     """path prefix of the files to write, such as results/judged_"""
     sleep_ms: NonNegativeInt = 0
     """pause after each request in milliseconds; default: 0"""
@@ -41,10 +46,12 @@ class Rescore(JudgeCommand):
         from medtasks_utils.judging import make_judge
         from medtasks_utils.rescore import find_responses, rescore
 
+        if not (self.paths or self.input_glob):
+            raise UsageError("name sample logs, or folders with sample logs, such as results")
         names = [name for name in ("g-eval", "factscore") if self.judge in ("both", name.replace("-", ""))]
         judges = [make_judge(name, use_coverage=self.use_coverage) for name in names]
         settings = self.settings(pause=self.sleep_ms / 1000)
-        responses = find_responses(self.input_glob, self.filter)
+        responses = find_responses((*self.paths, *self.input_glob), self.filter)
         warn(*responses.problems)
         result = rescore(responses.found, judges, settings, self.out_csv_prefix, self.verbose)
         return CommandResult([result.to_text()], result.to_data(), result.failed)

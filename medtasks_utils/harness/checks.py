@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from medtasks_utils.errors import MedtasksError, UsageError, logger
+from medtasks_utils.errors import MedtasksError, UsageError, install, logger
 from medtasks_utils.inference.client import Client, run_with
 from medtasks_utils.inference.responses import ServerUnavailable
 from medtasks_utils.writing import JsonObject
@@ -55,14 +55,14 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
     check_request(config, tasks, settings)
     if config.output_path:
         try_folder(folder_of(config), "--output_path")
+    for task in _ours(tasks):
+        task.benchmark.batch_scorer()  # raises if something that it needs is unavailable
     check_model(config)
     lengths = [
         (name, config.gen_kwargs.get("max_gen_toks") or task.config.generation_kwargs.get("max_gen_toks") or 0)
         for name, task in tasks.items()
         if task.OUTPUT_TYPE == "generate_until"
     ]
-    for task in _ours(tasks):
-        task.benchmark.batch_scorer()  # raises if something that it needs is unavailable
     context = context_in_process(config.model, config.model_args)
     model = model_to_probe(config.model, config.model_args)
     if model is not None:
@@ -227,8 +227,8 @@ def check_model(config: EvaluatorConfig) -> None:
         kind = get_model(config.model)
     except ModuleNotFoundError as error:
         package = str(error.name).partition(".")[0]
-        install = f"'medtasks[{_EXTRAS[package]}]'" if package in _EXTRAS else package
-        raise MedtasksError(f"--model {config.model} needs {package} ({error}): pip install {install}") from None
+        way_out = install(_EXTRAS[package]) if package in _EXTRAS else f"pip install {package}"
+        raise MedtasksError(f"--model {config.model} needs {package} ({error}): {way_out}") from None
     except ValueError:
         beginnings = {name[: len(config.model)]: name for name in sorted(model_registry.keys(), reverse=True)}
         closest = difflib.get_close_matches(config.model, beginnings, n=1)

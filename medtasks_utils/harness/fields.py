@@ -16,7 +16,7 @@ from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import TaskInfo
 from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.yaml_tasks import place_of, tasks_named
-from medtasks_utils.errors import DataError, did_you_mean
+from medtasks_utils.errors import DataError, did_you_mean, in_words
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric, repeat_metrics
 from medtasks_utils.writing import JsonObject, Settings, digest
@@ -153,7 +153,7 @@ def _problems(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings, ours:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        yield str(first["loc"][0]), f"{first['msg']} at {place}, not {first['input']!r}"
+        yield str(first["loc"][0]), f"{in_words(first)} at {place}, not {first['input']!r}"
     mistakes = mistakes_in_generation(settings.get("generation_kwargs") or {})
     yield from (("generation_kwargs", mistake) for mistake in mistakes)
     fields = [*TaskConfig.__dataclass_fields__, *OURS, *_STRUCTURE]

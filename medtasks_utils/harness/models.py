@@ -157,11 +157,9 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
         yield f"--model_args: there is no file gguf_file={file} in {folder}"
     if file and find_spec("gguf") is None:
         yield "--model_args: gguf_file needs gguf: pip install gguf"
-    if lacks_gpu and str(config.batch_size).startswith("auto"):
-        logger.warning(
-            "--batch_size auto first tries batches of 64 prompts as long as the context, which takes many minutes and "
-            "much memory without a GPU: use a number, such as 2"
-        )
+    if config.model in HF and (lacks_gpu or kind == "cpu") and str(config.batch_size).startswith("auto"):
+        logger.warning("--batch_size auto would try batches of 64 for many minutes on this processor: it is 1 instead")
+        config.batch_size = "1"
 
 
 # ---- prompts that fit

@@ -19,7 +19,7 @@ from pydantic import (
     model_validator,
 )
 
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import UsageError, in_words
 from medtasks_utils.harness.sources import source_of
 from medtasks_utils.writing import JsonObject, one_line
 
@@ -229,5 +229,5 @@ def read_plan(path: Path) -> Plan:
     except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {one_line(str(error))}") from None
     except ValidationError as error:
-        problems = [f"{'.'.join(map(str, each['loc'])) or 'plan'}: {each['msg']}" for each in error.errors()]
+        problems = [f"{'.'.join(map(str, each['loc'])) or 'plan'}: {in_words(each)}" for each in error.errors()]
         raise UsageError(f"{path}: {'; '.join(problems)} (medtasks sweep --help shows an example)") from None

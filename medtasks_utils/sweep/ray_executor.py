@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatch
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, install
 
 from .allocation import run_to_the_end
 from .job import Allocation
@@ -43,7 +43,7 @@ class RayExecutor:
 
             ray.init(address=address, log_to_driver=False, logging_level="error")
         except ImportError:
-            raise MedtasksError("--ray needs Ray: pip install 'medtasks[ray]'") from None
+            raise MedtasksError(f"--ray needs Ray: {install('ray')}") from None
         except ConnectionError:
             raise MedtasksError(
                 f"no Ray cluster responds at {address}: start one with `ray start --head`, or omit --ray"

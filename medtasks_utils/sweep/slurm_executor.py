@@ -9,7 +9,7 @@ import subprocess
 import time
 from importlib.util import find_spec
 
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError, UsageError, install
 from medtasks_utils.writing import one_line, write_whole
 
 from .allocation import run_to_the_end
@@ -45,7 +45,7 @@ class SlurmExecutor:
 
     def __init__(self) -> None:
         if find_spec("submitit") is None or shutil.which("sbatch") is None:
-            raise MedtasksError("slurm needs sbatch on this machine, and submitit: pip install 'medtasks[slurm]'")
+            raise MedtasksError(f"slurm needs sbatch on this machine, and submitit: {install('slurm')}")
         self.running: dict[Allocation, str] = {}
 
     def start(self, allocation: Allocation) -> bool:

@@ -163,7 +163,7 @@ def test_help_names_every_task_option_and_flag(capsys):
     succeed("eval", "--help")
     shown = capsys.readouterr().out
     for name in catalog.manager_for().all_tasks:
-        assert re.search(rf"^{name}( \*)?  +\S", shown, re.MULTILINE), name
+        assert re.search(rf"^{name}( \*)?\s+\S", shown, re.MULTILINE), name
     flat = " ".join(shown.split())
     for benchmark in benchmarks().values():
         for option, settings in benchmark.options_class.model_fields.items():

@@ -20,8 +20,9 @@ JUDGED = ("combined", "explanation", "support", "coverage")
 """The metrics that depend on the judge, and are None for an example on which it failed."""
 
 _WAYS_OUT = (
-    "Run medtasks fetch on a machine with internet access and copy its caches, or choose others of rougeL, bleu, "
-    "meteor and bertscore with --set medexqa.explanation_metrics=A,B"
+    "Run medtasks fetch on a machine with internet access and copy its caches, choose others of rougeL, bleu, meteor "
+    "and bertscore with --set medexqa.explanation_metrics=A,B, or score no explanations with "
+    "--set medexqa.use_explanations=false"
 )
 
 
@@ -76,13 +77,13 @@ class Explanations:
     ) -> None:
         self._options, self.case_of = options, case_of
         self._task = task
-        self._metrics = make_metrics(
-            options.lexical_metrics,
-            model=options.bertscore_model,
-            device=options.bertscore_device,
-            batch_size=options.bertscore_batch_size,
-        )
         try:
+            self._metrics = make_metrics(
+                options.lexical_metrics,
+                model=options.bertscore_model,
+                device=options.bertscore_device,
+                batch_size=options.bertscore_batch_size,
+            )
             call_all(metric.prepare for metric in self._metrics)
         except MedtasksError as error:
             raise MedtasksError(f"{error}. {_WAYS_OUT}") from None

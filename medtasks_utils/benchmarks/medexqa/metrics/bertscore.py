@@ -11,13 +11,14 @@ would be preferred to a best match whose cosine is negative.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from huggingface_hub import snapshot_download
 
 from medtasks_utils.benchmarks.facts import Resource
-from medtasks_utils.errors import MedtasksError, logger, reason_of
+from medtasks_utils.errors import MedtasksError, install, logger, reason_of
 
 from . import DEFAULT_BERTSCORE_MODEL, ExplanationMetric
 
@@ -39,6 +40,11 @@ class BertScore(ExplanationMetric):
     model: str = DEFAULT_BERTSCORE_MODEL
     device: str = "auto"
     batch_size: int = 64
+
+    def __post_init__(self) -> None:
+        """Raise a MedtasksError if bert-score is not installed, before anything is downloaded."""
+        if find_spec("bert_score") is None:
+            raise MedtasksError(f"bertscore needs bert-score, which is not installed: {install('bertscore')}")
 
     @property
     def signature(self) -> str:
@@ -93,9 +99,7 @@ def _load(model: str) -> Any:
         from bert_score import BERTScorer
         from bert_score.utils import model2layers
         from transformers import AutoConfig
-    except ImportError as error:
-        raise MedtasksError(f"bertscore needs bert-score ({error}): pip install 'medtasks[bertscore]'") from None
-    try:
+
         folder = str(_folder(model))
         config = AutoConfig.from_pretrained(folder)
         layers = model2layers.get(model) or round(config.num_hidden_layers * 2 / 3)
