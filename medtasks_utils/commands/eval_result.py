@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 
+from medtasks_utils.filters import STRICT
 from medtasks_utils.harness.checks import model_name
 from medtasks_utils.harness.evaluation import Evaluation
-from medtasks_utils.filters import STRICT
 from medtasks_utils.report.score_table import ScoreLine, cautions, lines_of, score_data, score_table
 from medtasks_utils.results import Run, as_run, merged, read_runs
 from medtasks_utils.results.samples import mapping
@@ -42,7 +42,9 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
     }
     if not lines:
         return CommandResult([_NO_SCORES, "", *_next(evaluation)], data, failed=bool(evaluation.problem))
-    distrust = map(caution, chain(cautions(lines), _on_cut(evaluation, lines), _remarks(run), _on_parts(evaluation, run)))
+    distrust = map(
+        caution, chain(cautions(lines), _on_cut(evaluation, lines), _remarks(run), _on_parts(evaluation, run))
+    )
     text = [*_title(evaluation, run, lines), *score_table(lines), "", *distrust, "", *_next(evaluation)]
     return CommandResult(text, data, failed=bool(evaluation.problem))
 
@@ -64,9 +66,15 @@ def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]
         return
     shares = dict.fromkeys(f"{100 * share:.1f}" for share in sorted(filter(None, cut.values())))
     ends = " to ".join([*shares][:: max(1, len(shares) - 1)])
-    tasks = chain.from_iterable(r.tasks for line in lines if line.topic.name in cut for r in line.topic.results.values())
+    tasks = chain.from_iterable(
+        r.tasks for line in lines if line.topic.name in cut for r in line.topic.results.values()
+    )
     limits = [mapping(task.config.get("generation_kwargs")).get("max_gen_toks") or 0 for task in tasks]
-    again = "ask only these again: the same command with --extend" if evaluation.keeps else "let more end: the same command with"
+    again = (
+        "ask only these again: the same command with --extend"
+        if evaluation.keeps
+        else "let more end: the same command with"
+    )
     yield f"Cut off: {ends} %. To {again} --gen_kwargs max_gen_toks={2 * max(limits) or '…'}"
 
 
@@ -104,4 +112,4 @@ def _next(evaluation: Evaluation) -> list[str]:
         next_lines = [f"medtasks report {shlex.quote(str(whole))} -o report.html"]
         if config.log_samples:
             next_lines.append(f"medtasks compare {shlex.quote(str(run))} {shlex.quote(str(whole / 'OTHER'))}")
-    return [f"saved   {folder}", *(f"{label:<8}{line}" for label, line in zip(("next", ""), next_lines))]
+    return [f"saved   {folder}", *(f"{label:<8}{line}" for label, line in zip(("next", ""), next_lines, strict=False))]

@@ -16,6 +16,7 @@ from .flags import Command, CommandResult, described
 if TYPE_CHECKING:
     from medtasks_utils.harness.lm_eval_names import EvaluatorConfig
 
+
 @dataclass(kw_only=True)
 class HarnessCommand(Command):
     """A command that accepts every flag of ``lm_eval run``."""
@@ -107,9 +108,14 @@ def tasks_and_options() -> str:
 
     lines = ["tasks and groups (*):", *described(listings())]
     for benchmark in benchmarks().usable():
-        lines += ["", filled(f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:")]
+        lines += [
+            "",
+            filled(f"options of {benchmark.name} (--set {benchmark.name}.OPTION=VALUE), with their defaults:"),
+        ]
         options = benchmark.options_class.model_fields.items()
-        lines += described((f"{name} ({default_text(option.default)})", option.description or "") for name, option in options)
+        lines += described(
+            (f"{name} ({default_text(option.default)})", option.description or "") for name, option in options
+        )
     if problems := benchmarks().problems:
         lines += ["", "benchmarks that cannot be used:", *problems]
     return "\n".join(lines)

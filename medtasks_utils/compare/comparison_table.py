@@ -17,20 +17,20 @@ Values are in the metric's own unit (shares from 0 to 1, scores of explanations 
 ``b − a``.
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from medtasks_utils.benchmarks import label_of
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.results import Run
 from medtasks_utils.results.budgets import budgets_of
-from medtasks_utils.statistics.aggregation import MEAN
 from medtasks_utils.statistics.intervals import TOO_FEW_DIFFER, UNRELIABLE, UNRELIABLE_MARK
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.writing import WIDTH, JsonObject, caution, filled, named_columns, plain
 
 from .comparing import Comparison
 from .contrast import MetricDifference
+from .families import group_difference
 from .task_pair import TaskPair
 
 _PARTS = 4  # number of parts of a task that are shown
@@ -205,22 +205,19 @@ class _Table:
                 yield f"  … {len(parts) - len(chosen)} more: --parts all"
         pairs = self._pairs(name)
         if len({pair.a.benchmark_name for pair in pairs}) == 1:
-            yield from self._counts(pairs, "" if breakdowns else f"{label}: ")
+            yield from self._counts(name, pairs, "" if breakdowns else f"{label}: ")
 
-    def _counts(self, pairs: Sequence[TaskPair], label: str) -> Iterator[str]:
+    def _counts(self, name: str, pairs: Sequence[TaskPair], label: str) -> Iterator[str]:
         """Yield how often each run is right, and how often it gives no answer."""
-        counts = Counter[str]()
-        for pair in pairs:
-            counts.update({kind: number for kind, number in pair.agreement().items() if kind not in ("task", "filter")})
+        agreements = [pair.agreement() for pair in pairs]
         words = {"n_gained": "only B right", "n_lost": "only A right", "both_right": "both", "both_wrong": "neither"}
+        counts = (f"{word} {sum(one[kind] for one in agreements):,.1f}" for kind, word in words.items())
         mean = " (mean over replies)" * any((pair.a.config.get("repeats") or 1) > 1 for pair in pairs)
-        numbers = (f"{text} {counts[kind]:,.1f}".removesuffix(".0") for kind, text in words.items())
-        yield filled(label + ", ".join(numbers) + mean)
-        sides = zip(*(pair.scores("answered") for pair in pairs), strict=True)
-        shares = [[MEAN.value(scores) for scores in side] for side in sides]
-        unanswered = [100 * (1 - sum(side) / len(side)) if None not in side else 0.0 for side in shares]
-        if any(round(share, 1) for share in unanswered):
-            yield "no answer: " + ", ".join(f"{run} {share:.1f} %" for run, share in zip("AB", unanswered, strict=True))
+        yield filled(label + ", ".join(count.removesuffix(".0") for count in counts) + mean)
+        answered = group_difference(name, tuple(pairs), "answered")
+        if answered and min(answered.contrast.a, answered.contrast.b) < 1:
+            a, b = (answered.metric.shown(1 - share) for share in (answered.contrast.a, answered.contrast.b))
+            yield f"no answer: A {a} %, B {b} %"
 
 
 def _name(metric: Metric) -> str:

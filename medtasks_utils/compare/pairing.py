@@ -40,11 +40,10 @@ def growth(run: Run, path: str | Path) -> str:
     before = [old for old in before if old.date < run.date]
     if not before:
         return ""
-    asked = [sum(task.asked for task in one.tasks.values()) for one in (run, before[-1])]
-    days = [datetime.strptime(one.date[:16], "%Y-%m-%dT%H-%M") for one in (run, before[-1])]
-    when = "%H:%M" if days[0].date() == days[1].date() else "%d %b %H:%M"
-    now, then = f"{days[0]:%d %b %H:%M}", f"{days[1]:{when}}"
-    return f"{asked[0]:,} questions of {now} (grew from {asked[1]:,} of {then})"
+    now, then = (f"{sum(task.asked for task in one.tasks.values()):,}" for one in (run, before[-1]))
+    dates = [datetime.strptime(one.date[:16], "%Y-%m-%dT%H-%M") for one in (run, before[-1])]
+    of_now, of_then = (f"{date:%d %b %H:%M}" for date in dates)
+    return f"{now} questions of {of_now} (grew from {then} of {of_then})"
 
 
 @lru_cache(maxsize=1024)  # called again for every filter and metric

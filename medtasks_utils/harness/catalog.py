@@ -1,12 +1,10 @@
 """Find the tasks of this package and of the user; read lm_eval's own 16,000 task files only if necessary."""
 
-import glob
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatch
-from importlib.util import find_spec
 from pathlib import Path
 
 from yaml import YAMLError
@@ -64,8 +62,7 @@ def manager_for(
         closest = get_close_matches(name.lower().replace("-", "_"), [*meant, *manager.all_tasks], 1, _MISSPELT)
         if closest:
             hint = f" (did you mean {meant.get(closest[0], closest[0])}?)"
-            theirs = f"; to run lm_eval's task of that name, use lm_eval run --tasks {name}"
-            raise _unknown(name, hint + theirs * _lm_eval_has(name))
+            raise _unknown(name, f"{hint}; a task of that name in lm_eval itself runs with lm_eval run alone")
     unknown += [name for name in tasks if name not in manager.task_index]
     if unknown:
         logger.warning("Reading lm_eval's own task files to find %s; this takes a while", ", ".join(unknown))
@@ -96,13 +93,6 @@ def make_tasks(manager: TaskManager, names: Sequence[str]) -> JsonObject:
     if all(manager.match_tasks([name]) for name in names):  # other names are files
         vars(manager)["load"] = lambda tasks: made
     return made["tasks"]  # type: ignore[no-any-return]
-
-
-def _lm_eval_has(name: str) -> bool:
-    """Return whether lm_eval has a task file of this name."""
-    spec = find_spec("lm_eval")
-    folders = (spec and spec.submodule_search_locations) or ()
-    return any(any(Path(folder, "tasks").rglob(f"{glob.escape(name)}.yaml")) for folder in folders)
 
 
 def _unknown(name: str, hint: str) -> UsageError:

@@ -164,7 +164,7 @@ def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
     for line in main:
         reached, high = line.without_question, line.scores[line.first].high
         if reached and high is not None and high < reached.value:
-            yield f"{line.label}: a classifier that never sees the question reaches {line.metric.shown(reached.value)} %."
+            yield f"{line.label}: {line.metric.shown(reached.value)} % is reached without seeing the question."
         if line.is_usual and line.lost_to_form >= _LOST and not line.topic.is_overall:
             yield f"{line.label}: {line.lost_to_form:.1f} points are lost to the form (read leniently, it is right)."
 

@@ -3,7 +3,6 @@
 import math
 import random
 import shutil
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
@@ -219,10 +218,8 @@ def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(tmp_path
         assert bertscore_module._load(str(folder))._tokenizer.model_max_length == length
 
 
-def test_all_that_is_missing_is_named_at_once_with_the_ways_out(no_data, monkeypatch):
-    monkeypatch.setitem(sys.modules, "bert_score", None)
-    monkeypatch.setattr("nltk.download", lambda *args, **kwargs: False)
-    bertscore_module._load.cache_clear()
+def test_a_missing_package_is_named_with_the_ways_out_before_anything_is_downloaded(no_data, monkeypatch):
+    monkeypatch.setattr(bertscore_module, "find_spec", lambda name: None)
     missing = r"needs bert-score.*\[bertscore\]"
     with pytest.raises(MedtasksError, match=missing + r".*Run medtasks fetch.*--set medexqa.explanation_metrics="):
         Explanations(MedExQAOptions.model_validate({}), "medexqa_all")

@@ -84,8 +84,8 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     refused = {"status_code": 400, "body": {"error": "maximum context length"}}
     rest = write_rows([{**failed, "response": refused}, *map(response, again)], tmp_path / "rest.jsonl")
     assert imported(tmp_path, out, rest) == 0
-    said = "".join(capsys.readouterr())
-    assert "macro_acc" in said and f"warning: {len(requests)} of {len(requests)} requests have a reply" in said
+    said = capsys.readouterr().out
+    assert f"{len(requests)} of {len(requests)} requests have a reply" in said and "95 % CI" in said
     whole, samples = comparable(tmp_path / "out")
     (n,) = whole["n-samples"].values()
     assert n["effective"] == len(requests) == len(samples["samples_medexqa_all"]) / 2

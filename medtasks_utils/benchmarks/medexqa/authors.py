@@ -44,7 +44,6 @@ def ruled_letter(text: str) -> str | None:
 
 def only_letter(text: str, options: Sequence[str]) -> str | None:
     """Return the letter that the authors' rules read, if the text mentions no other letter; else None."""
-    from thefuzz import process, utils
 
     substituted = letters_for_options(text, options)
     letter = ruled_letter(substituted)
