@@ -139,7 +139,7 @@ def named_columns(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> 
         rows: the cells. A row with fewer cells than the first is a note below another: it widens no column.
         left: the columns that are aligned to the left; spaces at the beginning of their cells are kept.
 
-    >>> named_columns([["", "%"], ["a" * 78, "5.0"], ["", "note"]]) == ["    %", "a" * 78 + chr(10) + "  5.0", "  note"]
+    >>> named_columns([["", "%"], ["a" * 78, "5.0"]]) == ["    %", "a" * 78 + chr(10) + "  5.0"]
     True
     """
     whole = [row for row in rows if len(row) == len(rows[0])]

@@ -61,7 +61,15 @@ class Progress:
                 handler.addFilter(SECRETS)
         width = max(map(len, self._totals), default=0)
         self._bars = {
-            name: _Bar(total=total, desc=name.ljust(width), bar_format=_FORMAT, ascii="░█", position=place, file=file)
+            name: _Bar(
+                total=total,
+                desc=name.ljust(width),
+                bar_format=_FORMAT,
+                ascii="░█",
+                position=place,
+                file=file,
+                disable=False,  # also with TQDM_DISABLE, since the bars count
+            )
             for place, (name, total) in enumerate(self._totals.items())
         }
         return self
