@@ -2,9 +2,10 @@
 
 Usage: python measurements/startup.py [--repeat 5] [--tasks medhallu]
 
-Both commands run the same tasks on the bundled sample, one example each, against a local server that answers at once.
+The commands run the same tasks on the bundled sample, one example each, against a local server that answers at once.
 They take turns, so that a busy machine slows both; medians and their ratio are shown, of seconds by the clock and of
-processor seconds, which say more on a busy machine.
+processor seconds, which say more on a busy machine. The first request is the first prompt: the request of one token by
+which ``medtasks eval`` tries the server does not count. A second table has the help texts, in processor seconds.
 """
 
 from __future__ import annotations
@@ -76,12 +77,31 @@ def start(tasks: str, repeat: int) -> None:
     print("| ratio | " + " | ".join(f"{ratio:.1f}" for ratio in ratios) + " |")
 
 
+def help_texts(repeat: int) -> None:
+    """Print the table of help texts, with ratios to ``lm_eval --help``."""
+    ours = ["-m", "medtasks_utils.__main__"]
+    commands = {"lm_eval --help": ["-m", "lm_eval", "--help"], "medtasks --help": [*ours, "--help"]}
+    commands |= {f"medtasks {name} --help": [*ours, name, "--help"] for name in ("eval", "requests", "compare")}
+    measured: dict[str, list[float]] = {name: [] for name in commands}
+    for _ in range(repeat + 1):
+        for name, words in commands.items():
+            before = os.times()
+            subprocess.run([sys.executable, *words], stdout=subprocess.DEVNULL, check=True)
+            after = os.times()
+            measured[name].append(after.children_user + after.children_system - sum(before[2:4]))
+    medians = {name: statistics.median(times[1:]) for name, times in measured.items()}
+    print("\n| command | processor s | ratio |\n|---|--:|--:|")
+    for name, value in medians.items():
+        print(f"| `{name}` | {value:.2f} | {value / medians['lm_eval --help']:.2f} |")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--tasks", default="medhallu")
     arguments = parser.parse_args()
     start(arguments.tasks, arguments.repeat)
+    help_texts(arguments.repeat)
 
 
 if __name__ == "__main__":

@@ -166,7 +166,7 @@ def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
         if reached and high is not None and high < reached.value:
             yield f"{line.label}: {line.metric.shown(reached.value)} % is reached without seeing the question."
         if line.is_usual and line.lost_to_form >= _LOST and not line.topic.is_overall:
-            yield f"{line.label}: {line.lost_to_form:.1f} points are lost to the form (read leniently, it is right)."
+            yield f"{line.label}: {line.lost_to_form:.1f} points are lost to the form of the answers."
 
 
 def score_data(lines: Sequence[ScoreLine]) -> list[JsonObject]:
