@@ -6,7 +6,6 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from importlib.metadata import metadata
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
@@ -87,6 +86,8 @@ def install(extra: str) -> str:
     clone = Path(__file__).parents[1]
     if (clone / "pyproject.toml").exists():
         return f"pip install -e '{clone}[{extra}]'"
+    from importlib.metadata import metadata  # imported late: it takes longer than a command's help
+
     urls = dict(url.split(", ") for url in metadata("medtasks").get_all("Project-URL", []))
     return f"pip install 'medtasks[{extra}] @ git+{urls['Source']}'"
 

@@ -15,9 +15,13 @@ that can be read are cached on disk, so a rerun repeats only requests that faile
 key; it never appears in logs, caches, errors or a ``repr``.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .judge import JUDGES, Case, Judge, Judgement, joint, judge_name, make_judge
-from .judge_cases import check, judge_all
 from .judge_settings import DEFAULT_MODEL, JudgeError, JudgeSettings
+
+if TYPE_CHECKING:
+    from .judge_cases import check, judge_all
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -33,3 +37,12 @@ __all__ = [
     "judge_name",
     "make_judge",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Return what sends requests, whose libraries are loaded on first use, since help texts need the names alone."""
+    if name not in __all__:
+        raise AttributeError(name)
+    from . import judge_cases
+
+    return getattr(judge_cases, name)

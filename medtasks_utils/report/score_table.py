@@ -50,7 +50,7 @@ class ScoreLine:
     @property
     def is_usual(self) -> bool:
         """True if the score is the share of right answers."""
-        return self.metric.name in ("acc", "macro_acc")
+        return self.metric.name.endswith("acc")
 
     def value(self, name: str) -> float | None:
         """Return the score under a filter; None if there is none."""

@@ -5,11 +5,12 @@ The explanation of a wrong answer scores 0. With a judge, ``explanation`` is the
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 
+from medtasks_utils import judging
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example
 from medtasks_utils.errors import MedtasksError, call_all, logger
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, check, joint, judge_all, make_judge
+from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, joint, make_judge
 from medtasks_utils.statistics.scores import JudgedScore
 from medtasks_utils.writing import JsonObject
 
@@ -106,7 +107,7 @@ class Explanations:
                 for model in options.judge_models
             ]
             for settings in self._settings:
-                check(settings)
+                judging.check(settings)
             self.signatures[self._judge.name] = f"{self._judge.signature}|model:{'+'.join(options.judge_models)}"
 
     def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
@@ -150,7 +151,7 @@ class Explanations:
 
     def _judged(self, judge: Judge, cases: Sequence[Case]) -> list[Judgement]:
         """Return a judgement of each case; of several models, the one that :func:`.judge.joint` makes."""
-        by_model = {settings.model: judge_all(judge, settings, cases) for settings in self._settings}
+        by_model = {settings.model: judging.judge_all(judge, settings, cases) for settings in self._settings}
         if len(by_model) == 1:
             return next(iter(by_model.values()))
         for model, judgements in by_model.items():
