@@ -73,10 +73,10 @@ class ScoreLine:
 
     @property
     def says_something(self) -> bool:
-        """False for a score without a value, and for one of which less is better, or neither, that is 0."""
-        value = self.value(self.first)
-        is_empty = self.metric.aggregation.over_decided and not self.scores[self.first].n
-        return value is not None and not is_empty and bool(value or self.metric.higher_is_better)
+        """False for a score over no example, and for one of 0 of which less is better, or neither."""
+        score = self.scores.get(self.first, Estimate(0, None))
+        is_empty = self.metric.aggregation.over_decided and not score.n
+        return not is_empty and (score.value != 0 or bool(self.metric.higher_is_better))
 
     def cells(self) -> list[str]:
         """Return the cells of the main score of a topic, under :data:`_HEAD`; an unknown one is a dash."""
@@ -155,7 +155,7 @@ def score_table(lines: Sequence[ScoreLine]) -> list[str]:
 
 def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
     """Yield what distrusts the scores: intervals, the form of answers, and classifiers that do as well."""
-    main = [line for line in lines if line.says_something]
+    main = [line for line in lines if line.says_something and line.value(line.first) is not None]
     estimates = [line.scores[line.first] for line in main]
     for has_interval, words in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
         reasons = {one.unreliable for one in estimates if (one.interval is not None) is has_interval} - {""}

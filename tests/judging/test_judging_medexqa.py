@@ -115,8 +115,7 @@ def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_sa
         assert exit_code([*server.run_of(TASK), "--output_path", tmp_path, "--metadata", metadata]) == 1
     out, errors = capsys.readouterr()
     assert re.search(f"{TASK}: the judge judged none of .* replies kept in .*: 4; run the same", one_line(errors))
-    (row,) = [line for line in out.splitlines() if "explanation" in line.split()[:2]]
-    assert row.split()[:5] == [TASK, "explanation", "4", "–", "–"]
+    assert "explanation –" in map(str.strip, out.splitlines())
     assert "acc,strict-match" in saved_results(tmp_path)["results"][TASK]
 
 
