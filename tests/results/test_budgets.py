@@ -10,7 +10,7 @@ from local_server import Answer, LocalServer, Request, completion
 from scripts import draw, prompt_of
 
 from medtasks_utils import load_runs
-from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.filters import STRICT
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.results.samples import SampleLog
@@ -51,12 +51,10 @@ def test_the_budget_of_a_long_run_is_the_accuracy_of_a_short_one(tmp_path, capsy
     capsys.readouterr()
     said = []
     page = ["report", "-o", tmp_path / "r.html"]
-    for command in (["compare", "--filter", FLEXIBLE], ["compare", "--json"], [*page, "--json"]):
+    for command in (["compare", "--json"], [*page, "--json"]):
         succeed(*command, tmp_path / "1024", tmp_path / "128")
         said.append(capsys.readouterr().out)
-    for task in tasks.values():
-        assert f", 700 {100 * task.metrics['acc', FLEXIBLE].value:.2f}; 99 % of it with " in said[0]
-    compared, reported = map(json.loads, said[1:])
+    compared, reported = map(json.loads, said)
     curves = compared["a"]["token_budgets"]
     assert [curve["task"] for curve in curves] == list(tasks)
     assert curves in reported["token_budgets"].values()
