@@ -5,7 +5,7 @@ Installed distributions add benchmarks under the entry point ``medtasks.benchmar
 
 from functools import cache
 
-from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric, metric_of_other_task
+from medtasks_utils.statistics.metrics import ADDED_METRICS, Metric, metric_of_other_task
 
 from .registered import Benchmarks
 
@@ -20,7 +20,7 @@ def benchmarks() -> Benchmarks:
 def metric_of(name: str, benchmark: str | None = None) -> Metric:
     """Return a benchmark's metric by name; for an unknown name, the metric as tasks outside this package report it."""
     if benchmark is not None:
-        for metric in (*benchmarks()[benchmark].metrics, *REPLY_METRICS, *REPEAT_METRICS):
+        for metric in (*benchmarks()[benchmark].metrics, *ADDED_METRICS):
             if metric.name == name:
                 return metric
     return metric_of_other_task(name)

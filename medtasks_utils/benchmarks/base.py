@@ -9,9 +9,11 @@ run. Benchmarks do not depend on the harness. Data flows one way::
 import re
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, final, get_args
 
 from medtasks_utils.extraction.boxes import last_box, unwrap
+from medtasks_utils.extraction.stated_confidence import split_confidence
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.filters import FLEXIBLE, STRICT
@@ -223,10 +225,20 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return reading.cue if reading.cue in ("box", "tag", "key") else otherwise
 
     @final
+    def answer_read(self, reading: str, text: str, example: Example) -> Answer:
+        """Read the answer by ``strict`` or ``flexible`` and, with ``ask_confidence``, the confidence apart from it."""
+        if not self.options.ask_confidence:
+            return getattr(self, reading)(text, example)  # type: ignore[no-any-return]
+        confidence, rest = split_confidence(text)
+        answer: Answer = getattr(self, reading)(rest, example)
+        answer.details["confidence"] = confidence
+        return answer
+
+    @final
     @property
     def readers(self) -> dict[str, Callable[[str, Example], Answer]]:
         """The functions that read the answer in a response, by filter."""
-        return {STRICT: self.strict, FLEXIBLE: self.flexible}
+        return {STRICT: partial(self.answer_read, "strict"), FLEXIBLE: partial(self.answer_read, "flexible")}
 
     def has_final_answer(self, text: str) -> bool:
         """Return whether a reply gives an answer in the requested form, which ends a conversation with tools."""

@@ -63,6 +63,7 @@ class About(NamedTuple):
 AnyOptions = TypeVar("AnyOptions", bound="Options")
 
 CHOOSES_ROWS, UNSIGNED = About(chooses_rows=True), About(is_signed=False)
+OF_GENERATED = About(needs=Needs("generated answers", lambda options: True))
 
 
 class Options(BaseModel):
@@ -79,6 +80,8 @@ class Options(BaseModel):
     """request all generations of an example together (the parameter n), if the server can"""
     revision: Annotated[str | None, UNSIGNED] = None
     """commit, tag or branch of the hub repository to read instead of the pinned commit"""
+    ask_confidence: Annotated[bool, OF_GENERATED] = False
+    """ask the model how likely its answer is to be right, for metrics of calibration"""
     system_role: Annotated[Literal["auto", "user", "system"], UNSIGNED] = "auto"
     """where the instructions are: system message, user turn (user), or by the chat template (auto)"""
 

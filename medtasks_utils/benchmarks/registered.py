@@ -9,7 +9,7 @@ from typing import Any
 
 from medtasks_utils.errors import DataError, did_you_mean, logger, reason_of
 from medtasks_utils.registry import Registry
-from medtasks_utils.statistics.metrics import REPEAT_METRICS
+from medtasks_utils.statistics.metrics import ADDED_METRICS
 
 from .base import Benchmark
 
@@ -122,10 +122,10 @@ def _contradictions(benchmark: AnyBenchmark, name: str) -> Iterator[str]:
 
 def _contradictions_of_metrics(benchmark: AnyBenchmark) -> Iterator[str]:
     """Yield a problem for each metric that is declared twice or not at all, or aggregated over missing strata."""
-    names = [metric.name for metric in (*benchmark.metrics, *REPEAT_METRICS)]
+    names = [metric.name for metric in (*benchmark.metrics, *ADDED_METRICS)]
     for name, count in Counter(names).items():
         if count > 1:
-            yield f"metrics has {name} {count} times (counting those that repeats add to every benchmark)"
+            yield f"metrics has {name} {count} times (counting those that every benchmark gets)"
     facts = benchmark.report
     mentions: dict[str, Iterable[str]] = {
         "report.compared": facts.compared,

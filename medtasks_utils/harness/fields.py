@@ -18,9 +18,10 @@ from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.yaml_tasks import place_of, tasks_named
 from medtasks_utils.errors import DataError, did_you_mean, in_words
 from medtasks_utils.filters import FLEXIBLE, STRICT
-from medtasks_utils.statistics.metrics import REPEAT_METRICS, REPLY_METRICS, Metric, repeat_metrics
+from medtasks_utils.statistics.metrics import ADDED_METRICS, CONFIDENCE_METRICS, REPLY_METRICS, Metric, repeat_metrics
 from medtasks_utils.writing import JsonObject, Settings, digest
 
+from .confidences import WAY_TO_ONE, confidence_metrics
 from .lm_eval_names import (
     AGGREGATION_REGISTRY,
     METRIC_REGISTRY,
@@ -210,12 +211,12 @@ def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metr
     task = benchmark.task
     metrics = benchmark.reported()
     metrics += REPLY_METRICS if task.generates else ()
-    metrics += repeat_metrics(benchmark.options.repeats)
+    metrics += (*repeat_metrics(benchmark.options.repeats), *confidence_metrics(benchmark))
     entries = settings.get("metric_list")
     if entries is None:
         return metrics, []
     defines_metrics = callable(settings.get("process_results"))
-    ours = {metric.name for metric in (*benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
+    ours = {metric.name for metric in (*benchmark.metrics, *ADDED_METRICS)}
     reported = {metric.name: metric for metric in metrics}
     chosen, others = [], []
     for entry in entries:
@@ -232,6 +233,8 @@ def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metr
             aggregation, known = entry.get("aggregation"), AGGREGATION_REGISTRY.keys()
             if not callable(aggregation) and aggregation not in known and (aggregation or name not in METRIC_REGISTRY):
                 problem = f"{name} needs an aggregation, one of {', '.join(known)} or a function, not {aggregation!r}"
+        elif name in [metric.name for metric in CONFIDENCE_METRICS]:
+            problem = f"{name} {WAY_TO_ONE}"
         else:
             problem = (
                 f"{name} is neither a metric that this task reports with these options ({', '.join(reported)}) nor one "

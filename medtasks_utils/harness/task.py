@@ -16,6 +16,8 @@ from copy import deepcopy
 from itertools import chain, islice
 from typing import Any
 
+import numpy as np
+
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer, BatchScorer
 from medtasks_utils.benchmarks.base import Benchmark
@@ -23,15 +25,17 @@ from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, Example, LoadReport, TaskInfo
 from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
+from medtasks_utils.extraction.stated_confidence import ASKED
 from medtasks_utils.inference.replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply
 from medtasks_utils.inference.reply_checks import failure_of, remarks_on
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.statistics.scores import scores_to_log
+from medtasks_utils.statistics.scores import Score, scores_to_log
 from medtasks_utils.writing import JsonObject, Settings, counted, digest
 
 from . import generations
 from .aggregates import HarnessAggregation, combined
 from .chat_template import ChatTemplate
+from .confidences import confidence_metrics, of_answers, of_choices
 from .fields import OURS, bind_filters, checked_fields, filters_as_signed, metrics_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .log_likelihoods import check_log_likelihoods
@@ -135,6 +139,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.turns = ToolTurns(self) if tools else None
         if tools:
             settings["description"] = f"{settings.get('description') or ''}{settings.get('tools_description', '')}"
+        if options.ask_confidence and generates:
+            settings["description"] = f"{settings.get('description') or ''} {ASKED}".lstrip()
         if any(tool.runs_code for tool in tools):
             settings["unsafe_code"] = True  # lm_eval asks for --confirm_run_unsafe_code
         self.files = BenchmarkFiles(source_of(metadata), kind, options.revision)
@@ -494,7 +500,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
         """Read the answer in a response, ignoring its tool calls, by the ``strict`` or ``flexible`` reading."""
         text = self.turns.without_calls(response) if self.turns else response
-        return getattr(self.benchmark, reading)(text, doc)  # type: ignore[no-any-return]
+        return self.benchmark.answer_read(reading, text, doc)
 
     def apply_filters(self) -> None:
         """Finish conversations with tools, apply the filters, and compute the scores that need all answers together.
@@ -538,6 +544,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.config.metadata |= {"without_text": True} if failure else {}
         self._fail(failure)
         answers = self.read_replies()
+        if self.options.ask_confidence:
+            missing = [answer.details.get("confidence") for _, answer in answers].count(None) // len(self.filter_names)
+            if missing:
+                self.remark(f"{missing} of {len(replies)} responses state no confidence; its metrics leave them out")
         if self._scorer is not None:
             self._scorer.score(answers)
             self._fail(self._scorer.failure)
@@ -618,10 +628,17 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """
         if not self.generates:
             refusals = [result.refusal for result in results if isinstance(result, Reply)]
-            if not refusals:
-                return super().process_results(doc, results)  # type: ignore[no-any-return]
-            names = super().process_results(doc, [(0.0, False)] * len(results))
-            return ScoresAndDetails(dict.fromkeys(names, 0.0), {"refusal": refusals[:1]})
+            if refusals:
+                names = super().process_results(doc, [(0.0, False)] * len(results))
+                none = dict.fromkeys(self._ours.keys() - names.keys())
+                return ScoresAndDetails({**dict.fromkeys(names, 0.0), **none}, {"refusal": refusals[:1]})
+            of_harness = super().process_results(doc, results)
+            if self.predict_only:
+                return of_harness  # type: ignore[no-any-return]
+            choices, target = self.doc_to_choice(doc), self.doc_to_target(doc)
+            targets = [choices.index(one) if isinstance(one, str) else one for one in np.atleast_1d(target).tolist()]
+            confidence = of_choices([value for value, _ in results[: len(choices)]], targets)
+            return self._result(doc, confidence.scores(), of_harness, {"confidence": confidence.logged})
         details = _details(results)
         texts = [str.__str__(answer) for answer in results]
         has_other_metrics = self._metric_fn_list or callable(self.config.process_results)
@@ -636,13 +653,26 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             of_answer["acc_finished"] = of_answer.get("acc") if ended == "stop" else None
             values.append(of_answer)
         scores = {name: [of_answer[name] for of_answer in values] for name in self._ours if name in values[0]}
+        right = [of_answer["acc"] == 1.0 for of_answer in values]
+        together: dict[str, float] = {}
         if len(results) > 1:
-            right = [of_answer["acc"] == 1.0 for of_answer in values]
             together = generations.scores_together([answer.value for answer in results], right)
             scores |= {name: [together[name]] for name in self._ours if name in together}
+        if confidence_metrics(self.benchmark):
+            confidence = of_answers(self.benchmark, results, [float(one) for one in right], together)
+            details["confidence"] = confidence.logged
+            scores |= confidence.scores()
+        return self._result(doc, scores, other_scores, details)
+
+    def _result(
+        self, doc: Example, scores: dict[str, list[Score]], other_scores: JsonObject, details: JsonObject
+    ) -> JsonObject:
+        """Return what the harness aggregates and logs of an example, from its scores and those of lm_eval's metrics."""
         cluster, stratum = self.benchmark.data.cluster_of(doc), self.benchmark.data.stratum_of(doc)
-        our_scores = {name: combined(values_of, cluster, stratum) for name, values_of in scores.items()}
+        logged_as = {name: ours.aggregation.logged_as or name for name, ours in self._ours.items()}
+        our_scores = {name: combined(scores[key], cluster, stratum) for name, key in logged_as.items() if key in scores}
         details |= {"cluster": cluster, "stratum": stratum, "scores": scores_to_log(scores)}
+        details |= {name: None for name in our_scores if logged_as[name] != name}
         return ScoresAndDetails({**our_scores, **other_scores}, details)
 
 

@@ -15,7 +15,7 @@ from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_from_results
-from medtasks_utils.statistics.metrics import PASSES, REPEAT_METRICS, REPLY_METRICS, Metric
+from medtasks_utils.statistics.metrics import ADDED_METRICS, PASSES, Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 
 TOLERANCE = 1e-6
@@ -168,7 +168,7 @@ class Topic:
         names = list(chain.from_iterable(map(self.metrics, self.filters)))
         if self.benchmark is None:
             return list(dict.fromkeys(names))
-        minor = {metric.name for metric in (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS)}
+        minor = {metric.name for metric in (*self.benchmark.metrics, *ADDED_METRICS)}
         minor.difference_update(names[:1], self.facts.headline)
         minor.update(name for name in names if name.startswith(PASSES))
         compared = [name for name in self.facts.compared if name in names][:1]
@@ -177,7 +177,7 @@ class Topic:
     @cached_property
     def values(self) -> dict[tuple[str, str], MetricOfTopic]:
         """By filter and name, every metric that the benchmark declares or a run reports."""
-        declared = (*self.benchmark.metrics, *REPLY_METRICS, *REPEAT_METRICS) if self.benchmark else ()
+        declared = (*self.benchmark.metrics, *ADDED_METRICS) if self.benchmark else ()
         reported = chain.from_iterable(map(self.metrics, self.filters))
         names = dict.fromkeys([*(metric.name for metric in declared), *reported])
         return {(filter_name, name): self._in_runs(filter_name, name) for filter_name in self.filters for name in names}

@@ -141,7 +141,8 @@ class TaskRun:
         """Return the scores of all samples in order; a sample for which the metric was not computed has none."""
         key = filter_name, metric
         if key not in self._scores:
-            rows = [sample.scores_of(filter_name, metric) for sample in self.samples]
+            logged_as = self.metric(metric).aggregation.logged_as or metric
+            rows = [sample.scores_of(filter_name, logged_as) for sample in self.samples]
             self._scores[key] = MetricScores.of(rows, *self._codes)
         return self._scores[key]
 

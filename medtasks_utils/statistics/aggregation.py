@@ -28,6 +28,8 @@ class Aggregation:
         uses_strata: True if the number or its standard error depends on the examples' strata. Unless ``ratio`` is
             overridden, the examples of a stratum are one cluster.
         within_stratum: for a mean over strata, the aggregation within each stratum; else None.
+        may_be_zero: True for a distance whose true value may be 0; its interval is ``value ± t × stderr``, at least 0.
+        logged_as: the name under which samples log its scores; empty for that of the metric.
     """
 
     name: str
@@ -37,6 +39,8 @@ class Aggregation:
     averages_parts = False
     uses_strata = False
     within_stratum: "Aggregation | None" = None
+    may_be_zero = False
+    logged_as = ""
 
     # ---- the number
 
@@ -146,6 +150,25 @@ class OverStrata(Aggregation):
 
     def ratio(self, scores: "MetricScores", *, over_strata: bool = True) -> "Ratio":  # noqa: D102
         return self.within_stratum.ratio(scores, over_strata=True)
+
+
+class OfConfidences(Aggregation):
+    """A statistic of confidences (:mod:`.calibration`); scores are made by :func:`.scores.score_of_confidence`.
+
+    Args:
+        name: its name in :data:`.calibration.PSEUDO_VALUES`.
+    """
+
+    averages_parts = True
+    logged_as = "confidence"
+
+    def __init__(self, name: str) -> None:
+        self.name, self.may_be_zero = name, name == "ece"
+
+    def ratio(self, scores: "MetricScores", *, over_strata: bool = False) -> "Ratio":  # noqa: D102
+        from .calibration import mean_of_pseudo_values
+
+        return mean_of_pseudo_values(self.name, scores, over_strata)
 
 
 MEAN, BY_STRATUM, RATIO, F1, TOTAL = Mean(), MeanByStratum(), RatioOfSums(), F1OfOneClass(), Total()

@@ -7,6 +7,7 @@ shares      Wilson's interval (*JASA* 1927). If examples are clustered, it uses 
             is that of a Poisson count (Brown, Cai & DasGupta, *Statistical Science* 2001, section 4.1.1)
 F1          the interval of the share ``TP / (TP + FP + FN)``, converted back to F1 (Flores et al., *Journal of Applied
             Statistics* 2022)
+distances   ``value ± t × stderr`` for one whose true value may be 0, such as ECE, since a share's interval holds no 0
 scores      the interval of a share of their range: most examples have 0 or nearly the same score, so the distribution
             is as skewed as that of a share. Without a range, it is ``value ± t × stderr``; if all values are equal,
             there is none
@@ -216,7 +217,7 @@ def confidence_interval(
     lowest, highest = metric.range
     error = stderr or 0.0
     freedom = max(clusters - 1, 1) if degrees_of_freedom is None else degrees_of_freedom
-    if highest is None or not 0 <= value <= highest:
+    if highest is None or aggregation.may_be_zero or not 0 <= value <= highest:
         reach = error * student(freedom)
         if not reach:  # equal values without a range say nothing about how much others may differ
             return None

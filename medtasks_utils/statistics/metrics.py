@@ -15,7 +15,7 @@ unit          range        meaning                                              
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from .aggregation import MEAN, Aggregation, OverStrata
+from .aggregation import MEAN, Aggregation, OfConfidences, OverStrata
 
 Unit = Literal["share", "points", "count", "number"]
 
@@ -96,6 +96,25 @@ REPEAT_METRICS = (
     Metric("agreement", higher_is_better=None),
 )
 """Metrics over the k generations of an example, with one score per example."""
+
+CONFIDENCE_METRICS = (
+    Metric("brier", unit="number", higher_is_better=False),
+    Metric("brier_reliability", OfConfidences("reliability"), "number", higher_is_better=False),
+    Metric("brier_resolution", OfConfidences("resolution"), "number"),
+    Metric("brier_uncertainty", OfConfidences("uncertainty"), "number", higher_is_better=None),
+    Metric("ece", OfConfidences("ece"), higher_is_better=False),
+    Metric("auroc", OfConfidences("auroc")),
+    Metric("aurc", OfConfidences("aurc"), higher_is_better=False),
+    Metric("e_aurc", OfConfidences("e_aurc"), higher_is_better=False),
+    Metric("acc@80", OfConfidences("acc@80")),
+)
+"""Metrics of answers with a confidence (``docs/calibration.md``); ``brier`` is their mean squared error."""
+
+NLL = Metric("nll", unit="number", higher_is_better=False)
+"""The mean negative logarithm of the probability of the right choice, for log-likelihoods."""
+
+ADDED_METRICS = (*REPLY_METRICS, *REPEAT_METRICS, *CONFIDENCE_METRICS, NLL)
+"""Metrics that tasks report besides those of their benchmark."""
 
 PASSES = ("pass@", "pass^")
 """Beginnings of the names of metrics over j of the k generations, such as ``pass@2``."""

@@ -32,6 +32,14 @@ class ClassTerms(tuple[tuple[float, float], ...]):
         return cls((2.0 * (truth == answer == name), float((truth == name) + (answer == name))) for name in classes)
 
 
+def score_of_confidence(right: float, confidence: float) -> ClassTerms:
+    """Return the score of an answer with a confidence: the terms ``(right, 1)`` and ``(confidence, 1)``.
+
+    Both are 0 to 1; ``right`` is a share for a tie of a vote.
+    """
+    return ClassTerms(((right, 1.0), (confidence, 1.0)))
+
+
 Score = float | tuple[float, float] | JudgedScore | ClassTerms | None
 """A metric's score of one response: a number; a numerator and a denominator; such a pair for each class; the score of
 a judge; or None if the metric does not apply."""

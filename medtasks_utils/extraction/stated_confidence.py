@@ -1,0 +1,74 @@
+"""Read the confidence that a response states in a percentage, a fraction or a word, and remove the statement.
+
+An answer is read without the statement, which so is never the answer itself, nor stands between its words: of "I am
+80 % confident that it is B", "it is B" is left. The words are a pattern of their own, not notions of ``words.txt``,
+which would change how all other texts are read.
+"""
+
+import re
+
+from .patterns import later
+from .think import final_span
+
+ASKED = "After your answer, add a line with the probability that it is right, in this form: Confidence: N%"
+"""The sentence with which a prompt asks for a confidence."""
+
+_WORDS = {
+    0.1: "very low|extremely low|lowest",
+    0.3: "low|limited|slight|slightly",
+    0.5: "medium|moderate|moderately|fair|somewhat",
+    0.9: "very high|extremely high|highest|very|extremely|absolute|absolutely|complete|completely|full|fully",
+    0.7: "high|highly|fairly|quite|reasonable|reasonably|pretty|good",
+}
+"""Words by confidence, the middle of that fifth of the range from 0 to 1 which they name."""
+
+_ABOUT = r"(?:(?:about|around|approximately|roughly|at\sleast|over|nearly|almost|only)\s+|[~≈><≥≤]\s*)?"
+_STATEMENT = later(
+    r"(?P<open>\\boxed\{|[(\[]|<confidence>)?\s{0,9}(?:[,;]\s)?(?:\b(?:and|but|with|at)\s+)?"
+    r"(?:\bI(?:\s+am|['’]m|\s+would\s+be|['’]d\s+be)\s+|\b(?:my|the|an?|overall|final)\s+)*"
+    r"(?P<label>(?<=<confidence>)|[\"'*_#]{0,4}\b(?:confidence|certainty|(?:probability|likelihood|chance)\s[\w\s]{1,40}?"
+    r"\b(?:right|correct))\b(?!\s+(?:interval|limit|bound|band))"
+    r"(?:\s+(?:level|score|rating|in|that|my|this|the|answer|choice|it|is|being|right|correct|of|at)\b){0,8}"
+    r"[\s*_:=\"'}|–-]{0,9})?"
+    rf"{_ABOUT}(?<!\bnot\s)(?<!n't\s)(?:(?P<word>\b(?:{'|'.join(_WORDS.values()).replace(' ', chr(92) + 's+')})\b)"
+    r"|(?P<number>(?<![\w.])\d+(?:[.,]\d+)?)(?:\s*(?:[-–]|to)\s*(?P<upper>\d+(?:[.,]\d+)?))?"
+    r"(?:\s*(?P<percent>\\?%|％|per\s?cent\b)|\s*(?:/|out\sof)\s*(?P<whole>[1-9]\d*))?(?![\d\w]|[.,]\d))[\"'*_]{0,3}"
+    r"(?(label)|(?:\s|-){0,9}(?:confidence|confident|certainty|sure|certain)\b"
+    r"(?!\s*(?:interval|limit|bound|band|level|CI\b))"
+    r"(?:\s+(?:that|in\s+(?:this|my|the)\s+(?:answer|choice)))?)"
+    r"\s*(?(open)(?:[.\s]*(?:[)\]}]|</confidence>))?|)",
+    re.IGNORECASE,
+)
+
+
+def split_confidence(response: str) -> tuple[float | None, str]:
+    r"""Return the last confidence that the final text of a response states, 0 to 1, and the response without any.
+
+    The confidence is None if none is stated, or one outside of the range.
+
+    >>> split_confidence("I am 80% confident that it is B."), split_confidence("C\nConfidence: 9/10")
+    ((0.8, ' it is B.'), (0.9, 'C\n'))
+    """
+    stated: list[float | None] = [None]
+
+    def without(match: re.Match[str]) -> str:
+        number, _, percent, whole = match.group("number", "upper", "percent", "whole")
+        if match["label"] is None and not (match["word"] or percent or whole):
+            return match[0]
+        stated.append(_value(match))
+        return ""
+
+    start, end = final_span(response)
+    rest = _STATEMENT.sub(without, response[start:end])
+    return stated[-1], response[:start] + rest + response[end:]
+
+
+def _value(match: re.Match[str]) -> float | None:
+    """Return the confidence of a match of :data:`_STATEMENT`."""
+    if match["word"]:
+        word = " ".join(match["word"].lower().split())
+        return next(value for value, words in _WORDS.items() if word in words.split("|"))
+    low, high = (float(text.replace(",", ".")) for text in (match["number"], match["upper"] or match["number"]))
+    number = (low + high) / 2
+    value = number / float(match["whole"] or (100 if match["percent"] or number > 1 else 1))
+    return value if value <= 1 else None

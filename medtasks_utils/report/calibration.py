@@ -1,0 +1,124 @@
+"""Show how sure models are and how often they are right: reliability diagrams and risk–coverage curves.
+
+``docs/calibration.md`` explains both to readers.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results.samples import mapping
+from medtasks_utils.statistics.calibration import Confidences, binned, risks
+from medtasks_utils.statistics.intervals import confidence_interval, estimate_from_results
+from medtasks_utils.statistics.metrics import ACC
+from medtasks_utils.statistics.score_arrays import MetricScores
+
+Point = tuple[float, float]
+"""A share of all answers, and the share of wrong ones among them."""
+
+_POINTS = 100  # maximum number of points of a drawn curve
+
+
+class ReliabilityBin(NamedTuple):
+    """The n answers of a bin: their mean confidence and the share of right ones, with its 95 % interval."""
+
+    confidence: float
+    right: float
+    low: float
+    high: float
+    n: int
+
+
+class Calibration(NamedTuple):
+    """The confidences of a run's answers to a task under the filter that counts.
+
+    Attributes:
+        origin: ``logits``, ``stated`` or ``agreement``; empty if there is only the point.
+        bins: the reliability diagram.
+        curve: the risk–coverage curve; it ends at the share of answers with a confidence.
+        point: coverage and risk if the answers that abstain are not counted; None if none does.
+    """
+
+    run: str
+    task: str
+    origin: str
+    bins: list[ReliabilityBin]
+    curve: list[Point]
+    point: Point | None
+
+
+def reliability(scores: MetricScores) -> list[ReliabilityBin]:
+    """Return the bins of answers with a confidence, by ascending confidence."""
+    given = Confidences.of(scores)
+    bins = binned(given, given.right)
+    result = []
+    for n, right, confidence, error in zip(bins.n, bins.right, bins.confidence, bins.error, strict=True):
+        low, high = confidence_interval(ACC, right, error, int(n), int(n)) or (0.0, 1.0)
+        result.append(ReliabilityBin(confidence, right, low, high, int(n)))
+    return result
+
+
+def risk_coverage(scores: MetricScores) -> list[Point]:
+    """Return the points of the risk–coverage curve, for the surest answer first; without any, it is empty."""
+    risk = risks(Confidences.of(scores))
+    return [((place + 1) / scores.counted.size, value) for place, value in enumerate(risk.tolist())]
+
+
+def of_abstaining(task: TaskRun) -> Point | None:
+    """Return the share of answers that do not abstain, and that of wrong ones among them; None if none abstains."""
+    abstention, name = task.facts.abstention, task.default_filter
+    answers = [answer for sample in task.samples for answer in sample.answers.get(name, ())]
+    decides = np.array([abstention is None or answer != abstention.answer for answer in answers])
+    if decides.all() or not decides.any():
+        return None
+    right = [score == 1 for sample in task.samples for score in sample.scores_of(name, "acc")]
+    return float(decides.mean()), 1 - float(np.mean(np.array(right)[decides]))
+
+
+def calibrations(runs: Sequence[Run]) -> list[Calibration]:
+    """Return the confidences of each task that has some, or an answer that abstains, in each run."""
+    found = []
+    for run in runs:
+        for task in run.tasks.values():
+            name = task.default_filter if task.default_filter in task.filters else next(iter(task.filters), "")
+            scores, point = task.scores(name, "ece"), of_abstaining(task)
+            if scores.counted.any():
+                curve = risk_coverage(scores)
+                drawn = curve[:: -(-len(curve) // _POINTS)] + curve[-1:]
+                found.append(Calibration(run.name, task.task, _origin(task), reliability(scores), drawn, point))
+            elif point:
+                found.append(Calibration(run.name, task.task, "", [], [], point))
+    return sorted(found, key=lambda one: one.task)
+
+
+def _origin(task: TaskRun) -> str:
+    details = next(iter(task.samples[0].details.values()), {}) if task.samples else {}
+    return str(mapping(details.get("confidence")).get("origin", ""))
+
+
+def to_draw(runs: Sequence[Run]) -> list[Calibration]:
+    """Return :func:`calibrations`; raise a MedtasksError that says how to get some if there are none."""
+    found = calibrations(runs)
+    if not found:
+        raise MedtasksError(
+            "no answer has a confidence: run with --set BENCHMARK.ask_confidence=true or repeats above 1, or a task of "
+            "log-likelihoods such as medmcqa_logits, and with --log_samples"
+        )
+    return found
+
+
+def confidence_lines(run: Run) -> Iterator[str]:
+    """Yield a line for each task whose answers have a confidence, under the filter that counts."""
+    for task in run.tasks.values():
+        name = next((name for metric, name in task.metrics if metric == "ece"), "")
+        shown = []
+        for metric, words in (("ece", "ECE"), ("auroc", "AUROC"), ("acc@80", "acc of the surest 80 %")):
+            if value := task.metrics.get((metric, name)):
+                result = estimate_from_results(task.metric(metric), value.value, value.stderr, task.asked)
+                ends = f" ({ACC.shown(result.low)}–{ACC.shown(result.high)})" if result.interval else ""
+                shown.append(f"{words} {ACC.shown(value.value)}{ends}")
+        if shown:
+            yield f"{task.task}, how sure: {', '.join(shown)}"
