@@ -111,7 +111,7 @@ def _contradictions(benchmark: AnyBenchmark, name: str) -> Iterator[str]:
     if not isinstance(benchmark.answers, Mapping):
         yield f"answers is {benchmark.answers!r:.80}, not a dict of the answers with their meanings"
     abstention = benchmark.report.abstention
-    if abstention and abstention.answer not in benchmark.answers:
+    if abstention and benchmark.answers and abstention.answer not in benchmark.answers:
         yield f"abstention.answer is {abstention.answer!r}, which is not in answers"
     for place, folder in (("tasks.folder", benchmark.tasks.folder), ("data.sample", benchmark.data.sample)):
         if folder is None and name not in OWN:

@@ -9,6 +9,7 @@ from pathlib import Path
 from medtasks_utils.filters import STRICT
 from medtasks_utils.harness.checks import model_name
 from medtasks_utils.harness.evaluation import Evaluation
+from medtasks_utils.report.calibration import confidence_lines
 from medtasks_utils.report.score_table import ScoreLine, cautions, lines_of, score_data, score_table
 from medtasks_utils.results import Run, as_run, merged, read_runs
 from medtasks_utils.results.samples import mapping
@@ -45,7 +46,7 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
     distrust = map(
         caution, chain(cautions(lines), _on_cut(evaluation, lines), _remarks(run), _on_parts(evaluation, run))
     )
-    text = [*_title(evaluation, run, lines), *score_table(lines), "", *distrust, "", *_next(evaluation)]
+    text = [*_title(evaluation, run, lines), *score_table(lines), *confidence_lines(run), "", *distrust, "", *_next(evaluation)]
     return CommandResult(text, data, failed=bool(evaluation.problem))
 
 

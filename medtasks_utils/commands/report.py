@@ -27,7 +27,8 @@ class Report(Command):
     output: Path = Path("report.html")
     """the file to write; default: report.html"""
     figure: Path | None = None
-    """another file to write: the leaderboard for a paper, drawn (.svg), or as a table (.tex, .md)"""
+    """another file to write: the leaderboard for a paper, drawn (.svg), or as a table (.tex, .md); calibration.svg for
+    how sure the models are"""
     split: bool = False
     """store prompts and responses in a folder next to the page, <name>_files"""
     baseline: str | None = None
@@ -42,7 +43,7 @@ class Report(Command):
 
     def run(self) -> CommandResult:
         """Write the page and, with ``--figure``, the figure; return the page's path."""
-        from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
+        from medtasks_utils.report.page import FIGURES, build_page, calibration_figure, leaderboard_figure
         from medtasks_utils.report.summary import problems
         from medtasks_utils.report.win_rates import win_rates_of
         from medtasks_utils.results import merged, read_runs, with_baseline_first
@@ -61,7 +62,9 @@ class Report(Command):
         warn(*warnings)
         write_whole(self.output, page)
         if self.figure:
-            write_whole(self.figure, leaderboard_figure(runs, self.figure.suffix))
+            is_calibration = self.figure.name == "calibration.svg"
+            drawn = calibration_figure(runs) if is_calibration else leaderboard_figure(runs, self.figure.suffix)
+            write_whole(self.figure, drawn)
         gc.freeze()  # skip the scan at exit too
         path = str(self.output.resolve())
         budgets = {run.name: budgets_of(run) for run in runs if self.json}

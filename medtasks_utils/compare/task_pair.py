@@ -9,7 +9,7 @@ import numpy as np
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import TaskRun
 from medtasks_utils.statistics.aggregation import MEAN
-from medtasks_utils.statistics.metrics import PASSES, REPEAT_METRICS
+from medtasks_utils.statistics.metrics import COMPARED_CONFIDENCES, PASSES, REPEAT_METRICS
 from medtasks_utils.statistics.score_arrays import Codes, Mask, MetricScores
 from medtasks_utils.writing import JsonObject
 
@@ -84,6 +84,8 @@ class TaskPair:
         a, b = self.scores("acc")
         has_same_repeats = a.numerators.shape == b.numerators.shape  # REPEAT_METRICS depend on them
         of_repeats = [metric.name for metric in REPEAT_METRICS]
+        in_both = {name for name, _ in self.a.metrics} & {name for name, _ in self.b.metrics}
+        of_repeats += filter(in_both.__contains__, COMPARED_CONFIDENCES)
         fewer = dict.fromkeys(name for name, _ in self.a.metrics if name.startswith(PASSES) and name not in of_repeats)
         return [*self.a.facts.compared, *(of_repeats if has_same_repeats else fewer)]
 
@@ -153,7 +155,7 @@ class TaskPair:
             )
         for difference in differences:
             if difference.breakdown is None and difference.contrast.left_out:
-                yield self._left_out(difference, force)
+                yield self._left_out(difference, force or difference.metric.name in COMPARED_CONFIDENCES)
 
     def _left_out(self, difference: MetricDifference, force: bool) -> str:
         """Return a sentence on the examples that a comparison leaves out; raise an error if they are too many."""

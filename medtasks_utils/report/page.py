@@ -28,6 +28,7 @@ from medtasks_utils.writing import JsonObject, write_whole
 
 from .about import replies_table, settings_table, signature_table
 from .audits import audit_table
+from .calibration import calibrations, to_draw
 from .comparison import LEAD, comparison_data
 from .leaderboard import leaderboard
 from .packed_samples import pack_samples
@@ -70,6 +71,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
         partial=partial,
         problems=warnings,
         is_compared=bool(numbers["compared"]["pairs"]),
+        calibrations=calibrations(runs),
         samples=sum(len(task.samples) for run in runs for task in run.tasks.values()),
         stores=stores,
         parts=beside.name if beside else "",
@@ -101,6 +103,15 @@ def usual_filter(runs: Sequence[Run]) -> str:
 
 FIGURES = (".svg", ".tex", ".md")
 """The formats of the leaderboard for a paper, as file extensions."""
+
+
+def calibration_figure(runs: Sequence[Run]) -> str:
+    """Return the reliability diagrams and risk–coverage curves of runs, drawn for a paper.
+
+    Raises:
+        MedtasksError: if no answer has a confidence.
+    """
+    return _environment().get_template("calibration.svg").render(calibrations=to_draw(runs)).strip() + "\n"
 
 
 def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:

@@ -110,6 +110,9 @@ CONFIDENCE_METRICS = (
 )
 """Metrics of answers with a confidence (``docs/calibration.md``); ``brier`` is their mean squared error."""
 
+COMPARED_CONFIDENCES = ("brier", "ece", "auroc", "aurc")
+"""The metrics of confidences on which runs are compared unless others are named."""
+
 NLL = Metric("nll", unit="number", higher_is_better=False)
 """The mean negative logarithm of the probability of the right choice, for log-likelihoods."""
 

@@ -16,6 +16,7 @@ from pydantic import BeforeValidator, PositiveInt
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.base import AuditRules, Benchmark
 from medtasks_utils.benchmarks.facts import (
+    Abstention,
     AuditQuestion,
     Breakdown,
     Data,
@@ -182,6 +183,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
             Breakdown("calculator", by_field("calculator_name")),
             Breakdown("label", lambda example: doubt_of(example) if example.get("other_label") else None),
         ),
+        abstention=Abstention(NOT_AVAILABLE, rate_metric="na_rate"),
         marks={"tool_errors": "a tool call failed"},
     )
     written = "<answer>%s</answer>"
