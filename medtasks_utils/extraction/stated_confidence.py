@@ -52,7 +52,7 @@ def split_confidence(response: str) -> tuple[float | None, str]:
     stated: list[float | None] = [None]
 
     def without(match: re.Match[str]) -> str:
-        number, _, percent, whole = match.group("number", "upper", "percent", "whole")
+        percent, whole = match.group("percent", "whole")
         if match["label"] is None and not (match["word"] or percent or whole):
             return match[0]
         stated.append(_value(match))

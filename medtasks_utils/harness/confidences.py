@@ -10,6 +10,7 @@ An answer that abstains has no confidence, since it claims nothing.
 """
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -23,7 +24,7 @@ from medtasks_utils.writing import JsonObject
 
 WAY_TO_ONE = (
     "needs a confidence: set ask_confidence=true (stated by the model) or repeats above 1 (agreement of the "
-    "generations), or run a task of log-likelihoods such as medmcqa_logits"
+    "generations), or run a task whose name ends in _logits"
 )
 
 
@@ -68,7 +69,14 @@ class Confidence(NamedTuple):
 def of_answers(
     benchmark: Benchmark[Any], answers: Sequence[Answer], right: Sequence[float], together: dict[str, float]
 ) -> Confidence:
-    """Return the confidences of an example's answers, which are stated or, in ``together``, those of their majority."""
+    """Return the confidences of an example's answers, which are stated, or that of their majority.
+
+    Args:
+        benchmark: the benchmark.
+        answers: the answer of each generation.
+        right: whether each is right, 0 or 1.
+        together: the metrics over all generations; empty for a single one.
+    """
     abstention = benchmark.report.abstention
     claims = [abstention is None or answer != abstention.answer for answer in answers]
     if benchmark.options.ask_confidence:
@@ -76,8 +84,10 @@ def of_answers(
         return Confidence(
             "stated", [sure if claim else None for sure, claim in zip(stated, claims, strict=True)], right
         )
-    is_claim = 2 * sum(claims) > len(claims)
-    return Confidence("agreement", [together["majority"] if is_claim else None], [together["maj@k"]])
+    votes = Counter(answer for answer in answers if answer.value is not None)
+    majority = max(votes.values(), default=0)
+    is_claim = any(votes[answer] == majority for answer, claim in zip(answers, claims, strict=True) if claim)
+    return Confidence("agreement", [majority / len(answers) if is_claim else None], [together["maj@k"]])
 
 
 def of_choices(log_likelihoods: Sequence[float], targets: Sequence[int]) -> Confidence:

@@ -101,7 +101,6 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
     - ``pass@k``, ``pass^k``: 1 if at least one generation, or all, are right.
     - ``pass@j``, ``pass^j`` for some j below k: the chance of this for j of the k generations, without replacement: the
       unbiased estimates of Chen et al. (arXiv:2107.03374) and Yao et al. (arXiv:2406.12045).
-    - ``majority``: the share of the generations that give the most frequent answer.
     - ``agreement``: the fraction of pairs of generations with the same answer. A generation without an answer agrees
       with no other. 1 for a single generation.
 
@@ -117,7 +116,6 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
         "maj@k": fmean(is_right[answer] for answer in most_frequent) if most_frequent else 0.0,
         "pass@k": float(any(right)),
         "pass^k": float(all(right)),
-        "majority": max(votes.values(), default=0) / len(answers),
         "agreement": sum(count * (count - 1) / 2 for count in votes.values()) / pairs if pairs else 1.0,
         **{f"pass@{j}": 1 - math.comb(right.count(False), j) / math.comb(len(right), j) for j in fewer},
         **{f"pass^{j}": math.comb(right.count(True), j) / math.comb(len(right), j) for j in fewer},

@@ -53,12 +53,12 @@ class Calibration(NamedTuple):
 def reliability(scores: MetricScores) -> list[ReliabilityBin]:
     """Return the bins of answers with a confidence, by ascending confidence."""
     given = Confidences.of(scores)
-    bins = binned(given, given.right)
-    result = []
-    for n, right, confidence, error in zip(bins.n, bins.right, bins.confidence, bins.error, strict=True):
-        low, high = confidence_interval(ACC, right, error, int(n), int(n)) or (0.0, 1.0)
-        result.append(ReliabilityBin(confidence, right, low, high, int(n)))
-    return result
+    _, sizes, rights, errors = binned(given, given.right)
+    bins = zip(binned(given, given.confidence).mean, rights, errors, sizes.tolist(), strict=True)
+    return [
+        ReliabilityBin(confidence, right, *(confidence_interval(ACC, right, error, n, n) or (0.0, 1.0)), n)
+        for confidence, right, error, n in bins
+    ]
 
 
 def risk_coverage(scores: MetricScores) -> list[Point]:
@@ -104,8 +104,8 @@ def to_draw(runs: Sequence[Run]) -> list[Calibration]:
     found = calibrations(runs)
     if not found:
         raise MedtasksError(
-            "no answer has a confidence: run with --set BENCHMARK.ask_confidence=true or repeats above 1, or a task of "
-            "log-likelihoods such as medmcqa_logits, and with --log_samples"
+            "no answer has a confidence: run with --set BENCHMARK.ask_confidence=true or repeats above 1, or a task "
+            "whose name ends in _logits, and with --log_samples"
         )
     return found
 
