@@ -154,8 +154,9 @@ class TaskPair:
                 "comparison, increase max_gen_toks in both"
             )
         for difference in differences:
-            if difference.breakdown is None and difference.contrast.left_out:
-                yield self._left_out(difference, force or difference.metric.name in COMPARED_CONFIDENCES)
+            may_lack_values = difference.breakdown or difference.metric.name in COMPARED_CONFIDENCES
+            if difference.contrast.left_out and not may_lack_values:
+                yield self._left_out(difference, force)
 
     def _left_out(self, difference: MetricDifference, force: bool) -> str:
         """Return a sentence on the examples that a comparison leaves out; raise an error if they are too many."""

@@ -24,7 +24,7 @@ _WORDS = {
 
 _ABOUT = r"(?:(?:about|around|approximately|roughly|at\sleast|over|nearly|almost|only)\s+|[~≈><≥≤]\s*)?"
 _STATEMENT = later(
-    r"(?P<open>\\boxed\{|[(\[]|<confidence>)?\s{0,9}(?:[,;]\s)?(?:\b(?:and|but|with|at)\s+)?"
+    r"(?P<open>\\boxed\{|[(\[]|<confidence>)?\s{0,9}(?:[,;]\s|(?<!\S)[-*•#>]{1,6}\s)?(?:\b(?:and|but|with|at)\s+)?"
     r"(?:\bI(?:\s+am|['’]m|\s+would\s+be|['’]d\s+be)\s+|\b(?:my|the|an?|overall|final)\s+)*"
     r"(?P<label>(?<=<confidence>)|[\"'*_#]{0,4}\b(?:confidence|certainty|(?:probability|likelihood|chance)\s[\w\s]{1,40}?"
     r"\b(?:right|correct))\b(?!\s+(?:interval|limit|bound|band))"
@@ -33,10 +33,10 @@ _STATEMENT = later(
     rf"{_ABOUT}(?<!\bnot\s)(?<!n't\s)(?:(?P<word>\b(?:{'|'.join(_WORDS.values()).replace(' ', chr(92) + 's+')})\b)"
     r"|(?P<number>(?<![\w.])\d+(?:[.,]\d+)?)(?:\s*(?:[-–]|to)\s*(?P<upper>\d+(?:[.,]\d+)?))?"
     r"(?:\s*(?P<percent>\\?%|％|per\s?cent\b)|\s*(?:/|out\sof)\s*(?P<whole>[1-9]\d*))?(?![\d\w]|[.,]\d))[\"'*_]{0,3}"
-    r"(?(label)|(?:\s|-){0,9}(?:confidence|confident|certainty|sure|certain)\b"
+    r"(?(label)|(?(number)(?(percent)|(?(whole)|(?!))))[ -]{0,9}(?:confidence|confident|certainty|sure|certain)\b"
     r"(?!\s*(?:interval|limit|bound|band|level|CI\b))"
     r"(?:\s+(?:that|in\s+(?:this|my|the)\s+(?:answer|choice)))?)"
-    r"\s*(?(open)(?:[.\s]*(?:[)\]}]|</confidence>))?|)",
+    r"\s*(?(open)(?:[.\s]{0,9}(?:[)\]}]|</confidence>))?|)(?P<stop>[.!](?=\s|$))?",
     re.IGNORECASE,
 )
 
@@ -47,16 +47,14 @@ def split_confidence(response: str) -> tuple[float | None, str]:
     The confidence is None if none is stated, or one outside of the range.
 
     >>> split_confidence("I am 80% confident that it is B."), split_confidence("C\nConfidence: 9/10")
-    ((0.8, ' it is B.'), (0.9, 'C\n'))
+    ((0.8, 'it is B.'), (0.9, 'C'))
     """
     stated: list[float | None] = [None]
 
     def without(match: re.Match[str]) -> str:
-        percent, whole = match.group("percent", "whole")
-        if match["label"] is None and not (match["word"] or percent or whole):
-            return match[0]
         stated.append(_value(match))
-        return ""
+        before = match.string[max(0, match.start() - 9) : match.start()].strip()
+        return "" if before[-1:] in ".!?:" else match["stop"] or ""
 
     start, end = final_span(response)
     rest = _STATEMENT.sub(without, response[start:end])

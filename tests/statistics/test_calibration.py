@@ -1,6 +1,5 @@
 """Statistics of confidences against libraries, their definitions and simulation."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -150,5 +149,3 @@ def test_generations_of_an_example_are_one_cluster():
         tolerance = {"abs": 0.02} if name in ("aurc", "e_aurc", "acc@80") else {"rel": 0.02}
         if name not in ("ece", "brier_reliability", "brier_resolution"):  # whose bins are other ones
             assert (a.value, a.stderr) == (approx(b.value, **tolerance), approx(b.stderr, **tolerance)), name
-
-
