@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import softmax
 
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.base import Benchmark
@@ -37,33 +38,23 @@ def confidence_metrics(benchmark: Benchmark[Any]) -> tuple[Metric, ...]:
 
 
 class Confidence(NamedTuple):
-    """The confidences of one example.
+    """What samples log of an example's confidences, and the scores of metrics.
 
     Attributes:
-        origin: ``logits``, ``stated`` or ``agreement``.
-        values: one for each generation that is scored by itself, 0 to 1; None if there is none.
-        right: for each, whether the answer is right, 0 or 1, or a share for a tie of a vote.
-        of_target: for log-likelihoods, the probability of the right choice; else None.
+        logged: the origin and, for each generation that is scored by itself, the value, 0 to 1; None if there is none.
+        scores: those of ``brier``, for log-likelihoods of ``nll`` and, as ``confidence``, those of all other metrics.
     """
 
-    origin: str
-    values: list[float | None]
-    right: Sequence[float]
-    of_target: float | None = None
+    logged: JsonObject
+    scores: dict[str, list[Score]]
 
-    @property
-    def logged(self) -> JsonObject:
-        """The field ``confidence`` of the sample."""
-        return {"origin": self.origin, "values": self.values}
 
-    def scores(self) -> dict[str, list[Score]]:
-        """Return the scores of ``brier`` and ``nll`` and, under ``confidence``, those of all other metrics."""
-        pairs = list(zip(self.right, self.values, strict=True))
-        return {
-            "nll": [None if self.of_target is None else -math.log(max(self.of_target, 1e-300))],
-            "brier": [None if sure is None else sure**2 - 2 * sure * right + right for right, sure in pairs],
-            "confidence": [None if sure is None else score_of_confidence(right, sure) for right, sure in pairs],
-        }
+def _scored(origin: str, values: Sequence[float | None], right: Sequence[float]) -> Confidence:
+    """Score confidences of answers that are right or wrong; a share of right ones is that of a tie of a vote."""
+    pairs = list(zip(right, values, strict=True))
+    squares: list[Score] = [None if sure is None else sure**2 - 2 * sure * one + one for one, sure in pairs]
+    both: list[Score] = [None if sure is None else score_of_confidence(one, sure) for one, sure in pairs]
+    return Confidence({"origin": origin, "values": values}, {"brier": squares, "confidence": both})
 
 
 def of_answers(
@@ -74,24 +65,31 @@ def of_answers(
     Args:
         benchmark: the benchmark.
         answers: the answer of each generation.
-        right: whether each is right, 0 or 1.
+        right: whether each is right.
         together: the metrics over all generations; empty for a single one.
     """
     abstention = benchmark.report.abstention
     claims = [abstention is None or answer != abstention.answer for answer in answers]
     if benchmark.options.ask_confidence:
         stated = (answer.details.get("confidence") for answer in answers)
-        return Confidence(
-            "stated", [sure if claim else None for sure, claim in zip(stated, claims, strict=True)], right
-        )
+        return _scored("stated", [sure if claim else None for sure, claim in zip(stated, claims, strict=True)], right)
     votes = Counter(answer for answer in answers if answer.value is not None)
     majority = max(votes.values(), default=0)
     is_claim = any(votes[answer] == majority for answer, claim in zip(answers, claims, strict=True) if claim)
-    return Confidence("agreement", [majority / len(answers) if is_claim else None], [together["maj@k"]])
+    return _scored("agreement", [majority / len(answers) if is_claim else None], [together["maj@k"]])
 
 
-def of_choices(log_likelihoods: Sequence[float], targets: Sequence[int]) -> Confidence:
-    """Return the confidence in the most likely of several choices, of which those at ``targets`` are right."""
-    shares = np.exp(np.array(log_likelihoods) - np.logaddexp.reduce(log_likelihoods))
-    chosen = int(np.argmax(shares))
-    return Confidence("logits", [float(shares[chosen])], [float(chosen in targets)], float(shares[targets].sum()))
+def of_choices(choices: Sequence[str], target: Any, results: Sequence[tuple[float, bool]]) -> Confidence:
+    """Return the confidence in the most likely choice.
+
+    Args:
+        choices: the choices.
+        target: the right choice, or its index; a list if several are right.
+        results: the log-likelihood of each choice, and whether it is what the model would write.
+    """
+    shares = softmax([value for value, _ in results[: len(choices)]])
+    is_right = np.isin(choices, target) | np.isin(range(len(choices)), target)
+    chosen = int(shares.argmax())
+    confidence = _scored("logits", [float(shares[chosen])], [float(is_right[chosen])])
+    confidence.scores["nll"] = [-math.log(max(float(shares[is_right].sum()), 1e-300))]
+    return confidence

@@ -16,8 +16,6 @@ from copy import deepcopy
 from itertools import chain, islice
 from typing import Any
 
-import numpy as np
-
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer, BatchScorer
 from medtasks_utils.benchmarks.base import Benchmark
@@ -635,10 +633,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             of_harness = super().process_results(doc, results)
             if self.predict_only:
                 return of_harness  # type: ignore[no-any-return]
-            choices, target = self.doc_to_choice(doc), self.doc_to_target(doc)
-            targets = [choices.index(one) if isinstance(one, str) else one for one in np.atleast_1d(target).tolist()]
-            confidence = of_choices([value for value, _ in results[: len(choices)]], targets)
-            return self._result(doc, confidence.scores(), of_harness, {"confidence": confidence.logged})
+            confidence = of_choices(self.doc_to_choice(doc), self.doc_to_target(doc), results)
+            return self._result(doc, confidence.scores, of_harness, {"confidence": confidence.logged})
         details = _details(results)
         texts = [str.__str__(answer) for answer in results]
         has_other_metrics = self._metric_fn_list or callable(self.config.process_results)
@@ -659,9 +655,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             together = generations.scores_together([answer.value for answer in results], right)
             scores |= {name: [together[name]] for name in self._ours if name in together}
         if confidence_metrics(self.benchmark):
-            confidence = of_answers(self.benchmark, results, [float(one) for one in right], together)
+            confidence = of_answers(self.benchmark, results, right, together)
             details["confidence"] = confidence.logged
-            scores |= confidence.scores()
+            scores |= confidence.scores
         return self._result(doc, scores, other_scores, details)
 
     def _result(

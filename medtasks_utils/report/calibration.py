@@ -10,7 +10,6 @@ import numpy as np
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import Run, TaskRun
-from medtasks_utils.results.samples import mapping
 from medtasks_utils.statistics.calibration import Confidences, binned, risks
 from medtasks_utils.statistics.intervals import confidence_interval, estimate_from_results
 from medtasks_utils.statistics.metrics import ACC
@@ -88,15 +87,11 @@ def calibrations(runs: Sequence[Run]) -> list[Calibration]:
             if scores.counted.any():
                 curve = risk_coverage(scores)
                 drawn = curve[:: -(-len(curve) // _POINTS)] + curve[-1:]
-                found.append(Calibration(run.name, task.task, _origin(task), reliability(scores), drawn, point))
+                origin = task.samples[0].details[name]["confidence"]["origin"]
+                found.append(Calibration(run.name, task.task, origin, reliability(scores), drawn, point))
             elif point:
                 found.append(Calibration(run.name, task.task, "", [], [], point))
     return sorted(found, key=lambda one: one.task)
-
-
-def _origin(task: TaskRun) -> str:
-    details = next(iter(task.samples[0].details.values()), {}) if task.samples else {}
-    return str(mapping(details.get("confidence")).get("origin", ""))
 
 
 def to_draw(runs: Sequence[Run]) -> list[Calibration]:

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from given import each_row, table
+from given import each_row
 
 from medtasks_utils import Scorer
 from medtasks_utils.extraction.stated_confidence import split_confidence
@@ -45,7 +45,3 @@ def test_hostile_texts_take_no_time(text):
     began = time.process_time()
     split_confidence(text)
     assert time.process_time() - began < 5
-
-
-def test_forms_are_all_read():
-    assert {split_confidence(form.format("B"))[0] for (form,) in table("forms_of_confidence")} == {0.85}

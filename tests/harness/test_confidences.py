@@ -89,8 +89,8 @@ def test_what_samples_say_is_aggregated_as_in_the_run(tmp_path):
     abstains = [sample.answers["strict-match"] == ["2"] for sample in task.samples]
     assert sum(bin.n for bin in drawn.bins) == abstains.count(False) and drawn.origin == "stated"
     assert all(bin.low <= bin.right <= bin.high for bin in drawn.bins)
-    assert drawn.curve[-1][0] == drawn.point[0] == abstains.count(False) / len(abstains)
-    assert drawn.curve[-1][1] == pytest.approx(drawn.point[1]) and of_abstaining(task) == drawn.point
+    assert drawn.point and drawn.curve[-1][0] == drawn.point[0] == abstains.count(False) / len(abstains)
+    assert drawn.curve[-1] == pytest.approx(drawn.point) and of_abstaining(task) == drawn.point
     scores = task.scores("strict-match", "ece")
     assert len(risk_coverage(scores)) == sum(bin.n for bin in reliability(scores))
 

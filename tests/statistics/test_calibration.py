@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 from test_statistics import compared, scores
 
-from medtasks_utils.statistics.calibration import BINS, Confidences, binned, risks
+from medtasks_utils.statistics.calibration import BINS, Confidences, risks
 from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import CONFIDENCE_METRICS
 from medtasks_utils.statistics.scores import score_of_confidence
@@ -88,20 +88,21 @@ def test_ece_is_as_debiased_by_kumar_and_nearer_to_the_truth_than_the_plain_one(
 @pytest.mark.parametrize("gap", [0.0, 0.15])
 @pytest.mark.parametrize("in_pairs", [False, True])
 def test_intervals_of_known_calibration_hold_the_truth(gap, in_pairs):
-    """As often as they say, but for chance in 100 draws; measurements/calibration.md has more."""
+    """As often as they say, but for chance in 50 draws; measurements/calibration.md has more."""
     rng = np.random.default_rng(2)
-    truth = {name: value(name, drawn(np.random.default_rng(3), 200_001, gap)[2]) for name in METRICS}
+    truth = {name: value(name, drawn(np.random.default_rng(3), 60_001, gap)[2]) for name in METRICS}
     truth |= {"ece": gap and truth["ece"], "brier_reliability": gap and truth["brier_reliability"]}
     held = dict.fromkeys(METRICS, 0)
-    for _ in range(100):
+    for _ in range(50):
         right, confidence, given_scores = drawn(rng, 501, gap)
         if in_pairs:
             pairs = map(score_of_confidence, np.repeat(right, 2), np.repeat(confidence, 2))
             given_scores = scores(list(pairs), clusters=np.repeat(np.arange(501), 2).tolist())
         for name, metric in METRICS.items():
             found = estimate(given_scores, metric)
-            held[name] += found.low - 1e-9 <= truth[name] <= found.high + 1e-9
-    assert min(held.values()) >= 86, held
+            assert found.interval
+            held[name] += found.interval.low - 1e-9 <= truth[name] <= found.interval.high + 1e-9
+    assert min(held.values()) >= 41, held
 
 
 @settings(max_examples=10)
@@ -111,18 +112,8 @@ def test_the_order_of_examples_does_not_matter(seed, n):
     given_scores = drawn(rng, n)[2]
     other = given_scores[rng.permutation(n)]
     for metric in METRICS.values():
-        a, b = (estimate(each, metric) for each in (given_scores, other))
-        assert (a.value, a.stderr) == (approx(b.value), approx(b.stderr))
-
-
-def test_equal_confidences_are_in_one_bin_and_bins_of_others_are_equally_large():
-    rng = np.random.default_rng(4)
-    for n, sizes in ((1001, {100, 101}), (35, {11, 12})):
-        given_confidences = Confidences.of(drawn(rng, n)[2])
-        assert {*binned(given_confidences, given_confidences.right).size.tolist()} <= sizes
-    tied = Confidences.of(drawn(rng, 1000)[2])
-    of = binned(tied, tied.right).of
-    assert all((tied.confidence[of == one] == tied.confidence[of == one][0]).all() for one in range(of.max() + 1))
+        a, b = (metric.aggregation.ratio(each) for each in (given_scores, other))
+        assert [a.value, a.stderr] == approx([b.value, b.stderr])
 
 
 def test_what_is_not_defined_has_no_value_and_the_rest_does():
@@ -136,16 +127,7 @@ def test_two_runs_are_compared_on_the_same_examples():
     right, confidence, surer = drawn(np.random.default_rng(5), 401, gap=0.3)
     honest = scores(list(map(score_of_confidence, right, np.clip(confidence - 0.3, 0, 1))))
     found = compared(surer, honest, METRICS["ece"])
-    assert found.difference < 0 and found.p < 0.001
-    alone = [estimate(each, METRICS["aurc"]).stderr for each in (surer, honest)]
-    assert compared(surer, honest, METRICS["aurc"]).stderr < min(alone) / 2
-
-
-def test_generations_of_an_example_are_one_cluster():
-    right, confidence, once = drawn(np.random.default_rng(6), 101)
-    thrice = scores([[score_of_confidence(*pair)] * 3 for pair in zip(right, confidence, strict=True)])
-    for name, metric in METRICS.items():
-        a, b = (estimate(each, metric) for each in (once, thrice))
-        tolerance = {"abs": 0.02} if name in ("aurc", "e_aurc", "acc@80") else {"rel": 0.02}
-        if name not in ("ece", "brier_reliability", "brier_resolution"):  # whose bins are other ones
-            assert (a.value, a.stderr) == (approx(b.value, **tolerance), approx(b.stderr, **tolerance)), name
+    assert found.difference < 0 and found.p is not None and found.p < 0.001
+    alone = [METRICS["aurc"].aggregation.stderr(each) or 0.0 for each in (surer, honest)]
+    paired = compared(surer, honest, METRICS["aurc"]).stderr
+    assert paired is not None and paired < min(alone) / 2
