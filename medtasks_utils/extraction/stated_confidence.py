@@ -23,20 +23,22 @@ _WORDS = {
 """Words by confidence, the middle of that fifth of the range from 0 to 1 which they name."""
 
 _ABOUT = r"(?:(?:about|around|approximately|roughly|at\sleast|over|nearly|almost|only)\s+|[~≈><≥≤]\s*)?"
+_LISTED = "|".join(_WORDS.values()).replace(" ", r"\s+")
 _STATEMENT = later(
     r"(?P<open>\\boxed\{|[(\[]|<confidence>)?\s{0,9}(?:[,;]\s|(?<!\S)[-*•#>]{1,6}\s)?(?:\b(?:and|but|with|at)\s+)?"
     r"(?:\bI(?:\s+am|['’]m|\s+would\s+be|['’]d\s+be)\s+|\b(?:my|the|an?|overall|final)\s+)*"
-    r"(?P<label>(?<=<confidence>)|[\"'*_#]{0,4}\b(?:confidence|certainty|(?:probability|likelihood|chance)\s[\w\s]{1,40}?"
+    r"(?P<label>(?<=<confidence>)|[\"'*_#]{0,4}(?<![\w-])(?:confidence|certainty|(?:probability|likelihood|chance)\s[\w\s]{1,40}?"
     r"\b(?:right|correct))\b(?!\s+(?:interval|limit|bound|band))"
     r"(?:\s+(?:level|score|rating|in|that|my|this|the|answer|choice|it|is|being|right|correct|of|at)\b){0,8}"
     r"[\s*_:=\"'}|–-]{0,9})?"
-    rf"{_ABOUT}(?<!\bnot\s)(?<!n't\s)(?:(?P<word>\b(?:{'|'.join(_WORDS.values()).replace(' ', chr(92) + 's+')})\b)"
-    r"|(?P<number>(?<![\w.])\d+(?:[.,]\d+)?)(?:\s*(?:[-–]|to)\s*(?P<upper>\d+(?:[.,]\d+)?))?"
-    r"(?:\s*(?P<percent>\\?%|％|per\s?cent\b)|\s*(?:/|out\sof)\s*(?P<whole>[1-9]\d*))?(?![\d\w]|[.,]\d))[\"'*_]{0,3}"
+    rf"{_ABOUT}(?<!\bnot\s)(?<!n't\s)(?:(?P<both>\b(?:{_LISTED})\s?\()?(?P<number>(?<![\w.])\d+(?:[.,]\d+)?)"
+    r"(?:\s*(?:[-–]|to)\s*(?P<upper>\d+(?:[.,]\d+)?))?"
+    r"(?:\s*(?P<percent>\\?%|％|per\s?cent\b)|\s*(?:/|out\sof)\s*(?P<whole>[1-9]\d*))?(?![\d\w]|[.,]\d)(?(both)\)|)"
+    rf"|(?P<word>\b(?:{_LISTED})\b))[\"'*_]{{0,3}}"
     r"(?(label)|(?(number)(?(percent)|(?(whole)|(?!))))[ -]{0,9}(?:confidence|confident|certainty|sure|certain)\b"
-    r"(?!\s*(?:interval|limit|bound|band|level|CI\b))"
-    r"(?:\s+(?:that|in\s+(?:this|my|the)\s+(?:answer|choice)))?)"
-    r"\s*(?(open)(?:[.\s]{0,9}(?:[)\]}]|</confidence>))?|)(?P<stop>[.!](?=\s|$))?",
+    r"(?!\s*(?:interval|limit|bound|band|CI\b))"
+    r"(?:\s+(?:that|level|in\s+(?:this|my|the)\s+(?:answer|choice)))?)"
+    r"(?(open)(?:[.\s]{0,9}(?:[)\]}]|</confidence>))?|)(?P<stop>[.!](?=\s|$))?",
     re.IGNORECASE,
 )
 
@@ -47,14 +49,15 @@ def split_confidence(response: str) -> tuple[float | None, str]:
     The confidence is None if none is stated, or one outside of the range.
 
     >>> split_confidence("I am 80% confident that it is B."), split_confidence("C\nConfidence: 9/10")
-    ((0.8, 'it is B.'), (0.9, 'C'))
+    ((0.8, ' it is B.'), (0.9, 'C\n'))
     """
     stated: list[float | None] = [None]
 
     def without(match: re.Match[str]) -> str:
         stated.append(_value(match))
         before = match.string[max(0, match.start() - 9) : match.start()].strip()
-        return "" if before[-1:] in ".!?:" else match["stop"] or ""
+        space = match[0][: match[0][0].isspace()]
+        return space if before[-1:] in ".!?:" else space + (match["stop"] or "")
 
     start, end = final_span(response)
     rest = _STATEMENT.sub(without, response[start:end])
