@@ -74,7 +74,7 @@ def cell(model: str, n: int, in_pairs: bool, draws: int, seed: int) -> dict[str,
             ece += (found.value or 0.0) / draws if metric.name == "ece" else 0
             if found.interval:
                 held[metric.name] += found.interval.low - 1e-9 <= truth[metric.name] <= found.interval.high
-    return {"truth": truth["ece"], "plain": plain, "ece": ece, **{name: held[name] / draws for name in held}}
+    return {"truth": truth["ece"], "plain": plain, "debiased": ece, **{name: held[name] / draws for name in held}}
 
 
 def main() -> None:
@@ -87,7 +87,7 @@ def main() -> None:
     found = {one: cell(*one, given.draws, given.seed) for one in cells}
     print("| model | n | in pairs | true ECE | plain, mean | debiased, mean |\n|---|---|---|---|---|---|")
     for (model, n, in_pairs), of in found.items():
-        numbers = " | ".join(f"{100 * of[name]:.1f}" for name in ("truth", "plain", "ece"))
+        numbers = " | ".join(f"{100 * of[name]:.1f}" for name in ("truth", "plain", "debiased"))
         print(f"| {model} | {n} | {'yes' if in_pairs else 'no'} | {numbers} |")
     names = [metric.name for metric in METRICS]
     print(f"\n| model | n | in pairs | {' | '.join(names)} |\n|---|---|---|{'---|' * len(names)}")
