@@ -46,7 +46,15 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
     distrust = map(
         caution, chain(cautions(lines), _on_cut(evaluation, lines), _remarks(run), _on_parts(evaluation, run))
     )
-    text = [*_title(evaluation, run, lines), *score_table(lines), *confidence_lines(run), "", *distrust, "", *_next(evaluation)]
+    text = [
+        *_title(evaluation, run, lines),
+        *score_table(lines),
+        *confidence_lines(run),
+        "",
+        *distrust,
+        "",
+        *_next(evaluation),
+    ]
     return CommandResult(text, data, failed=bool(evaluation.problem))
 
 
