@@ -19,6 +19,7 @@ from medtasks_utils.extraction.weighing import Reading
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 from medtasks_utils.statistics.scores import Score
+from medtasks_utils.tools.loop import Dialogue
 
 from .answers import Answer, BatchScorer
 from .facts import AuditQuestion, Data, Example, Files, LoadReport, ReportFacts, Repository, TaskInfo, Tasks
@@ -85,6 +86,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         case_of: a function of an example and a response that returns the explanation in the response, with the
             question and the references that a judge needs; None if there are no reference explanations.
         audit_class: what an auditor asks, and how its readings are compared.
+        dialogue_class: how conversations with tools continue.
         options, task: the options and the task of the run.
     """
 
@@ -101,6 +103,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
     packages: ClassVar[tuple[str, ...]] = ()
     case_of: ClassVar["Callable[..., Case] | None"] = None
     audit_class: ClassVar[type[AuditRules]] = AuditRules
+    dialogue_class: ClassVar[type[Dialogue]] = Dialogue
 
     options_class: type[OptionsOf] = Options  # type: ignore[assignment]
     """The class of the options, from the brackets after the base class."""

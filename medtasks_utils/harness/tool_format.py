@@ -79,7 +79,7 @@ class ToolFormat:
         calls = [{"name": tool.name, "arguments": {tool.argument: f'"{index}"\n + 1.5'}} for index in range(number)]
         parsed = understand(json.dumps(calls), self._tools, number, 0)
         trial = Conversation("", [question, parsed.message], calls=parsed.calls)
-        trial.answer([CallResult("2.25", failed=False)] * number, is_last=False)
+        trial.answer([CallResult("2.25", failed=False)] * number, ["2.25"] * number)
         apply = ChatTemplate(self._model, self._model.apply_chat_template)
         apply.tools = self.schemas
         try:

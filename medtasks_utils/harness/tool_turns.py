@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from medtasks_utils.benchmarks.answers import Answer
-from medtasks_utils.benchmarks.options import switch_of
+from medtasks_utils.benchmarks.options import switch_of, tools_in
 from medtasks_utils.errors import UsageError
 from medtasks_utils.inference.replies import Reply, as_reply
 from medtasks_utils.statistics.metrics import TOOL_METRICS
@@ -71,7 +71,7 @@ class ToolTurns:
         if chat_template is None:
             raise UsageError(
                 f"{task.task_name}: tools need a conversation with the model: add --apply_chat_template, or turn off "
-                f"{' and '.join(map(switch_of, self._tools))}"
+                f"{' and '.join(map(switch_of, tools_in(task.options.model_dump())))}"
             )
         sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._tools.values()]))
         self._format = ToolFormat(task.model, self._tools, self._format_option, task.config.generation_kwargs)
@@ -167,7 +167,7 @@ class ToolTurns:
         with ExitStack() as stack:
             for tool in self._tools.values():
                 stack.callback(tool.close)
-            yield Dialogue(
+            yield self._task.benchmark.dialogue_class(
                 self._tools,
                 self._task.benchmark.has_final_answer,
                 self._task.options.max_turns,

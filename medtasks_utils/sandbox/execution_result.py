@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from .inside.worker import END
+
 
 class ExecutionResult(NamedTuple):
     """The result of running a piece of code.
@@ -25,7 +27,7 @@ def readable(data: bytes, limit: int, paths: Sequence[str], error: str = "") -> 
     The paths are removed from it; a folder must come after the paths in it. Longer output is cut in the middle, to two
     thirds from its beginning and one from its end. The error must be shorter than ``limit``.
     """
-    text = data.decode("utf-8", "replace").rstrip("\n")
+    text = data.decode("utf-8", "replace").rstrip("\n").removesuffix(END)
     for path in paths:
         text = text.replace(f"{path}/", "").replace(path, "")
     if error and text:

@@ -31,6 +31,7 @@ class Sandbox:
             half of the open files that the user is allowed.
         weak: True to fall back to RestrictedPython if the kernel cannot confine plain Python. RestrictedPython is not
             a security boundary; use it only with models that you trust.
+        repl: True to run code in :class:`.inside.repl.Repl`, confined in the same way.
         _off: layers to leave out, for tests: ``namespaces``, ``landlock``, ``seccomp``, ``limits``.
         _anyway: True to run plain Python even if layers are off, for tests.
     """
@@ -44,10 +45,11 @@ class Sandbox:
         max_output: int = 10_000,
         alive: int = 2_000,
         weak: bool = False,
+        repl: bool = False,
         _off: Iterable[str] = (),
         _anyway: bool = False,
     ) -> None:
-        self._settings = {"memory_mb": memory_mb, "anyway": _anyway, "off": list(_off)}
+        self._settings = {"memory_mb": memory_mb, "anyway": _anyway, "off": list(_off), "repl": repl}
         self._timeout, self._max_output, self._weak = timeout, max_output, weak
         processes = processes or os.cpu_count() or 1
         self._alive = max(processes, alive)

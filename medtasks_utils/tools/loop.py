@@ -14,7 +14,7 @@ from typing import NamedTuple
 from medtasks_utils.writing import JsonObject
 
 from .calls import MAX_CALLS, Call
-from .native import understand
+from .native import ParsedReply, understand
 from .tool import CallResult, Tool
 
 Message = JsonObject
@@ -61,18 +61,20 @@ class Conversation:
         """The messages in the form that servers and chat templates take."""
         return [{key: value for key, value in message.items() if key != "calls"} for message in self.transcript]
 
-    def answer(self, results: Sequence[CallResult], is_last: bool) -> None:
+    def answer(self, results: Sequence[CallResult], texts: Sequence[str], notice: str = "") -> None:
         """Add the results of the last reply's calls, one for each, to the transcript, and count the calls.
 
-        If the next reply ``is_last``, tell the model that it must answer now.
+        Args:
+            results: the results.
+            texts: the results as the model gets them.
+            notice: what the model is told after them.
         """
-        limit = min(MAX_RESULT, MAX_RESULTS // min(len(results), MAX_CALLS + 1))
-        texts = [_result_text(result, limit) for result in results]
+        texts = [*texts]
         calls = [
             {"name": call.name, "argument": call.argument, "failed": result.failed}
             for call, result in zip(self.calls, results, strict=True)
         ]
-        last = f"\n{LAST_TURN}" if is_last else ""
+        last = f"\n{notice}" if notice else ""
         fields = self.transcript[-1].get("tool_calls")
         if fields:
             texts[-1] += last
@@ -109,6 +111,17 @@ class Dialogue(NamedTuple):
     max_turns: int
     most_by_template: int
 
+    last_turn = LAST_TURN
+
+    def read(self, reply: str, calls_before: int) -> ParsedReply:
+        """Split a reply into text and calls; there were ``calls_before`` earlier calls in the conversation."""
+        return understand(reply, self.tools, self.most_by_template, calls_before)
+
+    def shown(self, results: Sequence[CallResult]) -> list[str]:
+        """Return the results of a reply's calls as the model gets them."""
+        limit = min(MAX_RESULT, MAX_RESULTS // min(len(results), MAX_CALLS + 1))
+        return [_result_text(result, limit) for result in results]
+
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> None:
         """Add a reply to each conversation, and for those that are not over, run its calls and add their results.
 
@@ -120,12 +133,13 @@ class Dialogue(NamedTuple):
         calls = [(conversation.key, call) for conversation in unfinished for call in conversation.calls]
         results = iter(self._results_of(calls))
         for conversation in unfinished:
+            own = list(islice(results, len(conversation.calls)))
             is_last = conversation.turns + 1 == self.max_turns
-            conversation.answer(list(islice(results, len(conversation.calls))), is_last)
+            conversation.answer(own, self.shown(own), self.last_turn if is_last else "")
 
     def _add_reply(self, conversation: Conversation, reply: str) -> None:
         """Add a reply to a conversation; if the conversation is then over, end its session in each tool."""
-        understood = understand(reply, self.tools, self.most_by_template, conversation.tool_calls)
+        understood = self.read(reply, conversation.tool_calls)
         conversation.reply = understood.text
         conversation.turns += 1
         conversation.transcript.append(understood.message)

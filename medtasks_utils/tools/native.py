@@ -53,7 +53,7 @@ def understand(reply: str, tools: Tools, most_by_template: int, calls_before: in
             ``tool_calls``, which the chat template renders; otherwise they go back as text. 0 means always as text.
         calls_before: number of earlier calls in the conversation; calls without an id are numbered on from it.
     """
-    text, native_calls = _parts(reply)
+    text, native_calls = parts(reply)
     calls, rest = read_calls(text, tools)
     if native_calls:
         calls, fields = [], []
@@ -74,7 +74,7 @@ def understand(reply: str, tools: Tools, most_by_template: int, calls_before: in
     return ParsedReply(text, rest, calls, {"role": "assistant", "content": content, "tool_calls": fields})
 
 
-def _parts(reply: str) -> tuple[str, list[object]]:
+def parts(reply: str) -> tuple[str, list[object]]:
     """Return the text and the native calls that :func:`as_one_text` has joined, or the reply and no calls."""
     text, start, calls = reply.rpartition(_START)
     if start and calls.endswith(_END):

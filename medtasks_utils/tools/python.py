@@ -1,6 +1,7 @@
 """Define the Python tool, which runs code in :mod:`medtasks_utils.sandbox`."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from .tool import CallResult, Tool
 
@@ -21,11 +22,13 @@ class PythonTool(Tool):
 
     offers = "run Python code in a sandbox"
     runs_code = True
+    is_repl: ClassVar[bool] = False
+    """True to run code in the REPL of :mod:`medtasks_utils.sandbox.inside.repl`."""
 
     def __init__(self, *, timeout: float = 10.0, weak_sandbox: bool = False) -> None:
         from medtasks_utils.sandbox import Sandbox
 
-        self._sandbox = Sandbox(timeout=timeout, weak=weak_sandbox)
+        self._sandbox = Sandbox(timeout=timeout, weak=weak_sandbox, repl=self.is_repl)
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[CallResult]:
         """Run each piece of code: different sessions in parallel, the calls of one session in order."""

@@ -2,6 +2,7 @@
 
 import json
 import math
+from contextlib import ExitStack, closing
 from functools import partial
 from itertools import groupby
 from statistics import fmean
@@ -15,6 +16,7 @@ from saved_runs import save_run
 from scripts import whole
 
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.medcalc_bench.medmarks_tools import CodeInterpreter, MedmarksCalculator, MedmarksDialogue
 from medtasks_utils.benchmarks.medexqa.medmarks import case_of_tag
 from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, tagged
 from medtasks_utils.benchmarks.option_order import shuffled_order
@@ -25,14 +27,16 @@ from medtasks_utils.judging.templates import load as load_template
 from medtasks_utils.report.win_rates import win_rates_of
 from medtasks_utils.results import read_runs
 from medtasks_utils.statistics.win_rate import win_rates
+from medtasks_utils.tools.loop import Conversation
+from medtasks_utils.tools.native import as_one_text
 
 RUNS = {
     "medmcqa": {"base": "medmcqa", "shuffle_seed-1618": "medmcqa_1618", "shuffle_seed-9331": "medmcqa_9331"},
     "medexqa": {"base": "medexqa"},
     "medhallu": {level: f"medhallu_{level}" for level in ("easy", "medium", "hard")},
-    "medcalc_bench": {"version-1.2": "medcalc_v1_2"},
+    "medcalc_bench": {"version-1.2": "medcalc_v1_2", "tools": "medcalc_tools"},
 }
-TASKS = [f"medmarks_{name}" for runs in RUNS.values() for name in runs.values()]
+TASKS = [f"medmarks_{name}" for runs in RUNS.values() for name in runs.values() if name != "medcalc_tools"]
 
 
 @pytest.fixture
@@ -45,8 +49,7 @@ def reference(shared):
 
 
 def test_every_prompt_is_equal(reference, shared):
-    lines = [line for line in reference("prompts") if line["run"] in RUNS[line["bench"]]]
-    assert len(lines) > 600
+    lines = reference("prompts")
     for (bench, run), group in groupby(lines, key=lambda line: (line["bench"], line["run"])):
         task = load(f"medmarks_{RUNS[bench][run]}", shared / "data")
         task._has_chat_template = True
@@ -56,6 +59,8 @@ def test_every_prompt_is_equal(reference, shared):
             assert messages == [message["content"] for message in line["messages"]]
             label = doc["ground_truth"] if bench == "medcalc_bench" else doc[task.benchmark.data.truth]
             assert label == line["answer"]
+            schemas = [tool.schema()["function"] for tool in getattr(task.options, "tools", ())]
+            assert [{**schema, "strict": None} for schema in schemas] == (line["tools"] or [])
 
 
 def test_every_order_is_equal(reference, shared):
@@ -83,6 +88,20 @@ def test_every_value_is_equal(reference):
         doc = {"judgement": BY_CALCULATOR[line["calc_id"]].name, "ground_truth": line["ground_truth"], "limits": limits}
         answer = benchmark.strict(line["content"] or "", doc)
         assert benchmark.is_right(answer.value, doc) == bool(line["reward"]), line
+
+
+def test_every_result_of_a_tool_is_equal(reference):
+    with ExitStack() as stack:
+        tools: Any = {tool.name: stack.enter_context(closing(tool())) for tool in (MedmarksCalculator, CodeInterpreter)}
+        dialogue = MedmarksDialogue(tools, bool, 20, 0)
+        for line in reference("medcalc_tools"):
+            entries = [{"function": {"name": name, "arguments": written}} for name, written in line["calls"]]
+            conversation = Conversation(str(line["n"]), [])
+            dialogue.go_on([conversation], [as_one_text("", entries)])
+            reply, *results = conversation.chat
+            assert [[result["role"], result["content"]] for result in results] == line["results"], line
+            back = [[*call["function"].values()] for call in reply["tool_calls"]]
+            assert back == line["calls_in_history_after"], line
 
 
 def test_every_verdict_and_its_f1_are_equal(reference):

@@ -16,7 +16,7 @@ from tool_caller import tagged, turn
 from medtasks_utils.harness.models import ask_in_step, most_in_any_process
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.calls import Call
-from medtasks_utils.tools.loop import LAST_TURN, Conversation
+from medtasks_utils.tools.loop import LAST_TURN, Conversation, Dialogue
 from medtasks_utils.tools.tool import CallResult
 
 
@@ -101,7 +101,8 @@ def test_long_results_are_cut_to_what_all_of_them_may_take(calls, limit):
     cut = f"{'a' * head}\n[{limit + 1 - head - tail} characters left out]\n{'a' * tail}"
     for text, shown in ("", "(no output)"), ("a" * limit, "a" * limit), ("a" * (limit + 1), cut):
         conversation = Conversation("", [{}], calls=[Call("python")] * calls)
-        conversation.answer([CallResult(text, failed=False)] * calls, is_last=False)
+        results = [CallResult(text, failed=False)] * calls
+        conversation.answer(results, Dialogue({}, bool, 5, 0).shown(results))
         assert conversation.transcript[-1]["content"].startswith(f"<tool_response>\n{shown}\n</tool_response>")
 
 

@@ -10,10 +10,13 @@ from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import Example, LoadReport, TaskInfo, Tasks
 from medtasks_utils.benchmarks.medmarks_letters import refuse_other, tagged
 from medtasks_utils.benchmarks.tables import Row, Table, text_of
+from medtasks_utils.errors import UsageError
+from medtasks_utils.tools.tool import Tool
 
 from .benchmark import MedCalcBench, MedCalcBenchOptions
 from .dates import strict_date
 from .durations import strict_weeks_days
+from .medmarks_tools import CodeInterpreter, MedmarksCalculator, MedmarksDialogue
 from .numbers import strict_decimal, strict_integer
 
 _QUOTES = str.maketrans("", "", "'\"")
@@ -26,8 +29,17 @@ class MedmarksMedCalcBenchOptions(MedCalcBenchOptions):
 
     def check(self, task: TaskInfo) -> list[str]:
         """Raise UsageError for options that the protocol fixes."""
-        refuse_other(self, task, "one_shot", "use_think", "answer_format", "system_prompt")
+        refuse_other(self, task, "one_shot", "use_think", "answer_format", "system_prompt", "max_turns")
+        if self.add_python_tool != self.add_calculator_tool:
+            raise UsageError(f"{task.name}: the protocol of Medmarks gives a model both tools or none; omit add_…_tool")
+        if self.tools and self.tool_format != "native":
+            raise UsageError(f"{task.name}: the protocol of Medmarks has native calls; omit tool_format")
         return super().check(task)
+
+    @property
+    def tools(self) -> list[type[Tool]]:
+        """The classes of Medmarks' tools, if they are turned on."""
+        return [MedmarksCalculator, CodeInterpreter] if self.add_python_tool else []
 
 
 class Extracted(str):
@@ -37,13 +49,14 @@ class Extracted(str):
 
 
 class MedmarksMedCalcBench(MedCalcBench):
-    """``medmarks_medcalc_v1_2``: values in answer tags; all rows, in the data's order."""
+    """``medmarks_medcalc_v1_2`` and ``_tools``: values in answer tags; all rows, in the data's order."""
 
     name = "medmarks_medcalc_bench"
     title = "MedCalc-Bench (Medmarks)"
     data = replace(MedCalcBench.data, folder="medcalc_bench")
     tasks = Tasks(default="medmarks_medcalc_v1_2", checked=())
     options_class = MedmarksMedCalcBenchOptions
+    dialogue_class = MedmarksDialogue
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
         """Convert the rows, also those whose label is wrong by its own limits."""
@@ -58,6 +71,10 @@ class MedmarksMedCalcBench(MedCalcBench):
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
         """Return the indices of the first examples."""
         return range(len(examples))[:limit]
+
+    def has_final_answer(self, text: str) -> bool:
+        """Return False, since only a reply without calls ends a conversation."""
+        return False
 
     def strict(self, text: str, example: Example) -> Answer:
         """Read the last answer tag by Medmarks' rule."""

@@ -27,7 +27,7 @@ def _import(name: str, *others: object) -> types.SimpleNamespace:
     return types.SimpleNamespace(**{key: module[key] for key in public})
 
 
-def _in_place(operation: str, value: object, other: object) -> object:
+def in_place(operation: str, value: object, other: object) -> object:
     """Apply an in-place operation such as ``+=``, and return its result."""
     scope = {"value": value, "other": other}
     exec(f"value {operation} other", scope)  # safe: RestrictedPython passes only known operators
@@ -49,7 +49,7 @@ class RestrictedInterpreter(Interpreter):
             "_getiter_": Eval.default_guarded_getiter,
             "_iter_unpack_sequence_": Guards.guarded_iter_unpack_sequence,
             "_unpack_sequence_": Guards.guarded_unpack_sequence,
-            "_inplacevar_": _in_place,
+            "_inplacevar_": in_place,
             "_print_": lambda get_attribute: printer,
             "_print": printer,
             "_write_": lambda target: target,

@@ -26,6 +26,9 @@ SOCKET = 3
 MARK = 16
 """The mark's length in bytes."""
 
+END = "\x04"
+"""The end of an output whose last line breaks count."""
+
 HEADER = struct.Struct(f"!{MARK}sdI")
 _ABSENT = (
     "Threads, asyncio, processes, the network and files other than Python's are not available here: compute without."

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from . import confine, root, weak, worker
+from . import confine, repl, root, weak, worker
 from .system import open_process
 
 
@@ -27,23 +27,27 @@ def main(descriptor: int) -> None:
     with suppress(OSError):  # when memory runs out, the kernel kills these processes first
         Path("/proc/self/oom_score_adj").write_text("900")
     # The settings are not kept, since workers must not find the machine's paths in their memory.
-    confinement = confine.Confinement(**json.load(sys.stdin))
+    settings = json.load(sys.stdin)
+    is_repl = settings.pop("repl")
+    confinement = confine.Confinement(**settings)
+    del settings
+    kind = repl.Repl if is_repl else weak.RestrictedInterpreter if confinement.missing else worker.Interpreter
     if "namespaces" in confinement.on:
         root.enter_namespaces()  # its new process namespace takes effect with the fork
     child = os.fork()
     if child == 0:
-        _serve(control, confinement)
+        _serve(control, confinement, kind)
     else:
         control.close()
         os.waitpid(child, 0)  # the child ends when the other end of the socket closes
     os._exit(0)
 
 
-def _serve(control: socket.socket, confinement: confine.Confinement) -> None:
+def _serve(control: socket.socket, confinement: confine.Confinement, kind: type[worker.Interpreter]) -> None:
     """Import the libraries, confine this process, report the layers, and fork workers until the socket closes."""
     if not confinement.missing:
         worker.import_libraries()
-    _interpreter(confinement)  # fails here if a library is missing that every worker needs
+    kind()  # fails here if a library is missing that every worker needs
     confinement.confine_zygote()
     worker.forget_the_machine()
     gc.collect()
@@ -59,7 +63,7 @@ def _serve(control: socket.socket, confinement: confine.Confinement) -> None:
         with connection, suppress(OSError):  # the fork failed, or the other end of the socket was closed
             pid = os.fork()
             if pid == 0:
-                _work(connection.fileno(), null, confinement)
+                _work(connection.fileno(), null, confinement, kind)
             process = [open_process(pid)] if "limits" in confinement.on else []
             socket.send_fds(connection, [b"."], process)
             for descriptor in process:
@@ -67,17 +71,15 @@ def _serve(control: socket.socket, confinement: confine.Confinement) -> None:
         os.close(null)
 
 
-def _work(connection: int, null: int, confinement: confine.Confinement) -> NoReturn:
+def _work(
+    connection: int, null: int, confinement: confine.Confinement, kind: type[worker.Interpreter]
+) -> NoReturn:
     """Confine this new process and serve calls, with the null device as descriptor 0 and the socket as 1 to 3."""
     try:
         for number, descriptor in enumerate((null, connection, connection, connection)):
             os.dup2(descriptor, number)
         for apply in confinement.filters:
             apply()
-        worker.serve(_interpreter(confinement))
+        worker.serve(kind())
     finally:
         os._exit(0)
-
-
-def _interpreter(confinement: confine.Confinement) -> worker.Interpreter:
-    return weak.RestrictedInterpreter() if confinement.missing else worker.Interpreter()
