@@ -104,14 +104,14 @@ class Dialogue(NamedTuple):
         max_turns: maximum number of replies in a conversation.
         most_by_template: maximum number of calls in a text that go back as ``tool_calls``; see
             :func:`medtasks_utils.tools.native.understand`.
+        last_turn: what the model is told before its last reply; nothing if it is empty.
     """
 
     tools: Mapping[str, Tool]
     has_answer: Callable[[str], bool]
     max_turns: int
     most_by_template: int
-
-    last_turn = LAST_TURN
+    last_turn: str = LAST_TURN
 
     def read(self, reply: str, calls_before: int) -> ParsedReply:
         """Split a reply into text and calls; there were ``calls_before`` earlier calls in the conversation."""

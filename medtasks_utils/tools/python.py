@@ -10,8 +10,8 @@ class PythonTool(Tool):
     """A tool that runs Python code in a sandbox, which keeps variables within a session."""
 
     name = "python"
-    aliases = ("code_interpreter",)
-    languages = ("python", "python3", "py", "tool_code")
+    aliases: ClassVar[tuple[str, ...]] = ("code_interpreter",)
+    languages: ClassVar[tuple[str, ...]] = ("python", "python3", "py", "tool_code")
     argument = "code"
     description = (
         "runs Python code and returns what it prints and the value of its last expression. The standard library, "

@@ -4,14 +4,14 @@ import json
 import math
 from contextlib import ExitStack, closing
 from functools import partial
-from itertools import groupby
+from itertools import count, groupby
 from statistics import fmean
 from typing import Any
 
 import pytest
 from given import BY_CALCULATOR, Row, each_row, error_line, json_lines
-from local_server import Answer, Fault, LocalServer
-from running import Scripted, documents_of, evaluate, load
+from local_server import Answer, Fault, LocalServer, completion
+from running import Scripted, documents_of, evaluate, load, samples
 from saved_runs import save_run
 from scripts import whole
 
@@ -43,6 +43,22 @@ TASKS = [f"medmarks_{name}" for runs in RUNS.values() for name in runs.values() 
 def reference(shared):
     """The lines of a file of what Medmarks' code gave."""
     return lambda name: json_lines(shared / "reference" / "medmarks" / f"ref_dev_{name}.jsonl")
+
+
+@pytest.fixture(scope="module")
+def converse():
+    """A function that hears a reply with calls, and returns the messages of a new conversation."""
+    with ExitStack() as stack:
+        tools: Any = {tool.name: stack.enter_context(closing(tool())) for tool in (MedmarksCalculator, CodeInterpreter)}
+        names = map(str, count())
+
+        def messages(*calls: tuple[str, str]) -> list[Row]:
+            entries = [{"function": {"name": name, "arguments": written}} for name, written in calls]
+            conversation = Conversation(next(names), [])
+            MedmarksDialogue(tools, bool, 20, 0).go_on([conversation], [as_one_text("", entries)])
+            return conversation.chat
+
+        yield messages
 
 
 # ---- equal to Medmarks
@@ -90,18 +106,12 @@ def test_every_value_is_equal(reference):
         assert benchmark.is_right(answer.value, doc) == bool(line["reward"]), line
 
 
-def test_every_result_of_a_tool_is_equal(reference):
-    with ExitStack() as stack:
-        tools: Any = {tool.name: stack.enter_context(closing(tool())) for tool in (MedmarksCalculator, CodeInterpreter)}
-        dialogue = MedmarksDialogue(tools, bool, 20, 0)
-        for line in reference("medcalc_tools"):
-            entries = [{"function": {"name": name, "arguments": written}} for name, written in line["calls"]]
-            conversation = Conversation(str(line["n"]), [])
-            dialogue.go_on([conversation], [as_one_text("", entries)])
-            reply, *results = conversation.chat
-            assert [[result["role"], result["content"]] for result in results] == line["results"], line
-            back = [[*call["function"].values()] for call in reply["tool_calls"]]
-            assert back == line["calls_in_history_after"], line
+def test_every_result_of_a_tool_is_equal(reference, converse):
+    for line in reference("medcalc_tools"):
+        reply, *results = converse(*line["calls"])
+        assert [[result["role"], result["content"]] for result in results] == line["results"], line
+        back = [[*call["function"].values()] for call in reply["tool_calls"]]
+        assert back == line["calls_in_history_after"], line
 
 
 def test_every_verdict_and_its_f1_are_equal(reference):
@@ -131,6 +141,11 @@ def test_a_letter_by_medmarks(name, text, gold, truth, letter):
 @each_row("option_orders")
 def test_a_shuffled_order(name, question, options, seed, order):
     assert shuffled_order(question, options, seed) == order
+
+
+@each_row("medmarks_tool_results")
+def test_a_result_of_a_tool(name, tool, arguments, result, converse):
+    assert converse((tool, arguments))[-1]["content"] == result
 
 
 @each_row("medmarks_scored")
@@ -167,6 +182,33 @@ def test_a_run_of_each_task(task):
     assert results["acc,flexible-extract"] == 1.0
     assert results["acc,strict-match"] == 1 - swapped / len(documents_of(task)), "limits count as they are"
     assert {name: value for name, value in model.generation_kwargs[0].items() if value is not None} == {"until": []}
+
+
+@pytest.mark.parametrize("turns", [3, 21])
+def test_a_run_with_tools_goes_on_until_a_reply_without_calls_and_for_twenty_replies(turns):
+    """The answers that stand beside calls are read only if they are the last reply's."""
+
+    def call(name: str, **arguments: str) -> Row:
+        return {"id": name, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+
+    def answer(request: dict[str, Any]) -> Answer:
+        number = 1 + sum(message["role"] == "assistant" for message in request["messages"])
+        if number == turns:
+            return "<answer>42</answer> <tool_call>no call</tool_call>"
+        calls = [call("calculator", expression="6*7"), call("code_interpreter", code="y = 4\nprint(y)"), call("abacus")]
+        return completion(f"<answer>{number}</answer>", tool_calls=calls)
+
+    with LocalServer(answer) as server:
+        arguments = {"model": "m", "base_url": server.chat}
+        found = evaluate("medmarks_medcalc_tools", "local-chat-completions", model_args=arguments, limit=1)
+    first, last = server.requests[0], server.requests[-1]
+    assert first.keys() == {"model", "messages", "tools"}
+    assert [tool["function"]["name"] for tool in first["tools"]] == ["calculator", "code_interpreter"]
+    results = [message["content"] for message in last["messages"] if message["role"] == "tool"]
+    assert results[:3] == ["42.0", "4\n", "Error: Invalid tool formatting for 'abacus'."]
+    (sample,) = samples(found)
+    assert (sample["turns"], len(server.requests)) == (min(turns, 20), min(turns, 20))
+    assert sample["resps"][0][0].startswith("<answer>42" if turns == 3 else "<answer>20")
 
 
 def test_a_model_in_this_process_gets_a_limit_and_no_setting_that_is_left_to_a_server():

@@ -81,7 +81,7 @@ class CodeInterpreter(PythonTool):
 class MedmarksDialogue(Dialogue):
     """Conversations that end with the first reply without calls; results are neither cut nor commented on."""
 
-    last_turn = ""
+    last_turn: str = ""
 
     def read(self, reply: str, calls_before: int) -> ParsedReply:
         """Split a reply into its text and its native calls; a chat template writes them in the text."""

@@ -72,6 +72,8 @@ class Repl(Interpreter):
             exec(compiled.code, {**self.globals, **self._own}, self._own)
         except ImportError as error:
             return True, f"ImportError: {error}\nHint: {_NO_MODULE}.\n"
+        except SyntaxError as error:  # one that RestrictedPython does not list
+            return True, f"SyntaxError: {error}\n"
         except NameError as error:
             return True, f"Error: NameError: {error}\n{_NO_NAME}"
         except Exception as error:

@@ -71,9 +71,7 @@ def _serve(control: socket.socket, confinement: confine.Confinement, kind: type[
         os.close(null)
 
 
-def _work(
-    connection: int, null: int, confinement: confine.Confinement, kind: type[worker.Interpreter]
-) -> NoReturn:
+def _work(connection: int, null: int, confinement: confine.Confinement, kind: type[worker.Interpreter]) -> NoReturn:
     """Confine this new process and serve calls, with the null device as descriptor 0 and the socket as 1 to 3."""
     try:
         for number, descriptor in enumerate((null, connection, connection, connection)):
