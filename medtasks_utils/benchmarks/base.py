@@ -173,6 +173,10 @@ class Benchmark(ABC, Generic[OptionsOf]):
         """Return the indices of the examples that ``--limit`` selects, in ascending order; all without a limit."""
         return range(len(examples))[:limit]
 
+    def in_data_order(self, example: Example) -> Example:
+        """Return an example as it is where no option changes its order, so that equal examples can be told."""
+        return example
+
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
         """Return, for each example, the reasons to doubt its label; by default, that it is asked twice differently."""
         truth = self.data.truth

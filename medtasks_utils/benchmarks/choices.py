@@ -15,8 +15,8 @@ from .answers import Answer
 from .base import Benchmark
 from .facts import Data, Example
 from .known_issues import ALIKE, CONTRADICTED, NO_IMAGE, contradicted, has_options_alike, refers_to_image, words_of
-from .option_order import in_new_order
-from .options import About, Needs, Options
+from .option_order import ORDER, in_new_order
+from .options import CHOOSES_ROWS, About, Needs, Options
 
 
 class ChoiceOptions(Options):
@@ -24,7 +24,7 @@ class ChoiceOptions(Options):
 
     vary_order: Annotated[bool, About(needs=Needs("repeats above 1", lambda options: options.repeats > 1))] = False
     """show the choices in a different order in each generation; needs repeats"""
-    order_seed: int | None = None
+    order_seed: Annotated[int | None, CHOOSES_ROWS] = None
     """shuffle the choices of each example, with new letters, by this seed; those that name others keep their place"""
 
 
@@ -78,6 +78,15 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
         options = [example["options"][LETTERS.index(letter)] for letter in order]
         place = order.index(example["answer_letter"])
         return {**example, "options": options, "answer_letter": LETTERS[place], "answer_idx": place}
+
+    def in_data_order(self, example: Example) -> Example:
+        """Return an example with its choices in the order that they have without ``order_seed``."""
+        if ORDER not in example:
+            return example
+        order = example[ORDER]
+        before = "".join(LETTERS[order.index(letter)] for letter in LETTERS)
+        original = {name: value for name, value in example.items() if name != ORDER}
+        return self.relabelled(original, before)
 
     def answer_in_data(self, answer: Answer, order: str) -> Answer:
         """Return an answer to a prompt of :meth:`relabelled` with the letter that its choice has in the data."""

@@ -61,7 +61,7 @@ def compare_runs(
     Raises:
         MedtasksError: if there is nothing to compare, or the results must not be compared.
     """
-    notes = _notes_on(a, b)
+    notes = _notes_on(a, b, [pair for pair in tasks if pair[0] != pair[1]])
     pairs: dict[str, TaskPair] = {}
     differences: list[MetricDifference] = []
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
@@ -92,13 +92,13 @@ def _remarks(task: TaskRun) -> list[str]:
     return [*task.problems, *stopped]
 
 
-def _notes_on(a: Run, b: Run) -> Notes:
-    """Return the problems of two runs, and a note if they are the same run."""
+def _notes_on(a: Run, b: Run, others: Sequence[object]) -> Notes:
+    """Return the problems of two runs, and a note if they are the same run, and no ``others`` of its tasks are compared."""
     notes: Notes = defaultdict(list)
     for run in (a, b):
         for problem in run.problems:
             notes[problem].append(run.name)
-    if a.path.resolve() == b.path.resolve():
+    if a.path.resolve() == b.path.resolve() and not others:
         notes[f"both are the run {a.path}, so all differences are 0"] = ["A and B"]
     return notes
 

@@ -209,7 +209,8 @@ def content_keys(documents: Sequence[Mapping[str, Any]], benchmark: Benchmark[An
     seen: Counter[str] = Counter()
     keys = []
     for doc in documents:
-        text = digest({name: value for name, value in doc.items() if name not in left_out}, length=64)
+        example = benchmark.in_data_order(dict(doc)) if benchmark else doc
+        text = digest({name: value for name, value in example.items() if name not in left_out}, length=64)
         keys.append((text, seen[text]))
         seen[text] += 1
     return keys

@@ -109,6 +109,11 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         """Return an order that depends on the hash of the id or, if there is none, of the question."""
         return choice_order(example["id"] or example["question"])
 
+    def in_data_order(self, example: Example) -> Example:
+        """Return an example with its choices, also as the prompt shows them, as they are without ``order_seed``."""
+        original = super().in_data_order(example)
+        return example if original is example else self.in_order(original, self.first_order(original))
+
     def in_order(self, example: Example, order: str) -> Example:
         """Add the choices to the example, one per line, in the given order."""
         return {**example, "choices": _lines(example["options"], order)}
