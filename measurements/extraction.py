@@ -4,16 +4,18 @@
 
 Prints, by class of response: the share right, the missed and the false readings, for this reader, for the last letter,
 digit or number, and for a box or "answer is"; the reliability of ``certainty``; milliseconds a response. With ``--fit``
-instead: ``certainty`` fitted anew to the same responses, and its reliability on folds by question that it was not
-fitted on. With ``--beside`` instead: the time of open reasoning here and in another checkout, by turns. Of responses
+instead: the table of ``certainty`` made anew of the same responses, those that state no answer among them, and its
+reliability on folds by question that it was not made of, and on published replies. With ``--beside`` instead: the time of open reasoning here and in another checkout, by turns. Of responses
 outside the project, ``MEDTASKS_SHARED`` names the folder with ``data/responses/dev.jsonl``, ``dev2.jsonl`` and
 ``dev3.jsonl``; without it, only the composed responses of the tests are read.
 """
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import json
+import math
 import os
 import re
 import statistics
@@ -21,10 +23,10 @@ import subprocess
 import sys
 import time
 from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "support"))
 from judged import CORPUS, judged, outcome
@@ -32,7 +34,7 @@ from judged import CORPUS, judged, outcome
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.extraction.boxes import last_box, unwrap
 from medtasks_utils.extraction.plain import without_continuation
-from medtasks_utils.extraction.weighing import Reading
+from medtasks_utils.extraction.weighing import CERTAINTIES, MARGIN, Reading
 
 Row = dict[str, Any]
 BENCHMARKS = {name: benchmark() for name, benchmark in benchmarks().items()}
@@ -130,40 +132,78 @@ def fold_of(row: Row) -> int:
     return hashlib.sha256(question_of(row).encode()).digest()[0] % 5
 
 
+def weights_of(reading: Reading) -> tuple[float, float]:
+    """Return the weight of the value that was read, and its margin over other values."""
+    heaviest = sorted((one.weight, one.start, one.value) for one in reading.candidates if one.support > 0)[::-1]
+    if not heaviest or heaviest[0][0] <= 0:
+        return 0.0, MARGIN
+    rival = max((weight for weight, _, value in heaviest if value != heaviest[0][2] and weight > 0), default=0.0)
+    return heaviest[0][0], heaviest[0][0] - rival
+
+
+def formerly(weight: float, margin: float) -> float:
+    """``certainty`` before 2026-11-29: the probability that a reading is right if an answer is stated."""
+    return 1 / (1 + math.exp(-(1.43 + 0.0498 * min(weight, 100) + 0.0261 * min(margin, 100))))
+
+
+Cell = tuple[float, bool]
+
+
+def cell_of(weight: float, margin: float) -> Cell:
+    """Return the row and the column of ``CERTAINTIES``."""
+    return next(row[0] for row in CERTAINTIES if weight >= row[0]), margin >= MARGIN
+
+
+def shares(readings: Iterable[tuple[Cell, bool]]) -> dict[Cell, float]:
+    """Return the share of right readings by cell, with one right and one wrong reading added to each."""
+    counts: dict[Cell, list[int]] = defaultdict(lambda: [1, 2])
+    for cell, is_right in readings:
+        counts[cell][0] += is_right
+        counts[cell][1] += 1
+    return {cell: right / n for cell, (right, n) in counts.items()}
+
+
 def print_fit(rows: list[Row]) -> None:
-    """The logistic function of ``certainty`` fitted anew, and how far it holds on folds that it was not fitted on."""
-    readings = [(row, read(row)) for row in rows]
-    found = [(row, reading) for row, reading in readings if any(one.weight > 0 for one in reading.candidates)]
-    found = [(row, reading) for row, reading in found if reading.value is not None]
-    margins = []
-    for _, reading in found:
-        heaviest = sorted((one for one in reading.candidates if one.weight > 0), key=lambda one: -one.weight)
-        rival = next((one.weight for one in heaviest if one.value != heaviest[0].value), 0.0)
-        margins.append((1.0, min(heaviest[0].weight, 100) / 50, min(heaviest[0].weight - max(rival, 0.0), 100) / 50))
-    features = np.array(margins)
-    right = np.array([outcome(row, reading.value) == "right" for row, reading in found], dtype=float)
-    folds = np.array([fold_of(row) for row, _ in found])
-    constant, weight, margin = fitted(features, right)
-    print(f"certainty = 1 / (1 + exp(-({constant:.2f} + {weight / 50:.4f} weight + {margin / 50:.4f} margin)))")
-    said = np.zeros(len(right))
-    for fold in range(5):
-        held_out = folds == fold
-        said[held_out] = 1 / (1 + np.exp(-features[held_out] @ fitted(features[~held_out], right[~held_out])))
-    for low, high in ((0, 0.8), (0.8, 0.9), (0.9, 0.95), (0.95, 0.98), (0.98, 1.01)):
-        own = (said >= low) & (said < high)
-        if own.any():
-            shares_ = f"{100 * said[own].mean():.1f} % said, {100 * right[own].mean():.1f} % right"
-            print(f"{low:.2f} to {min(high, 1):.2f}, out of fold: {own.sum():5d} readings, {shares_}")
+    """``CERTAINTIES`` anew, and how far they hold on folds that they were not made of, beside ``formerly``."""
+    found = [(row, reading) for row in rows if (reading := read(row)).value is not None]
+    weights = [weights_of(reading) for _, reading in found]
+    readings = [
+        (cell_of(*pair), outcome(row, one.value) == "right") for pair, (row, one) in zip(weights, found, strict=True)
+    ]
+    of_all = shares(readings)
+    for minimum, *_ in CERTAINTIES:
+        print(f"({minimum}, {of_all.get((minimum, False), 0.5):.3f}, {of_all.get((minimum, True), 0.5):.3f}),")
+    folds = [fold_of(row) for row, _ in found]
+    by_fold = [shares(one for one, own in zip(readings, folds, strict=True) if own != fold) for fold in range(5)]
+    said = [by_fold[fold].get(cell, 0.5) for fold, (cell, _) in zip(folds, readings, strict=True)]
+    right = [is_right for _, is_right in readings]
+    print_bands("out of fold", said, right)
+    print_bands("formerly", [formerly(*pair) for pair in weights], right)
 
 
-def fitted(features: Any, right: Any) -> Any:
-    """Logistic regression by Newton's method, with a slight ridge."""
-    found = np.zeros(features.shape[1])
-    for _ in range(60):
-        p = 1 / (1 + np.exp(-features @ found))
-        hessian = (features * (p * (1 - p))[:, None]).T @ features + 1e-2 * np.eye(len(found))
-        found += np.linalg.solve(hessian, features.T @ (right - p) - 1e-2 * found)
-    return found
+def print_bands(name: str, said: Sequence[float], right: Sequence[bool]) -> None:
+    """Print how often readings are right, by the certainty that is said of them."""
+    for low, high in pairwise((0.0, 0.8, 0.9, 0.98, 1.01)):
+        own = [pair for pair in zip(said, right, strict=True) if low <= pair[0] < high]
+        if own:
+            means = [100 * statistics.mean(column) for column in zip(*own, strict=True)]
+            print(
+                f"{name}, {low:.2f} to {min(high, 1):.2f}: {len(own):5d}, {means[0]:.1f} % said, {means[1]:.1f} % right"
+            )
+
+
+def published(folder: Path) -> Iterator[Row]:
+    """Yield published replies to MedMCQA in which the source read a letter, with it as the right reading."""
+    rows = map(json.loads, (folder / "medmcqa" / "validation.jsonl").open(encoding="utf-8"))
+    by_id = {row["id"]: row for row in rows}
+    for path in sorted((folder / "published").glob("*.jsonl.gz")):
+        for line in gzip.open(path, "rt", encoding="utf-8"):
+            reply = json.loads(line)
+            row = by_id.get(reply["id"]) if reply["benchmark"] == "medmcqa" else None
+            if row and reply["source_read"] and reply.get("how") != "default":
+                options = [row[name] for name in ("opa", "opb", "opc", "opd")]
+                asked = {"benchmark": "medmcqa", "question": row["question"], "options": options}
+                yield {**asked, "response": reply["response"], "right": reply["source_read"]}
 
 
 def print_times(rows: list[Row]) -> None:
@@ -224,7 +264,10 @@ def main() -> None:
         print_open_reasoning(rows)
         return
     if "--fit" in sys.argv:
-        print_fit([row for name, of_class in sets.items() if not name.startswith("later") for row in of_class])
+        print_fit(rows)
+        found = [(row, one) for row in published(Path(folder or "") / "data") if (one := read(row)).value is not None]
+        right = [outcome(row, one.value) == "right" for row, one in found]
+        print_bands("published", [one.certainty for _, one in found], right)
         return
     print_classes(sets)
     print_reliability([row for name, of_class in sets.items() if name.startswith("dev") for row in of_class])

@@ -20,7 +20,7 @@ class Answer(str):
             the same fields, among them always these. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
             (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to a choice),
             ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the reading is
-            right if an answer is stated: 1 for an answer read by a strict rule, 0 if none was found. ``words`` are
+            right, which it is not if no answer is stated: 1 for a strict rule, 0 if none was found. ``words`` are
             the words that state the answer; empty if they are not known.
     """
 

@@ -93,7 +93,7 @@ def _remarks(task: TaskRun) -> list[str]:
 
 
 def _notes_on(a: Run, b: Run, others: Sequence[object]) -> Notes:
-    """Return the problems of two runs, and a note if they are the same run, and no ``others`` of its tasks are compared."""
+    """Return the problems of two runs, and a note if they are the same run, unless ``others`` of its tasks pair up."""
     notes: Notes = defaultdict(list)
     for run in (a, b):
         for problem in run.problems:

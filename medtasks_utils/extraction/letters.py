@@ -10,7 +10,7 @@ from .letter_options import LETTERS as LETTERS
 from .letter_options import latin_letters, mentions_of, similar_text
 from .patterns import later
 from .plain import JOINED, line_start, unformatted
-from .weighing import NOTHING, OUTRIGHT, Candidate, Reading, choose, rows, weighed
+from .weighing import MARGIN, NOTHING, OUTRIGHT, Candidate, Reading, certainty, choose, rows, weighed
 from .words import Symbols, symbols_of, words_of
 
 # The choices of the examples are the axillary, musculocutaneous, long thoracic and spinal accessory nerve.
@@ -201,7 +201,7 @@ def _read_part(text: str, options: Sequence[str], asked_for: str) -> Reading:
         return reading
     quoted = _misspelt(plain, symbols, options) if whole == len(plain) else None
     if quoted:
-        return reading._replace(value=quoted, cue="named", certainty=0.89)
+        return reading._replace(value=quoted, cue="named", certainty=certainty(0.0, MARGIN))
     return NOTHING._replace(candidates=reading.candidates)  # also if the best candidate says that there is no answer
 
 

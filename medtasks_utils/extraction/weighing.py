@@ -1,6 +1,5 @@
 """Weigh the candidates in a text by the rows of a reading table, and choose the one that the text states."""
 
-import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -151,9 +150,17 @@ OUTRIGHT = 50.0
 """Minimum weight of a candidate that is stated outright."""
 
 MARGIN = 12.0
-"""Minimum difference in weight between a candidate with an open cue and all candidates with other values."""
+"""Minimum difference in weight from which a value is clearly ahead of all others; an open cue needs it."""
 
-_OPEN_CERTAINTY = 0.89  # the highest certainty of a candidate with an open cue
+CERTAINTIES = (
+    (100, 0.714, 0.998),
+    (70, 0.882, 0.997),
+    (52, 0.965, 0.994),
+    (30, 0.700, 0.951),
+    (0, 0.667, 0.945),
+)
+"""By minimum weight: the certainty if another value is within :data:`MARGIN`, and if none is. ``--fit`` of
+``measurements/extraction.py`` prints these rows."""
 
 
 def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Reading:
@@ -170,19 +177,18 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
     best = max(supported, key=lambda candidate: (candidate.weight, candidate.start))
     rival = max((other.weight for other in supported if other.value != best.value), default=0.0)
     margin = best.weight - rival
-    is_open = best.cue in open_cues
-    if is_open and margin < MARGIN:
+    if best.cue in open_cues and margin < MARGIN:
         return nothing
-    highest = _OPEN_CERTAINTY if is_open else 1.0
-    return Reading(best.value, best.cue, candidates, min(highest, certainty(best.weight, margin)))
+    return Reading(best.value, best.cue, candidates, certainty(best.weight, margin))
 
 
 def certainty(weight: float, margin: float) -> float:
-    """Return the estimated probability that a reading with this weight and margin is right, if an answer is stated.
+    """Return the estimated probability that a reading with this weight and margin is right.
 
-    ``measurements/extraction.md`` describes the calibration.
+    A reading of a text that states no answer is wrong.
 
-    >>> [round(certainty(weight, margin), 3) for weight, margin in ((0, 0), (50, 12), (100, 0), (200, 0))]
-    [0.807, 0.986, 0.998, 0.998]
+    >>> certainty(20, 0), certainty(20, 20), certainty(55, 0), certainty(100, 100)
+    (0.667, 0.945, 0.965, 0.998)
     """
-    return 1 / (1 + math.exp(-(1.43 + 0.0498 * min(weight, 100) + 0.0261 * min(margin, 100))))
+    contested, clear = next(row[1:] for row in CERTAINTIES if weight >= row[0])
+    return contested if margin < MARGIN else clear

@@ -132,7 +132,7 @@ def test_of_a_long_response_the_auditor_sees_the_end(more):
 
 @each_row("strata")
 def test_unsure_readings_are_doubtful(certainty, strict, flexible, stratum):
-    """By a certainty below 0.9, where the filters disagree, and where one of them read nothing."""
+    """By a certainty below 0.96, where the filters disagree, and where one of them read nothing."""
     answers = {"strict-match": ["A", strict], "flexible-extract": ["A", flexible]}
     details: Any = {"flexible-extract": {"certainty": certainty}}
     sample = Sample(0, "", item("letter").sample.doc, [], ["", ""], "A", answers=answers, details=details)

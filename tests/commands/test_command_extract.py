@@ -22,7 +22,7 @@ def test_candidates_are_shown_with_their_evidence(monkeypatch, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[1] == "flexible-extract: 5.0 (statement)"
     shown = [" ".join(line.split()[:2]) for line in lines[2:]]
-    assert shown == ["certainty 1.00", "55 5.0", "-60 4.0", "-165 5.0", "-165 9.0"]
+    assert shown == ["certainty 0.99", "55 5.0", "-60 4.0", "-165 5.0", "-165 9.0"]
     assert "range" in next(line for line in lines if "  9.0  " in line)
 
 
