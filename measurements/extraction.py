@@ -194,10 +194,10 @@ def print_bands(name: str, said: Sequence[float], right: Sequence[bool]) -> None
 
 def published(folder: Path) -> Iterator[Row]:
     """Yield published replies to MedMCQA in which the source read a letter, with it as the right reading."""
-    rows = map(json.loads, (folder / "medmcqa" / "validation.jsonl").open(encoding="utf-8"))
+    rows = map(json.loads, (folder / "medmcqa" / "validation.jsonl").read_text(encoding="utf-8").splitlines())
     by_id = {row["id"]: row for row in rows}
     for path in sorted((folder / "published").glob("*.jsonl.gz")):
-        for line in gzip.open(path, "rt", encoding="utf-8"):
+        for line in gzip.decompress(path.read_bytes()).splitlines():
             reply = json.loads(line)
             row = by_id.get(reply["id"]) if reply["benchmark"] == "medmcqa" else None
             if row and reply["source_read"] and reply.get("how") != "default":
