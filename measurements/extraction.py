@@ -5,9 +5,10 @@
 Prints, by class of response: the share right, the missed and the false readings, for this reader, for the last letter,
 digit or number, and for a box or "answer is"; the reliability of ``certainty``; milliseconds a response. With ``--fit``
 instead: the table of ``certainty`` made anew of the same responses, those that state no answer among them, and its
-reliability on folds by question that it was not made of, and on published replies. With ``--beside`` instead: the time of open reasoning here and in another checkout, by turns. Of responses
-outside the project, ``MEDTASKS_SHARED`` names the folder with ``data/responses/dev.jsonl``, ``dev2.jsonl`` and
-``dev3.jsonl``; without it, only the composed responses of the tests are read.
+reliability on folds by question that it was not made of, and on published replies. With ``--beside`` instead: the time
+of open reasoning here and in another checkout, by turns. Of responses outside the project, ``MEDTASKS_SHARED`` names
+the folder with ``data/responses/dev.jsonl``, ``dev2.jsonl`` and ``dev3.jsonl``; without it, only the composed responses
+of the tests are read.
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ from pydantic import ConfigDict, NonNegativeInt, PositiveInt, TypeAdapter, Valid
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
-from medtasks_utils.errors import in_words
-from medtasks_utils.writing import SECRETS, filled, one_line
+from medtasks_utils.errors import UsageError
+from medtasks_utils.writing import SECRETS
 
 if TYPE_CHECKING:
     from medtasks_utils.judging import JudgeSettings
@@ -144,10 +144,14 @@ class JudgeCommand(Command):
 
     def settings(self, pause: float = 0.0) -> "JudgeSettings":
         """Return the settings of the LLM; ``pause`` is the number of seconds to wait after each request."""
-        from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings
+        from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings, model_names
 
+        try:
+            model = model_names(DEFAULT_MODEL if self.model is None else self.model)
+        except ValueError as error:
+            raise UsageError(f"--model {error}") from None
         return JudgeSettings.from_environment(
-            model=self.model or DEFAULT_MODEL,
+            model=model,
             base_url=self.base,
             key_variable=self.key_var,
             cache=self.cache,

@@ -15,21 +15,19 @@ from .flags import CommandResult, JudgeCommand, warn
 @dataclass
 class Rescore(JudgeCommand):
     about = """
-    Judge the explanations in saved samples with G-Eval and FActScore.
+    Judge the explanations in saved samples with G-Eval, FActScore or Medmarks' rubric.
 
     Reads the sample logs that --log_samples writes, asks an LLM at an OpenAI-compatible endpoint, and writes
-    <prefix>geval.csv and <prefix>factscore.csv. Re-run the same command after an interruption: replies that could
+    <prefix>geval.csv, <prefix>factscore.csv or <prefix>rubric.csv. Several models (--model A,B) give their mean, and
+    those that fail are counted. Re-run the same command after an interruption: replies that could
     be read are reused. Exit code 1 if nothing could be judged.
     """
 
-    paths: tuple[str, ...] = ()
+    judge: Literal["both", "geval", "factscore", "rubric"] = "both"
+    """both (geval and factscore), geval, factscore or rubric; default: both"""
+    input_glob: tuple[str, ...]
     """sample logs, or folders with sample logs"""
-    _: KW_ONLY
-    judge: Literal["both", "geval", "factscore"] = "both"
-    """both, geval or factscore; default: both"""
-    input_glob: tuple[str, ...] = ()
-    """further sample logs or folders"""
-    out_csv_prefix: str = field()
+    out_csv_prefix: str
     """path prefix of the files to write, such as results/judged_"""
     sleep_ms: NonNegativeInt = 0
     """pause after each request in milliseconds; default: 0"""
@@ -46,9 +44,7 @@ class Rescore(JudgeCommand):
         from medtasks_utils.judging import make_judge
         from medtasks_utils.rescore import find_responses, rescore
 
-        if not (self.paths or self.input_glob):
-            raise UsageError("name sample logs, or folders with sample logs, such as results")
-        names = [name for name in ("g-eval", "factscore") if self.judge in ("both", name.replace("-", ""))]
+        names = {"geval": ["g-eval"], "both": ["g-eval", "factscore"]}.get(self.judge, [self.judge])
         judges = [make_judge(name, use_coverage=self.use_coverage) for name in names]
         settings = self.settings(pause=self.sleep_ms / 1000)
         responses = find_responses((*self.paths, *self.input_glob), self.filter)

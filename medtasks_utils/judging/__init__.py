@@ -15,10 +15,9 @@ that can be read are cached on disk, so a rerun repeats only requests that faile
 key; it never appears in logs, caches, errors or a ``repr``.
 """
 
-from typing import TYPE_CHECKING, Any
-
-from .judge import JUDGES, Case, Judge, Judgement, joint, judge_name, make_judge
-from .judge_settings import DEFAULT_MODEL, JudgeError, JudgeSettings
+from .judge import JUDGES, Case, Judge, Judgement, judge_name, make_judge
+from .judge_cases import by_model, check, judge_all
+from .judge_settings import DEFAULT_MODEL, JudgeError, JudgeSettings, model_names
 
 if TYPE_CHECKING:
     from .judge_cases import check, judge_all
@@ -31,11 +30,12 @@ __all__ = [
     "JudgeError",
     "JudgeSettings",
     "Judgement",
+    "by_model",
     "check",
-    "joint",
     "judge_all",
     "judge_name",
     "make_judge",
+    "model_names",
 ]
 
 

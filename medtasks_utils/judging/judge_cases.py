@@ -5,15 +5,17 @@ import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
 from tqdm import tqdm
 
 from medtasks_utils.inference.client import run_with
+from medtasks_utils.writing import JsonObject
 
 from .cache import Cache
-from .judge import CallError, Judge, Judgement, Value
+from .judge import CallError, Judge, Judgement, Value, joint
 from .judge_client import JudgeClient, endpoint_of
 from .judge_settings import JudgeSettings
 
@@ -29,9 +31,27 @@ def check(settings: JudgeSettings) -> None:
     _with_client(settings, False, lambda client: client.check())
 
 
+def by_model(judge: Judge, settings: JudgeSettings) -> list[JudgeSettings]:
+    """Return the settings of each model that the settings name, with the sampling that the judge asks for."""
+    sampling: Callable[[str], JsonObject] = getattr(judge, "sampling", lambda model: {})
+    models = settings.model.split(",")
+    return [replace(settings, model=model, sampling=tuple(sampling(model).items())) for model in models]
+
+
 def judge_all(
     judge: Judge, settings: JudgeSettings, cases: Sequence[Any], check_first: bool = False
 ) -> list[Judgement]:
+    """Judge cases by all models that the settings name; several make joint judgements (:func:`.judge.joint`).
+
+    The arguments, result and errors are those of :func:`_judged_by_one`, for each model.
+    """
+    found = {each.model: _judged_by_one(judge, each, cases, check_first) for each in by_model(judge, settings)}
+    if len(found) == 1:
+        return next(iter(found.values()))
+    return [joint(dict(zip(found, of_case, strict=True)), judge.rates) for of_case in zip(*found.values(), strict=True)]
+
+
+def _judged_by_one(judge: Judge, settings: JudgeSettings, cases: Sequence[Any], check_first: bool) -> list[Judgement]:
     """Judge cases concurrently, and print the numbers of judged and failed cases, and the cost, on standard error.
 
     With ``check_first``, the endpoint is checked before the first request whose reply is not in the cache.

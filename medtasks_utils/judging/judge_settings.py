@@ -20,12 +20,24 @@ class JudgeError(MedtasksError, ValueError):
     """A judge that cannot be used; the error is raised before any explanation is sent to it."""
 
 
+def model_names(names: str) -> str:
+    """Return the names of one model, or several with commas between them, without white space around them.
+
+    Raises:
+        ValueError: if a name is empty.
+    """
+    found = [name.strip() for name in names.split(",")]
+    if not all(found):
+        raise ValueError("must name a model, or several with commas between them")
+    return ",".join(found)
+
+
 @dataclass(frozen=True)
 class JudgeSettings:
     """The settings of requests to the judging model. Their ``repr`` does not show the API key.
 
     Attributes:
-        model: the name of the model at the endpoint.
+        model: the name of the model at the endpoint, or several with commas between them.
         base_url: the base URL of an OpenAI-compatible endpoint, such as ``http://localhost:8000/v1``.
         api_key: the API key, which is sent to the endpoint and stored nowhere.
         cache: the file that caches replies; any number of processes may share it.

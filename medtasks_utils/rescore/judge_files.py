@@ -60,6 +60,8 @@ class Rescoring:
             counts = (score["statuses"][status] for status in STATUSES)
             rows.append((score["judge"], score["run"], *numbers, score["examples"], *counts))
         text = table(rows, ("", "", "score", "stderr", "examples", *STATUSES), left=2)
+        if count := sum(score["judge_failures"] for score in self.scores):
+            text += f"\n\nfailed judgements of single models: {count}; they count as the mean of the others"
         return f"{text}\n\nwritten: {', '.join(map(str, self.paths))}"
 
 
@@ -112,6 +114,9 @@ class _Judged(NamedTuple):
     def print(self, verbose: bool) -> None:
         """Print a failure and, if ``verbose``, a judgement on standard error."""
         name = f"{self.response.run}, {self.response.task}, {self.response.example}"
+        for model, one in self.judgement.output.get("judges", {}).items() if self.judgement else ():
+            if one["failure"]:
+                print(f"failed: {name}: {model}: {one['failure']}: {one['error']}", file=sys.stderr)
         if self.judgement and self.judgement.failure:
             print(f"failed: {name}: {self.judgement.failure}: {self.judgement.error}", file=sys.stderr)
         elif self.judgement and verbose:
@@ -135,6 +140,7 @@ def _scores(judged: Sequence[_Judged]) -> JsonObject:
         "high": mean.high,
         "few": mean.few,
         "examples": mean.n,
+        "judge_failures": sum(judgement.output.get("failed_judges", 0) for _, judgement in judged if judgement),
         "statuses": Counter(each.status for each in judged),
     }
 
@@ -148,6 +154,7 @@ def _row(judged: _Judged, judge: Judge, model: str) -> dict[str, str]:
     output_json = json.dumps(output, ensure_ascii=False)
     environment_columns = {
         "g-eval": {"judge_model_output": output_json, "judge_score": _share(score)},
+        "rubric": {"judge_model_output": output_json, "judge_score": _share(score)},
         "factscore": {
             "claims_labels_json": output_json,
             "support_rate": _share(output.get("support")),
@@ -172,7 +179,7 @@ def _row(judged: _Judged, judge: Judge, model: str) -> dict[str, str]:
         "generation": response.generation,
         "given": response.given,
         "model": model,
-        "judge": f"{judge.signature}|model:{model}",
+        "judge": f"{judge.signature}|model:{model.replace(',', '+')}",
         "status": status,
         "score": score,
         "failure": result.failure,

@@ -10,9 +10,8 @@ from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example
 from medtasks_utils.errors import MedtasksError, call_all, logger
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, joint, make_judge
+from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, by_model, check, judge_all, make_judge
 from medtasks_utils.statistics.scores import JudgedScore
-from medtasks_utils.writing import JsonObject
 
 from .metrics import make_metrics
 from .options import MedExQAOptions
@@ -93,22 +92,18 @@ class Explanations:
         self._judge = _judge(options)
         self.failure: str | None = None
         if self._judge:
-            sampling: Callable[[str], JsonObject] = getattr(self._judge, "sampling", lambda model: {})
-            self._settings = [
-                JudgeSettings.from_environment(
-                    model=model,
-                    base_url=options.judge_base_url,
-                    key_variable=options.judge_api_key_env,
-                    cache=options.judge_cache,
-                    concurrency=max(1, options.judge_concurrency // processes),
-                    max_tokens=options.judge_max_tokens,
-                    sampling=tuple(sampling(model).items()),
-                )
-                for model in options.judge_models
-            ]
-            for settings in self._settings:
-                judging.check(settings)
-            self.signatures[self._judge.name] = f"{self._judge.signature}|model:{'+'.join(options.judge_models)}"
+            self._settings = JudgeSettings.from_environment(
+                model=options.judge_model,
+                base_url=options.judge_base_url,
+                key_variable=options.judge_api_key_env,
+                cache=options.judge_cache,
+                concurrency=max(1, options.judge_concurrency // processes),
+                max_tokens=options.judge_max_tokens,
+            )
+            for settings in by_model(self._judge, self._settings):
+                check(settings)
+            models = options.judge_model.replace(",", "+")
+            self.signatures[self._judge.name] = f"{self._judge.signature}|model:{models}"
 
     def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add ``explanation``, ``combined`` and their parts to the answers.
@@ -125,7 +120,7 @@ class Explanations:
         lexical = [metric.score(texts, references_by_case) for metric in self._metrics]
         judgements: dict[Case | None, Judgement] = {}
         if self._judge:
-            judgements |= zip(distinct, self._judged(self._judge, distinct), strict=True)
+            judgements |= zip(distinct, judge_all(self._judge, self._settings, distinct), strict=True)
         scores = {
             case: self._scores_of_right(own, judgements.get(case))
             for case, *own in zip(distinct, *lexical, strict=True)
@@ -148,17 +143,6 @@ class Explanations:
                 failed[doc["id"]] = f"{judgement.failure}: {judgement.error}"
         if failed:
             self._report(failed, judgements.values())
-
-    def _judged(self, judge: Judge, cases: Sequence[Case]) -> list[Judgement]:
-        """Return a judgement of each case; of several models, the one that :func:`.judge.joint` makes."""
-        by_model = {settings.model: judging.judge_all(judge, settings, cases) for settings in self._settings}
-        if len(by_model) == 1:
-            return next(iter(by_model.values()))
-        for model, judgements in by_model.items():
-            if count := sum(judgement.score is None for judgement in judgements):
-                logger.warning("%s: the judge %s failed on %d of %d", self._task, model, count, len(cases))
-        of_cases = zip(*by_model.values(), strict=True)
-        return [joint(dict(zip(by_model, of_case, strict=True)), judge.rates) for of_case in of_cases]
 
     def _scores_of_right(self, lexical: Sequence[float], judgement: Judgement | None) -> dict[str, float | None]:
         """Return the scores of a right answer, from those of the lexical metrics and the judge."""

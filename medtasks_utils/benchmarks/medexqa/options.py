@@ -11,7 +11,7 @@ from medtasks_utils.benchmarks.choices import ChoiceOptions
 from medtasks_utils.benchmarks.facts import TaskInfo
 from medtasks_utils.benchmarks.options import CHOOSES_ROWS, UNSIGNED, About, any_of
 from medtasks_utils.errors import UsageError
-from medtasks_utils.judging import DEFAULT_MODEL, JUDGES, judge_name
+from medtasks_utils.judging import DEFAULT_MODEL, JUDGES, judge_name, model_names
 
 from .metrics import DEFAULT_BERTSCORE_MODEL, METRICS
 
@@ -54,13 +54,6 @@ def _chosen(known: Mapping[str, Collection[str]], value: Any, default: str = "")
         raise ValueError(f"must be one or more of {', '.join(known)}")
     selected = set().union(*(known[word] for word in words))
     return tuple(name for name in known["all"] if name in selected)
-
-
-def _models(names: str) -> str:
-    """Check that a text names one model, or several with commas between them."""
-    if not all(name.strip() for name in names.split(",")):
-        raise ValueError("must name a model, or several with commas between them")
-    return names
 
 
 _BY_SPECIALTY = {
@@ -117,7 +110,7 @@ class MedExQAOptions(ChoiceOptions):
     """let a judge score the explanations"""
     judge_mode: Annotated[Annotated[str, AfterValidator(judge_name)] | None, _OF_JUDGE] = None
     """the judge, g-eval or factscore; required with use_judge"""
-    judge_model: Annotated[str, AfterValidator(_models), _OF_JUDGE] = DEFAULT_MODEL
+    judge_model: Annotated[str, AfterValidator(model_names), _OF_JUDGE] = DEFAULT_MODEL
     """name of the judging model at the endpoint; of several, with commas between them, the mean counts"""
     judge_base_url: Annotated[str | None, _OF_JUDGE] = None
     """base URL of the judge's endpoint, which must be OpenAI-compatible"""
@@ -168,11 +161,6 @@ class MedExQAOptions(ChoiceOptions):
     def judges(self) -> bool:
         """True if a judge scores the explanations."""
         return self.use_explanations and self.use_judge
-
-    @property
-    def judge_models(self) -> list[str]:
-        """The names of the judging models."""
-        return [name.strip() for name in self.judge_model.split(",")]
 
     @property
     def lexical_metrics(self) -> tuple[str, ...]:
