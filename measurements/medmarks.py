@@ -1,76 +1,121 @@
 """Count on which real replies the rules of Medmarks and ours differ, and why: tasks/medmarks/README.md.
 
-    python measurements/medmarks.py REFERENCE
+    MEDTASKS_SHARED=… python measurements/medmarks.py
 
-REFERENCE is a folder with the replies and the verdicts of Medmarks' code, by benchmark:
-``ref_dev_medmcqa_verdicts.jsonl``, ``ref_dev_medcalc_verdicts.jsonl`` and ``ref_dev_medhallu_verdicts.jsonl``. Replies
-without a source, which were composed, do not count.
+``MEDTASKS_SHARED`` names the folder with ``data/``: rows, ``published/`` and ``responses/``. A reply to MedMCQA
+without an answer tag is read as if its last line stood in one, since no model was asked for a tag; of these, every tenth
+is read.
 """
 
+from __future__ import annotations
+
+import csv
+import gzip
 import json
+import os
 import re
-import sys
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from medtasks_utils import Scorer
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.medcalc_bench.kinds import CALCULATORS
 from medtasks_utils.benchmarks.medmarks_letters import tagged
 
+DATA = Path(os.environ["MEDTASKS_SHARED"]) / "data"
 KINDS = {calculator.id: calculator.kind.name for calculator in CALCULATORS}
 
 
-def example_of(name: str, line: dict[str, Any]) -> dict[str, Any]:
-    """Return the example that a reply answers, with what reading and scoring need."""
-    if name == "medmcqa":
-        place = "ABCD".index(line["answer"])
-        return {
-            "options": line["options"],
-            "answer_letter": line["answer"],
-            "answer_idx": place,
-            "question": line["key"],
-        }
-    if name == "medhallu":
-        return {"target": line["answer"], "difficulty": line["difficulty"]}
-    kind, limits = KINDS[line["calc_id"]], [line["lower"], line["upper"]]
-    numbers = sorted(map(float, limits)) if kind in ("decimal", "integer") else [0.0, 0.0]
-    of_limits = {"limits": limits, "lower_limit": numbers[0], "upper_limit": numbers[1]}
-    return {"judgement": kind, "ground_truth": line["ground_truth"], "question": "", **of_limits}
+def rows_of(benchmark: str) -> dict[str, dict[str, Any]]:
+    """Return the rows of a benchmark by the ids that published replies have."""
+    if benchmark == "medmcqa":
+        lines = (DATA / "medmcqa" / "validation.jsonl").read_text("utf-8").splitlines()
+        return {row["id"]: row for row in map(json.loads, lines)}
+    with (DATA / "medcalc_bench" / "test.csv").open(encoding="utf-8", newline="") as file:
+        return {row["Row Number"]: row for row in csv.DictReader(file)}
 
 
-def cause(name: str, content: str) -> str:
-    """Return the form of a reply on which the two rules differ."""
-    if name == "medhallu":
-        return "no box" if "\\boxed{" not in content else "a box that holds more than the digit"
-    tags = tagged(content)
-    if not tags:
-        return "no closed answer tag"
-    if name == "medcalc_bench" and "%" in tags[-1]:
+def published(benchmark: str) -> Iterator[tuple[str, str]]:
+    """Yield the id of the example and the text of each published reply to a benchmark."""
+    for path in sorted((DATA / "published").glob("*.jsonl.gz")):
+        for line in gzip.decompress(path.read_bytes()).splitlines():
+            reply = json.loads(line)
+            if reply["benchmark"] == benchmark:
+                yield reply["id"], reply["response"]
+
+
+def cause_of_value(content: str, row: dict[str, Any]) -> str:
+    """Return the form of the contents of a tag on which the two rules of values differ."""
+    kind = KINDS[int(row["Calculator ID"])]
+    if "%" in content:
         return "a percentage"
-    if re.search("<answer>", content, re.IGNORECASE) and len(set(tags)) > 1:
-        return "several answer tags that differ"
-    return "another content of the tag"
+    if kind == "integer":
+        listed = re.search(r"-?\d+(, ?-?\d+)+", content)
+        return "a list, whose length is read" if listed else "a whole number that is written otherwise"
+    if kind == "decimal" and float(row["Lower Limit"]) > float(row["Upper Limit"]):
+        return "limits in the wrong order"
+    return f"another form of {kind}"
 
 
-def main(folder: Path) -> None:
-    """Print a line for each benchmark and cause."""
-    for name, file in (("medmcqa", "medmcqa"), ("medcalc_bench", "medcalc"), ("medhallu", "medhallu")):
-        benchmark = benchmarks()[f"medmarks_{name}"]()
-        counts: Counter[tuple[str, str]] = Counter()
-        lines = list(map(json.loads, (folder / f"ref_dev_{file}_verdicts.jsonl").read_text("utf-8").splitlines()))
-        real = [line for line in lines if line["source"]]
-        for line in real:
-            content, example = line["content"] or "", example_of(name, line)
-            theirs, ours = (
-                benchmark.is_right(read(content, example).value, example) for read in benchmark.readers.values()
-            )
-            if theirs != ours:
-                counts[cause(name, content), "theirs only" if theirs else "ours only"] += 1
-        print(f"{name}: {len(real)} real replies")
-        for (why, whose), count in counts.most_common():
-            print(f"  {count:4} ({100 * count / len(real):.1f} %)  {why}: right by {whose}")
+def cause_of_letter(content: str) -> str:
+    """Return the form of the contents of a tag on which the two rules of letters differ."""
+    if not content.strip():
+        return "an empty tag"
+    if "\\" in content or "$" in content:
+        return "LaTeX, or a comment in it"
+    if re.search(r"\banswer is an? ", content, re.IGNORECASE):
+        return '"the answer is a …"'
+    return "a letter with another text" if re.match(r"\W*[A-D]\b", content) else "a text"
+
+
+def print_causes(name: str, pairs: Iterator[tuple[str, bool, bool]]) -> None:
+    """Print how many replies are right by which rule, by cause."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    n = 0
+    for cause, theirs, ours in pairs:
+        n += 1
+        if theirs != ours:
+            counts[cause]["Medmarks" if theirs else "ours"] += 1
+    print(f"{name}: {n:,} replies")
+    for cause, by in sorted(counts.items(), key=lambda item: -sum(item[1].values())):
+        print(f"  {cause}: right only by ours {by['ours']}, only by Medmarks' {by['Medmarks']}")
+
+
+def scored(benchmark: str, task: str) -> Iterator[tuple[str, bool, bool]]:
+    """Yield for each published reply the cause of a difference, and whether it is right by Medmarks and by us."""
+    rows, scorer = rows_of(benchmark), Scorer(task)
+    replies = published(benchmark)
+    for name, response in islice(replies, 0, None, 10) if benchmark == "medmcqa" else replies:
+        if name not in rows or not response.strip():
+            continue
+        found = tagged(response)
+        last = found[-1] if found else response.strip().splitlines()[-1]
+        text = response if found or benchmark == "medcalc_bench" else f"{response}\n<answer>{last}</answer>"
+        score = scorer(rows[name], text)
+        theirs, ours = (
+            score[filter_name].metrics["acc"] == 1.0 for filter_name in ("strict-match", "flexible-extract")
+        )
+        cause = cause_of_value(last, rows[name]) if benchmark == "medcalc_bench" else cause_of_letter(last)
+        yield cause, theirs, ours
+
+
+def verdicts() -> Iterator[tuple[str, bool, bool]]:
+    """Yield the same for replies to MedHallu, where right is the verdict that a person read."""
+    benchmark = benchmarks()["medmarks_medhallu"]()
+    for path in sorted((DATA / "responses").glob("*.jsonl")):
+        for row in map(json.loads, path.read_text("utf-8").splitlines()):
+            if row["benchmark"] == "medhallu" and row["gold"] is not None:
+                text = row["response"]
+                read = [
+                    reader(text, {"difficulty": "easy"}).value == row["gold"] for reader in benchmark.readers.values()
+                ]
+                yield "no box" if "\\boxed{" not in text else "a box that holds more than the digit", read[0], read[1]
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    print_causes("MedCalc-Bench", scored("medcalc_bench", "medmarks_medcalc_v1_2"))
+    print_causes("MedHallu", verdicts())
+    print_causes("MedMCQA", scored("medmcqa", "medmarks_medmcqa"))
