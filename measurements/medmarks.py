@@ -3,7 +3,7 @@
     MEDTASKS_SHARED=… python measurements/medmarks.py
 
 ``MEDTASKS_SHARED`` names the folder with ``data/``: rows, ``published/`` and ``responses/``. A reply to MedMCQA
-without an answer tag is read as if its last line stood in one, since no model was asked for a tag; of these, every tenth
+without an answer tag is read as if its last line stood in one, since no model was asked for a tag; every tenth of these
 is read.
 """
 

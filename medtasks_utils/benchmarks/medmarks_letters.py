@@ -253,31 +253,25 @@ def _is_valid(match: re.Match[str], text: str, offset: int = 0) -> bool:
     if letter is None:
         return False
     start, end = offset + match.start("opt"), offset + match.end("opt")
-    first, last = _lines_around(text, start, end)
-    first, last = max(first, start - 160), min(last, end + 240)
-    context, start, end = text[first:last], start - first, end - first
-    if _is_denied(_flat(context[max(0, start - 48) : start]).rstrip("([{<【 "), 32):
+    before, after = _near_lines(text[max(0, start - 160) : start], text[end : end + 240])
+    if _is_denied(_flat(before[-48:]).rstrip("([{<【 "), 32):
         return False
+    start, context = len(before), before + text[start:end] + after
+    end = len(context) - len(after)
     for other in _others(context, letter):
         between = context[end : other.start()] if other.start() >= end else context[other.end() : start]
         if not _is_harmless(other) and len(_flat(between)) <= 24 and _joins(between):
             return False
-    after = _flat(context[end : end + 80])
+    after = _flat(after[:80])
     is_taken_back = any(f" {word} " in after for word in ("but", "however", "instead", "actually", "rather"))
     return not (is_taken_back and any(_others(after, letter)))
 
 
-def _lines_around(text: str, start: int, end: int) -> tuple[int, int]:
-    """Return where the nearest line with text above a place begins, and where the one below it ends."""
-    line = text.rfind("\n", 0, start) + 1
-    above = text[:line].rstrip()
-    first = above.rfind("\n") + 1 if above else line
-    close = text.find("\n", end)
-    if close < 0:
-        return first, len(text)
-    below = close + len(text[close:]) - len(text[close:].lstrip())
-    stop = text.find("\n", below)
-    return first, (len(text) if stop < 0 else stop) if below < len(text) else close
+def _near_lines(before: str, after: str) -> tuple[str, str]:
+    """Return the text before and after a place up to the nearest line with text above, and below."""
+    above = before[: before.rfind("\n") + 1].rstrip()
+    below = after.partition("\n")[2].lstrip()
+    return before[above.rfind("\n") + 1 :], after[: len(after) - len(below)] + below.partition("\n")[0]
 
 
 def _others(text: str, letter: str) -> Iterator[re.Match[str]]:
