@@ -79,6 +79,7 @@ class Zygote:
                 text=True,
             )
         self.paths = self._layout.paths
+        self._python = "RestrictedPython" if settings["repl"] else "plain Python"
         self.layers, self.missing = self._greet({**settings, "folder": folder, "entries": self._layout.entries})
         if self.missing and not accepts_weak:
             self.end()
@@ -106,7 +107,7 @@ class Zygote:
     def description(self) -> str:
         """A short text that says what runs the code and which layers confine it."""
         on = ", ".join(name for name, reason in self.layers.items() if not reason) or "nothing"
-        return f"{_WEAK if self.missing else 'plain Python'}, confined by {on}"
+        return f"{_WEAK if self.missing else self._python}, confined by {on}"
 
     def spawn(self, session: "Session") -> None:
         """Start a worker for a session. Not thread-safe.
