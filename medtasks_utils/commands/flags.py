@@ -13,8 +13,8 @@ from pydantic import ConfigDict, NonNegativeInt, PositiveInt, TypeAdapter, Valid
 from pydantic.dataclasses import dataclass
 from pydantic.fields import FieldInfo
 
-from medtasks_utils.errors import UsageError
-from medtasks_utils.writing import SECRETS
+from medtasks_utils.errors import UsageError, in_words
+from medtasks_utils.writing import SECRETS, filled, one_line
 
 if TYPE_CHECKING:
     from medtasks_utils.judging import JudgeSettings

@@ -23,11 +23,14 @@ class Rescore(JudgeCommand):
     be read are reused. Exit code 1 if nothing could be judged.
     """
 
+    paths: tuple[str, ...] = ()
+    """sample logs, or folders with sample logs"""
+    _: KW_ONLY
     judge: Literal["both", "geval", "factscore", "rubric"] = "both"
     """both (geval and factscore), geval, factscore or rubric; default: both"""
-    input_glob: tuple[str, ...]
-    """sample logs, or folders with sample logs"""
-    out_csv_prefix: str
+    input_glob: tuple[str, ...] = ()
+    """further sample logs or folders"""
+    out_csv_prefix: str = field()
     """path prefix of the files to write, such as results/judged_"""
     sleep_ms: NonNegativeInt = 0
     """pause after each request in milliseconds; default: 0"""
@@ -44,6 +47,8 @@ class Rescore(JudgeCommand):
         from medtasks_utils.judging import make_judge
         from medtasks_utils.rescore import find_responses, rescore
 
+        if not (self.paths or self.input_glob):
+            raise UsageError("name sample logs, or folders with sample logs, such as results")
         names = {"geval": ["g-eval"], "both": ["g-eval", "factscore"]}.get(self.judge, [self.judge])
         judges = [make_judge(name, use_coverage=self.use_coverage) for name in names]
         settings = self.settings(pause=self.sleep_ms / 1000)

@@ -32,6 +32,7 @@ from medtasks_utils.writing import WIDTH, JsonObject, caution, filled, named_col
 
 from .comparing import Comparison
 from .contrast import MetricDifference
+from .families import group_difference
 from .option_orders import order_data, order_effect, order_lines
 from .task_pair import TaskPair
 
@@ -77,31 +78,34 @@ def _difference_data(difference: MetricDifference) -> JsonObject:
 # ---- table
 
 
-def comparison_lines(comparison: Comparison) -> Iterator[str]:
-    """Yield the runs, a table for each task and filter, notes on the columns, and warnings; shares are in per cent."""
-    runs = ("A", comparison.a), ("B", comparison.b)
-    yield table([(letter, run.name, run.date[:19], run.path) for letter, run in runs], left=4)
-    for task, of_task in groupby(comparison.differences, lambda difference: difference.task):
-        differences = list(of_task)
-        yield f"\n{plain(task)}  ({differences[0].filter})"
-        head = ("", "n", "A", "B", "B − A", "95 % CI", "MDE", "p", "corrected", "")
-        yield table(list(_rows(differences)), head)
-        for difference in differences:
-            if not difference.breakdown and difference.contrast.note:
-                yield f"{difference.metric.name}: {difference.contrast.note}"
-        pair = comparison.pairs.get(task)
-        if pair:
-            counts = pair.agreement()
-            agree = f"both right {counts['both_right']:.6g}, both wrong {counts['both_wrong']:.6g}"
-            yield f"{agree}, gained (only B right) {counts['n_gained']:.6g}, lost (only A right) {counts['n_lost']:.6g}"
-            yield from _budgets(pair)
-            yield from order_lines(order_effect(pair), comparison.a.model == comparison.b.model)
-    yield "\nShares and F1 are in per cent. MDE: the smallest true difference that a test by its own p finds four times"
-    yield "out of five; by the corrected p, it is found less often. Corrected p: by Holm's method over the"
-    yield "benchmarks of both runs, by their main metric, and over the parts of each group and breakdown; * below 5 %."
-    yield "For right or wrong answers, p (McNemar's exact) and interval (Bonett and Price's) may disagree about 0."
-    yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
-    yield from (plain(f"warning: {warning}") for warning in comparison.warnings)
+def comparison_lines(
+    comparison: Comparison, *, all_parts: bool = False, grown: Mapping[str, str] = {}
+) -> Iterator[str]:
+    """Yield the runs, a row for each benchmark, what the questions can show, the parts of each task, and cautions.
+
+    Args:
+        comparison: the comparison.
+        all_parts: True to show all parts of tasks, not only large ones that are far from the whole.
+        grown: by the run's name, what to say of a run that has grown.
+    """
+    table = _Table(comparison)
+    yield from _runs(comparison, grown)
+    yield ""
+    yield from table.wholes()
+    yield ""
+    yield from table.notes()
+    for name in table.shown:
+        yield from table.parts(name, all_parts)
+    yield from _orders(comparison)
+    yield ""
+    yield from map(caution, comparison.warnings)
+
+
+def _orders(comparison: Comparison) -> Iterator[str]:
+    """Yield what another order of the choices changes in each task."""
+    for name, pair in comparison.pairs.items():
+        lines = list(order_lines(order_effect(pair), comparison.a.model == comparison.b.model))
+        yield from ("", plain(name), *lines) if lines else ()
 
 
 def _runs(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:

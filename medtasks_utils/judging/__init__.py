@@ -15,12 +15,13 @@ that can be read are cached on disk, so a rerun repeats only requests that faile
 key; it never appears in logs, caches, errors or a ``repr``.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .judge import JUDGES, Case, Judge, Judgement, judge_name, make_judge
-from .judge_cases import by_model, check, judge_all
 from .judge_settings import DEFAULT_MODEL, JudgeError, JudgeSettings, model_names
 
 if TYPE_CHECKING:
-    from .judge_cases import check, judge_all
+    from .judge_cases import by_model, check, judge_all
 
 __all__ = [
     "DEFAULT_MODEL",

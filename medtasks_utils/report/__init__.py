@@ -5,6 +5,7 @@ values (:mod:`.topics`) → figures and tables as data (:mod:`.leaderboard`, :mo
 :mod:`.about`) → the page (:mod:`.page`), whose scripts draw them. Samples are packed (:mod:`.packed_samples`), and
 unpacked in the browser (``assets/*.js``).
 
-The table at the end of ``medtasks eval`` is in :mod:`.score_table`, and the files of ``medtasks publish`` are in
-:mod:`.eval_results` and :mod:`.every_eval_ever`.
+What another order of choices changes is in :mod:`.orders` and ``assets/order.html``. The table at the end of
+``medtasks eval`` is in :mod:`.score_table`, and the files of ``medtasks publish`` are in :mod:`.eval_results` and
+:mod:`.every_eval_ever`.
 """

@@ -60,7 +60,7 @@ class Rescoring:
             counts = (score["statuses"][status] for status in STATUSES)
             rows.append((score["judge"], score["run"], *numbers, score["examples"], *counts))
         text = table(rows, ("", "", "score", "stderr", "examples", *STATUSES), left=2)
-        if count := sum(score["judge_failures"] for score in self.scores):
+        if count := sum(score["failed_judges"] for score in self.scores):
             text += f"\n\nfailed judgements of single models: {count}; they count as the mean of the others"
         return f"{text}\n\nwritten: {', '.join(map(str, self.paths))}"
 
@@ -140,7 +140,7 @@ def _scores(judged: Sequence[_Judged]) -> JsonObject:
         "high": mean.high,
         "few": mean.few,
         "examples": mean.n,
-        "judge_failures": sum(judgement.output.get("failed_judges", 0) for _, judgement in judged if judgement),
+        "failed_judges": sum(judgement.output.get("failed_judges", 0) for _, judgement in judged if judgement),
         "statuses": Counter(each.status for each in judged),
     }
 

@@ -117,7 +117,7 @@ def test_several_models_judge_by_the_rubric_and_a_failed_one_is_counted_never_as
     scores = json.loads(capsys.readouterr().out)["scores"]
     judged = with_status(table(tmp_path, "rubric"), "judged")
     assert {row["score"] for row in judged} == {"75.0"} and judged[0]["judge"].endswith("|model:kind+unsteady")
-    assert sum(score["judge_failures"] for score in scores) == len(judged)
+    assert sum(score["failed_judges"] for score in scores) == len(judged)
 
 
 # ---- going on

@@ -10,7 +10,7 @@ from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example
 from medtasks_utils.errors import MedtasksError, call_all, logger
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, by_model, check, judge_all, make_judge
+from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, make_judge
 from medtasks_utils.statistics.scores import JudgedScore
 
 from .metrics import make_metrics
@@ -100,8 +100,8 @@ class Explanations:
                 concurrency=max(1, options.judge_concurrency // processes),
                 max_tokens=options.judge_max_tokens,
             )
-            for settings in by_model(self._judge, self._settings):
-                check(settings)
+            for settings in judging.by_model(self._judge, self._settings):
+                judging.check(settings)
             models = options.judge_model.replace(",", "+")
             self.signatures[self._judge.name] = f"{self._judge.signature}|model:{models}"
 
@@ -120,7 +120,7 @@ class Explanations:
         lexical = [metric.score(texts, references_by_case) for metric in self._metrics]
         judgements: dict[Case | None, Judgement] = {}
         if self._judge:
-            judgements |= zip(distinct, judge_all(self._judge, self._settings, distinct), strict=True)
+            judgements |= zip(distinct, judging.judge_all(self._judge, self._settings, distinct), strict=True)
         scores = {
             case: self._scores_of_right(own, judgements.get(case))
             for case, *own in zip(distinct, *lexical, strict=True)
