@@ -88,7 +88,8 @@ class ApiBatch:
                     if prompt is None:
                         break
                     (reply,) = await self._replies(client, request, prompt)
-                progress.count(self._stages.title(request.task_name), getattr(reply, "ended", "") == "length")
+                self._stages.answered(request, reply)
+                bar.update()
 
         titles = [self._stages.title(request.task_name) for request in requests]
         with Progress(titles, self._stages.keeps) as progress:

@@ -6,6 +6,7 @@ A field that tasks of this package do not support is a one-line error before the
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -273,6 +274,12 @@ def bind_filters(benchmark: Benchmark[Any], ensemble: FilterEnsemble, read: Call
                 f"{task.name}: filter_list: {ensemble.name} combines several generations, but with repeats each "
                 "generation is scored by itself, and maj@k is reported too; remove this filter"
             )
+
+
+def readings_of(ensembles: Iterable[FilterEnsemble]) -> set[str]:
+    """Return the readings, ``strict`` and ``flexible``, of the filters that :func:`bind_filters` has prepared."""
+    steps = chain.from_iterable(ensemble.filters for ensemble in ensembles)
+    return {make_filter.keywords["reading"] for make_filter in steps if make_filter.func is ReadFilter}
 
 
 def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:

@@ -25,10 +25,13 @@ _BY_WORDS = re.compile(
     rf"\s*(?:{_OF_WORDS}|## Thinking\n|Here(?:'s| is) my thought process:|(?:think|thought)\n)", re.IGNORECASE
 )
 _CLOSE = re.compile(_ENDS, re.IGNORECASE)
+_OF_ENDS = ("</", "[/", "◁/", "<|", "|>", "<unused", "[begin", "assistantfinal")
+"""Texts, in lower case, of which each mark at the end of reasoning has one."""
 _CLOSE_BY_WORDS = re.compile(
     rf"{_ENDS}|^(?:## Final Response|Here(?:'s| is) my response:|answer)\s", re.IGNORECASE | re.MULTILINE
 )
 _BEGUN = re.compile(r"\s*|\s*\n[^\n<]{1,60}")  # what follows the mark in a prompt, such as "Okay,"
+_LONGEST_OPENING = 200  # characters, of a mark and what follows it
 _TAG = "<think>"
 
 
@@ -39,7 +42,8 @@ def opened_by(prompt: Any) -> str:
     ('<think>\n', '', '')
     """
     text = prompt if isinstance(prompt, str) else ""
-    return next((text[mark.start() :] for mark in _OPEN.finditer(text) if _BEGUN.fullmatch(text, mark.end())), "")
+    marks = _OPEN.finditer(text, max(len(text.rstrip()) - _LONGEST_OPENING, 0))
+    return next((text[mark.start() :] for mark in marks if _BEGUN.fullmatch(text, mark.end())), "")
 
 
 def separated(reply: Reply, opening: str) -> Reply:
@@ -78,5 +82,6 @@ def separated_of_server(reply: Reply) -> Reply:
 
 def closes_unopened(reply: Reply) -> bool:
     """Return whether a reply closes reasoning that it did not open, since its prompt did."""
-    close = _CLOSE.search(reply)
+    lower = reply.lower()
+    close = _CLOSE.search(reply) if any(sign in lower for sign in _OF_ENDS) else None
     return close is not None and not reply.reasoning and not _OPEN.search(reply, 0, close.start())

@@ -1,14 +1,14 @@
 """Stand in front of the model of a run: lm_eval and the tasks reach it only through the stages of :mod:`.stages`."""
 
 import time
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
 
 from medtasks_utils.inference.client import explaining_failures
-from medtasks_utils.inference.replies import as_reply
 from medtasks_utils.inference.reply_store import Arguments, ReplyStore
 from medtasks_utils.writing import Settings
 
@@ -16,7 +16,6 @@ from .api_batch import ApiBatch
 from .in_process import Ends
 from .lm_eval_names import LM, Instance, TemplateAPI
 from .models import ask_in_step, is_one_of, number_processes, seed_of
-from .reasoning import closes_unopened
 from .server_model import attempts_of, can_be_asked_singly, endpoint_of, learn_context
 from .stages import Stages
 
@@ -29,6 +28,8 @@ class RunModel:
 
     Attributes:
         model: the model itself.
+        stages: the stages of its requests.
+        thread: what reads replies while the model answers further requests.
         batch: the requests to a server, if the model sends them as lm_eval's API models do; else None.
 
     Args:
@@ -43,12 +44,13 @@ class RunModel:
     ) -> None:
         self.model: LM = model
         self._store = store
-        self._stages = Stages(model, store, ours)
+        self.stages = Stages(model, store, ours)
+        self.thread = ThreadPoolExecutor(1)
+        self._unanswered: dict[Any, list[Instance]] = defaultdict(list)  # by prompt, for models that call their hook
         self._ends = Ends(model)
-        self._closes_unopened: Counter[bool] = Counter()
         self.batch = None
         if can_be_asked_singly(model):
-            self.batch = ApiBatch(model, self._stages, attempts_of(model, arguments))
+            self.batch = ApiBatch(model, self.stages, attempts_of(model, arguments))
         # vLLM calls its cache hook with settings that no request had; other models call it at the end or never.
         self._calls_hook = is_one_of(model, "TemplateAPI", "HFLM")
 
@@ -69,7 +71,8 @@ class RunModel:
             with self._ends.keeping_marks():
                 yield
         finally:
-            model.set_cache_hook(self._stages.cache_hook)
+            model.set_cache_hook(self.stages.cache_hook)
+            self.thread.shutdown(wait=False, cancel_futures=True)
             if store and has_several_processes:  # the first process ends the run for all
                 store.close()
 
@@ -79,22 +82,12 @@ class RunModel:
         """Return the reply to each request."""
         has_pictures = any(len(request.args) != 2 for request in requests)
         if self.batch is None or has_pictures:
-            replies = self._answer("generate_until", requests)
-        else:
-            replies = self.batch.replies_to(requests)
-        for request, reply in zip(requests, map(as_reply, replies), strict=True):
-            if not isinstance(request.args[0], str) and reply.ended != "length":
-                self._closes_unopened[closes_unopened(reply)] += 1
-        return replies
-
-    @property
-    def begins_in_reasoning(self) -> bool:
-        """True if more than half of the finished replies to prompts that a server renders close unopened reasoning."""
-        return self._closes_unopened[True] > self._closes_unopened[False]
+            return self._answer("generate_until", requests)
+        return self.batch.replies_to(requests)
 
     def loglikelihood(self, requests: Sequence[Instance]) -> list[Any]:
         """Return the log-likelihood of each continuation, and whether it is the most likely one."""
-        has_others = not self._stages.are_ours(requests)  # whose prompts may be empty, or longer than the context
+        has_others = not self.stages.are_ours(requests)  # whose prompts may be empty, or longer than the context
         if self.batch is None or has_others or type(self.model).loglikelihood is not TemplateAPI.loglikelihood:
             return self._answer("loglikelihood", requests)
         return self.batch.replies_to(requests)
@@ -102,9 +95,11 @@ class RunModel:
     def add_partial(self, method: str, arguments: Arguments, reply: Any) -> None:
         """Pass a new reply to the cache of ``--use_cache``, and store it, as the cache hook of the model."""
         reply = self._ends.of(arguments[0], reply)
-        self._stages.cache_hook.add_partial(method, arguments, reply)
+        self.stages.cache_hook.add_partial(method, arguments, reply)
         if self._calls_hook and method in ("generate_until", "loglikelihood"):
-            self._stages.keep(method, arguments, [reply])
+            self.stages.keep(method, arguments, [reply])
+            if waiting := self._unanswered[arguments[0]]:
+                self.stages.answered(waiting.pop(), reply)
 
     # ---- requests that are sent together
 
@@ -114,18 +109,26 @@ class RunModel:
         A model that calls its cache hook in time gets them in one batch.
         """
         known = [
-            self._stages.without_model(method, request.task_name, request.args, getattr(request, "first", None))
+            self.stages.without_model(method, request.task_name, request.args, getattr(request, "first", None))
             for request in requests
         ]
-        self._stages.explain()
+        self.stages.explain()
         replies = [of_request and of_request[0] for of_request in known]
-        to_send = [place for place, of_request in enumerate(known) if of_request is None]
+        to_send = []
+        for place, (request, reply) in enumerate(zip(requests, replies, strict=True)):
+            if reply is not None:
+                self.stages.answered(request, reply)
+            else:
+                to_send.append(place)
+                self._unanswered[request.args[0]].append(request)
         for piece in _pieces(to_send) if self._store and not self._calls_hook else [to_send]:
             new_replies = self._ask(method, [requests[place] for place in piece], requests)
             for place, reply in zip(piece, new_replies, strict=True):
                 replies[place] = reply
                 if not self._calls_hook:
-                    self._stages.keep(method, requests[place].args, [reply])
+                    self.stages.keep(method, requests[place].args, [reply])
+                    self.stages.answered(requests[place], reply)
+        self._unanswered.clear()
         return replies
 
     def _ask(self, method: str, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:

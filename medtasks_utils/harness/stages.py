@@ -8,10 +8,12 @@
                            other models by their own method           run_model.RunModel
     4  ends                how replies in this process ended          in_process.Ends
     5  the store           new replies are kept                       Stages.keep
+    6  the filters         the answer in each reply is read           early_reading.EarlyReading
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -22,6 +24,7 @@ from medtasks_utils.inference.reply_store import Arguments, ReplyStore
 
 from .lm_eval_names import LM, Instance
 from .models import refusal_of
+from .reasoning import closes_unopened
 
 
 class Stages:
@@ -29,7 +32,7 @@ class Stages:
 
     Attributes:
         cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
-        keeps: True if replies are stored.
+        readers: by task, what is told of each request whose reply, the last of its conversation, is known.
 
     Args:
         model: the model.
@@ -41,6 +44,8 @@ class Stages:
         self._model, self._store, self._ours = model, store, ours
         self.keeps = store is not None
         self.cache_hook = model.cache_hook
+        self.readers: dict[str, Callable[[Instance, Any], None]] = {}
+        self._closes_unopened: Counter[bool] = Counter()
 
     def without_model(
         self, method: str, task: str, arguments: Arguments, first: Arguments | None = None
@@ -78,6 +83,18 @@ class Stages:
         """Store the replies to a request."""
         if self._store:
             self._store.put(method, arguments, replies)
+
+    def answered(self, request: Instance, reply: Any) -> None:
+        """Tell the task of a request that its reply, the last of its conversation, is known."""
+        if isinstance(reply, Reply) and not isinstance(request.args[0], str) and reply.ended != "length":
+            self._closes_unopened[closes_unopened(reply)] += 1
+        if reader := self.readers.get(request.task_name):
+            reader(request, reply)
+
+    @property
+    def begins_in_reasoning(self) -> bool:
+        """True if more than half of the finished replies to prompts that a server renders close unopened reasoning."""
+        return self._closes_unopened[True] > self._closes_unopened[False]
 
 
 def refused(task: str, arguments: Arguments, reason: str, ended: End = "unknown") -> list[Reply]:

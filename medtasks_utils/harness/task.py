@@ -33,15 +33,15 @@ from medtasks_utils.writing import JsonObject, Settings, counted, digest
 from . import generations
 from .aggregates import HarnessAggregation, combined
 from .chat_template import ChatTemplate
-from .confidences import confidence_metrics, of_answers, of_choices
-from .fields import OURS, bind_filters, checked_fields, filters_as_signed, metrics_of
+from .early_reading import EarlyReading
+from .fields import OURS, bind_filters, checked_fields, filters_as_signed, metrics_of, readings_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .log_likelihoods import check_log_likelihoods
 from .models import may_reason, runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
 from .reasoning import opened_by, separated, separated_of_server
 from .rendering import check_templates, index_or_text, index_or_texts, rendered
-from .run_model import current_run
+from .run_model import RunModel, current_run
 from .settings import check_room, warn_of_cut_reasoning, without_nulls
 from .signature import (
     NO_VALUE,
@@ -109,11 +109,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             does not support.
     """
 
-    model: LM | None = None  # set when requests are built
+    model: LM | None = None  # these two are set when requests are built
+    _run: RunModel | None = None
     with_batch_scores = True  # False while the scores of explanations are not needed yet
     fewshot_seed: int | None = None
     _has_chat_template = False
     _template: ChatTemplate | None = None
+    _early: EarlyReading | None = None
     _scorer: BatchScorer | None = None
     _limit: int | None = None
 
@@ -292,7 +294,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
-        run = current_run.get()
+        run = self._run = current_run.get()
         self.model = run.model if run else None
         if self.model is not None and self.generates and runs_in_process(self.model):
             self._leave_nothing_to_a_server(self.model)
@@ -324,6 +326,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             generations.make_independent(self.task_name, self.instances, self.model, have_prompts, in_one_request)
         if self.turns:
             self.turns.requests_are_built()
+        self._early = None
+        if run and self.generates and (run.batch or not self.turns):
+            self._early = EarlyReading(self._read_now, readings_of(self._filters), run.thread)
+            run.stages.readers[self.task_name] = self._read_early
 
     def _leave_nothing_to_a_server(self, model: LM) -> None:
         """Replace the generation settings that are None, since a model in this process has no server that sets them."""
@@ -495,7 +501,25 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """The names of the filters whose answers are scored."""
         return [ensemble.name for ensemble in self._filters]
 
+    def _response(self, request: Instance, reply: Any) -> Reply:
+        """Return what is read of a request's reply: without its reasoning, or the last one of its conversation."""
+        if self.turns:
+            response = self.turns.response_to(request)
+        else:
+            response = separated(as_reply(reply), opened_by(request.args[0]))
+        begins_in_reasoning = self._run is not None and self._run.stages.begins_in_reasoning
+        return separated_of_server(response) if begins_in_reasoning else response
+
+    def _read_early(self, request: Instance, reply: Any) -> None:
+        """Begin to read the reply to a request, the last of its conversation."""
+        if self._early:
+            self._early.begin(lambda: self._response(request, reply), request.doc)
+
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
+        """Return the answer in a response, which may have been read early."""
+        return (self._early.take if self._early else self._read_now)(reading, response, doc)
+
+    def _read_now(self, reading: str, response: str, doc: Example) -> Answer:
         """Read the answer in a response, ignoring its tool calls, by the ``strict`` or ``flexible`` reading."""
         text = self.turns.without_calls(response) if self.turns else response
         return self.benchmark.answer_read(reading, text, doc)
@@ -519,16 +543,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             return
         for name in ("failure", "without_text"):  # of an earlier batch
             self.config.metadata.pop(name, None)
-        for instance in self.instances:
-            # With several processes, lm_eval pads the last request of a process with extra responses.
-            reply = as_reply(instance.resps[0])
-            instance.resps = [reply if self.turns else separated(reply, opened_by(instance.args[0]))]
         if self.turns:
             self.turns.finish()
-        run = current_run.get()
-        if run and run.begins_in_reasoning:
-            for instance in self.instances:
-                instance.resps = [separated_of_server(instance.resps[0])]
+        if self._early:
+            self._early.finish()
+        for instance in self.instances:
+            # With several processes, lm_eval pads the last request of a process with extra responses.
+            instance.resps = [self._response(instance, instance.resps[0])]
         replies = [instance.resps[0] for instance in self.instances]
         refused = [reply for reply in replies if reply.refusal]
         filtered = sum(reply.ended == "filter" for reply in refused)

@@ -125,8 +125,6 @@ class ToolTurns:
             self._in_batches(unfinished)
         elif unfinished:  # their first replies came from lm_eval's cache
             self._batch.replies_to(unfinished)
-        for instance in self._task.instances:
-            instance.resps = [_in_all(instance.conversation.reply, instance.replies)]
 
     @contextmanager
     def conversing(self) -> Iterator[NextPrompt]:
@@ -175,6 +173,10 @@ class ToolTurns:
             )
 
     # ---- answers and samples
+
+    def response_to(self, first: Instance) -> Reply:
+        """Return the last reply of a conversation, given its first request, with what all of its replies took."""
+        return _in_all(first.conversation.reply, first.replies)
 
     def without_calls(self, response: str) -> str:
         """Return a response without the text of its calls, which cannot contain the answer."""
