@@ -1,5 +1,6 @@
 """Stand in front of the model of a run: lm_eval and the tasks reach it only through the stages of :mod:`.stages`."""
 
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
@@ -19,6 +20,7 @@ from .models import ask_in_step, is_one_of, number_processes, seed_of
 from .server_model import attempts_of, can_be_asked_singly, endpoint_of, learn_context
 from .stages import Stages
 
+_SWITCH_INTERVAL = 0.0005  # seconds; by default, a thread that reads holds up requests for ten times as long
 _FIRST_PIECE = 64  # number of requests in the first batch
 _PIECE_SECONDS = 120.0  # about the time that a crash loses, for a model that returns the replies to a batch together
 
@@ -67,12 +69,15 @@ class RunModel:
         if store:
             store.begin(seed_of(model, {}), has_several_processes)
         model.set_cache_hook(self)
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_INTERVAL)
         try:
             with self._ends.keeping_marks():
                 yield
         finally:
             model.set_cache_hook(self.stages.cache_hook)
             self.thread.shutdown(wait=False, cancel_futures=True)
+            sys.setswitchinterval(interval)
             if store and has_several_processes:  # the first process ends the run for all
                 store.close()
 
