@@ -26,7 +26,6 @@ from scale import write_rows
 
 _HERE = Path(__file__).parents[1]
 _AT_ONCE = 64
-_CHANGING = ("doc_hash", "prompt_hash", "target_hash")
 _STEPS = (
     "The presentation makes option {} worth a second look, since the history points to it.",
     "However, ({}) would be expected to show a normal count, which is not what we see here.",
@@ -95,7 +94,7 @@ def measured(checkout: Path, data: Path, output: Path, seconds: float, length: i
 
 
 def saved(output: Path) -> Any:
-    """What a run has saved but for times and hashes of the data's place."""
+    """The scores and samples of a run."""
     (results,) = (json.loads(path.read_bytes()) for path in output.rglob("results_*.json"))
     (samples,) = (path.read_text("utf-8").splitlines() for path in output.rglob("samples_*.jsonl"))
     return results["results"], [json.loads(line) for line in samples]
@@ -121,8 +120,8 @@ def main() -> None:
                     output = Path(name, f"{which}{seconds}{''.join(more)}", "out")
                     output.parent.mkdir()
                     columns = measured(checkout, data, output, seconds, given.length, *more)
-                    label = " ".join([which, *more])
-                    print(f"| {seconds:g} s | {label} | " + " | ".join(f"{value:.1f}" for value in columns) + " |", flush=True)
+                    cells = [f"{seconds:g} s", " ".join([which, *more]), *(f"{value:.1f}" for value in columns)]
+                    print(f"| {' | '.join(cells)} |", flush=True)
                     kept.append(saved(output))
             if any(run != kept[0] for run in kept):
                 sys.exit("samples or scores differ")

@@ -56,6 +56,7 @@ class ApiBatch:
         """Hold all conversations to their end, and return the first reply, or the log-likelihood, to each request."""
         endpoint = endpoint_of(self._model, self._attempts)
         with ExitStack() as stack:
+            self._writer = stack.enter_context(ThreadPoolExecutor(1))
             threads = stack.enter_context(ThreadPoolExecutor(max(_MIN_THREADS, endpoint.at_once)))
             next_prompts = {task: stack.enter_context(conversing()) for task, conversing in self._conversations.items()}
             # After a failure, no call may start while the tools close.
@@ -138,7 +139,7 @@ class ApiBatch:
             raise
         self._answered += 1
         self._stages.cache_hook.add_partial(method, arguments, replies[0])
-        self._stages.keep(method, arguments, replies)
+        await asyncio.get_running_loop().run_in_executor(self._writer, self._stages.keep, method, arguments, replies)
         return replies
 
     async def _sent(self, client: Client, arguments: tuple[Any, Settings]) -> list[Reply]:

@@ -27,7 +27,7 @@ class EarlyReading:
         self._answers: dict[tuple[str, str, int], Answer] = {}
 
     def begin(self, response: Callable[[], str], doc: Example) -> None:
-        """Read a response, which the function returns, in the thread; the filters will meet the error of one that fails."""
+        """Read a response, which the function returns, in the thread; an error shows when a filter asks for it."""
         self._begun.append(self._thread.submit(self._add, response, doc))
 
     def _add(self, response: Callable[[], str], doc: Example) -> None:

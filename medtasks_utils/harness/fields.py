@@ -6,7 +6,6 @@ A field that tasks of this package do not support is a one-line error before the
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -278,7 +277,7 @@ def bind_filters(benchmark: Benchmark[Any], ensemble: FilterEnsemble, read: Call
 
 def readings_of(ensembles: Iterable[FilterEnsemble]) -> set[str]:
     """Return the readings, ``strict`` and ``flexible``, of the filters that :func:`bind_filters` has prepared."""
-    steps = chain.from_iterable(ensemble.filters for ensemble in ensembles)
+    steps = [make_filter for ensemble in ensembles for make_filter in ensemble.filters]
     return {make_filter.keywords["reading"] for make_filter in steps if make_filter.func is ReadFilter}
 
 

@@ -120,7 +120,7 @@ def archive(target: Path, head: Any, sources: Mapping[Path, Sequence[bytes] | No
                     left_to_move[line] -= 1
                 for start in range(0, len(moved), _MEMBER_LINES):
                     text = b"\n".join([line_of(head), *moved[start : start + _MEMBER_LINES], b""])
-                    file.write(gzip.compress(text, 6, mtime=0))
+                    file.write(gzip.compress(text, 1, mtime=0))
                 file.flush()
                 os.fsync(file.fileno())
                 if staying:
