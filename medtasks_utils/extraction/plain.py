@@ -7,6 +7,7 @@ from functools import lru_cache
 from itertools import islice, pairwise
 
 from .patterns import later, rewriter
+from .reasoning_marks import AT_END, SIGNS, TOKENS_AT_START, WORDS_AT_START
 from .think import TAG, final_text
 
 BOLD, JOINED = "\x01", "\x02"
@@ -25,16 +26,8 @@ _SIGNS = {
     **dict.fromkeys(map(ord, "−‑‐"), "-"),
     ord("،"): ",",
 }
-# Marks of reasoning other than think tags: those at its end, after which the answer follows, and those at its start.
-_SOLUTION = later(
-    r"<\|begin_of_solution\|>|<\|end_of_thought\|>|</reasoning>|</thinking>|</thought>|</analysis>|</scratchpad>"
-    r"|\[/THINK\]|<\|channel\|>final(?:<\|message\|>)?|(?<=\S)assistantfinal(?=\W|[A-Z])|◁/think▷",
-    re.IGNORECASE,
-)
-_REASONING = later(
-    r"<\|begin_of_thought\|>|<reasoning>|<thinking>|<thought>|<scratchpad>|\[THINK\]|<\|channel\|>analysis|◁think▷"
-)
-_OF_REASONING = ("<|", "</", "<r", "<t", "<s", "[THINK]", "[/", "◁", "assistantfinal")  # each mark has one of them
+_SOLUTION = later(AT_END, re.IGNORECASE)
+_REASONING = later(f"{TOKENS_AT_START}|{WORDS_AT_START}", re.IGNORECASE)
 _unified = rewriter(
     {
         r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)": ("\n", "\r| \n|<b|<B"),
@@ -127,7 +120,8 @@ def stated(text: str) -> str:
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
     ('\nC', '', ' So 3.')
     """
-    if not any(sign in text for sign in _OF_REASONING):
+    lower = text.lower()
+    if not any(sign in lower for sign in SIGNS):
         return text
     ends = list(islice(_SOLUTION.finditer(text), 200))
     last = ends[-1] if ends else None

@@ -42,7 +42,7 @@ class Evaluation:
         results: lm_eval's results; None before they are known, and in all processes but the first.
         path: the results file; None if it was not requested, or could not be saved.
         unsaved: messages of errors that occurred while saving, as keys, in order.
-        provenance: what the results' configuration says of the model besides what lm_eval writes.
+        device: the device of a transformers model; None for other models.
         has_model: True from the time when the model is loaded.
         problem: a line that says what could not be saved or scored; None if there was no problem.
         keeps: True if replies are kept next to the output.
@@ -55,6 +55,7 @@ class Evaluation:
     path: Path | None = None
     problem: str | None = None
     store: ReplyStore | None = None
+    device: str | None = None
 
     def __init__(
         self,
@@ -74,7 +75,6 @@ class Evaluation:
         self.config = config
         self.unsaved: dict[str, None] = {}
         self.spent: JsonObject = {}
-        self.provenance: JsonObject = {}
         self.has_model = False
         if "completions" in config.model and config.model_args.get("seed", "") is None:
             del config.model_args["seed"]  # lm_eval's API models take only a number
@@ -188,7 +188,8 @@ class Evaluation:
         if self.store and self.store.reused:
             self.spent["answers_taken_over"] = self.store.reused
         self.seconds = time.perf_counter() - self._start
-        results = {**results, "config": {**results["config"], **self.provenance}}
+        if self.device:
+            results = {**results, "config": {**results["config"], "device": self.device}}
         sys.stdout = io.StringIO()  # hides lm_eval's table, whose first line shows API keys
         self.results = SECRETS.scrub({**results, **({"medtasks": self.spent} if self.spent else {})})
         return self.results

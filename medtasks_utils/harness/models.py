@@ -1,18 +1,17 @@
 """Provide what the other modules need to know about any model: its kind, its seed, its context, its processes."""
 
 import atexit
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError, logger, reason_of
-from medtasks_utils.writing import JsonObject, Settings
+from medtasks_utils.writing import Settings
 
 from .lm_eval_names import LM, EvaluatorConfig, Instance, TemplateAPI, get_model
+from .reasoning import is_marked_by
 from .server_model import is_api
 
 Asking = Callable[[Sequence[Instance]], Sequence[Any]]
@@ -25,7 +24,6 @@ IN_PROCESS = (*HF, "vllm")
 
 _OF_TEMPLATES = ("reasoning_effort", "thinking", "thinking_budget", "chat_template_kwargs")
 """Arguments of chat templates, as servers take them."""
-_REASONING = re.compile(r"think>|\[THINK\]|<\|channel|<\|think")  # also of Ministral, gpt-oss and Gemma 4
 _DEFAULT_DEVICE = "cuda:0"  # lm_eval uses it only if it exists
 _DEVICES = ("cuda", "cpu", "mps", "xpu", "npu", "hpu")
 
@@ -49,7 +47,7 @@ def may_reason(model: LM, template: str) -> bool:
         "enable_thinking": getattr(model, "enable_thinking", None),
         **(getattr(model, "chat_template_args", None) or {}),
     }
-    return bool(_REASONING.search(template)) and switches["enable_thinking"] is not False
+    return is_marked_by(template) and switches["enable_thinking"] is not False
 
 
 def seed_of(model: LM, settings: Settings) -> int | None:
@@ -62,21 +60,6 @@ def seed_of(model: LM, settings: Settings) -> int | None:
         return None
     seed = settings.get("seed", usual)
     return seed if isinstance(seed, int) else None
-
-
-def provenance_of(model: LM) -> JsonObject:
-    """Return what results say of a model in this process that lm_eval does not find out, or takes from flags."""
-    if is_one_of(model, "HFLM"):
-        return {"device": str(model.device)}
-    with suppress(AttributeError):  # several engines, each in a process of its own, or another release
-        config = model.model.llm_engine.vllm_config
-        return {
-            "device": config.device_config.device_type,
-            "model_dtype": str(config.model_config.dtype),
-            "model_revision": config.model_config.revision,
-            "vllm_version": version("vllm"),
-        }
-    return {}
 
 
 # ---- processes

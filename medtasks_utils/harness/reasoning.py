@@ -6,30 +6,22 @@ What is moved to a reply's ``reasoning`` is what a server with a reasoning parse
 import re
 from typing import Any
 
+from medtasks_utils.extraction.reasoning_marks import AT_END, SIGNS, TOKENS_AT_START, WORDS_AT_START
 from medtasks_utils.inference.replies import Reply
 
-_OF_TOKENS = (
-    r"[\[◁]think[\]▷]|<seed:think>|<\|channel\|>analysis(?:<\|message\|>)?|<\|channel>thought|<\|START_THINKING\|>"
-    r"|<\|inner_prefix\|>|<unused94>(?:thought)?|<\|im_start\|>think\b|<\|open\|>think<\|sep\|>"
-    r"|\Aanalysis(?=(?-i:[A-Z]))"  # without its special tokens
-)
-_OF_WORDS = r"<(?:thinking|thought|reasoning)>|<\|begin_of_thought\|>|Here are my reasoning steps:"
-_ENDS = (
-    r"[<\[◁]/(?:seed:)?(?:think|thinking|thought|reasoning)[>\]▷]|<\|end_of_thought\|>|<channel\|>|<\|END_THINKING\|>"
-    r"|<\|inner_suffix\|>|<unused95>|<\|im_start\|>answer\b|<\|close\|>think<\|sep\|>|\[BEGIN FINAL RESPONSE\]"
-    r"|<\|channel\|>final(?:<\|message\|>)?|(?=<\|channel\|>commentary)|(?<=\S)assistantfinal(?=\W|(?-i:[A-Z]))"
-)
+_OF_TOKENS = rf"{TOKENS_AT_START}|\Aanalysis(?=(?-i:[A-Z]))"  # gpt-oss without its special tokens
+_OF_WORDS = rf"{WORDS_AT_START}|Here are my reasoning steps:"
+_ENDS = rf"</think>|{AT_END}|(?=<\|channel\|>commentary)"
 _OPEN = re.compile(rf"{_OF_TOKENS}|{_OF_WORDS}|<think>", re.IGNORECASE)
 _BY_TOKENS = re.compile(rf"\s*(?:{_OF_TOKENS})", re.IGNORECASE)
 _BY_WORDS = re.compile(
     rf"\s*(?:{_OF_WORDS}|## Thinking\n|Here(?:'s| is) my thought process:|(?:think|thought)\n)", re.IGNORECASE
 )
 _CLOSE = re.compile(_ENDS, re.IGNORECASE)
-_OF_ENDS = ("</", "[/", "◁/", "<|", "|>", "<unused", "[begin", "assistantfinal")
-"""Texts, in lower case, of which each mark at the end of reasoning has one."""
 _CLOSE_BY_WORDS = re.compile(
     rf"{_ENDS}|^(?:## Final Response|Here(?:'s| is) my response:|answer)\s", re.IGNORECASE | re.MULTILINE
 )
+_IN_TEMPLATES = re.compile(rf"{_OF_TOKENS}|</?think>|<\|think|<\|channel", re.IGNORECASE)
 _BEGUN = re.compile(r"\s*|\s*\n[^\n<]{1,60}")  # what follows the mark in a prompt, such as "Okay,"
 _LONGEST_OPENING = 200  # characters, of a mark and what follows it
 _TAG = "<think>"
@@ -44,6 +36,11 @@ def opened_by(prompt: Any) -> str:
     text = prompt if isinstance(prompt, str) else ""
     marks = _OPEN.finditer(text, max(len(text.rstrip()) - _LONGEST_OPENING, 0))
     return next((text[mark.start() :] for mark in marks if _BEGUN.fullmatch(text, mark.end())), "")
+
+
+def is_marked_by(template: str) -> bool:
+    """Return whether a chat template has marks of reasoning."""
+    return _IN_TEMPLATES.search(template) is not None
 
 
 def separated(reply: Reply, opening: str) -> Reply:
@@ -83,5 +80,5 @@ def separated_of_server(reply: Reply) -> Reply:
 def closes_unopened(reply: Reply) -> bool:
     """Return whether a reply closes reasoning that it did not open, since its prompt did."""
     lower = reply.lower()
-    close = _CLOSE.search(reply) if any(sign in lower for sign in _OF_ENDS) else None
+    close = _CLOSE.search(reply) if any(sign in lower for sign in SIGNS) else None
     return close is not None and not reply.reasoning and not _OPEN.search(reply, 0, close.start())

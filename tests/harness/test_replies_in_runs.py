@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,14 +15,14 @@ from given import FILE, each_row, medmcqa_rows, table, write_rows
 from lm_eval.api.model import CacheHook
 from lm_eval.api.registry import get_model
 from local_server import HANG_UP, Answer, Fault, LocalServer, Request, completion
-from running import Scripted, evaluate, model_of, samples, saved_results, saved_samples
+from running import evaluate, model_of, samples, saved_results, saved_samples
 from scripts import echoed, in_turn, refusal, together
 from tool_caller import tagged
 
 from medtasks_utils.benchmarks.medmcqa.benchmark import MedMCQA
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.early_reading import EarlyReading
-from medtasks_utils.harness.models import context_in_process, provenance_of
+from medtasks_utils.harness.models import context_in_process
 
 RIGHT = "\\boxed{A}"
 
@@ -310,16 +309,6 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
     assert sorted(repeated["tokens"]) == [0, 1, 2]
     assert not {"generate_until", "_model_generate"} & vars(model).keys()
     assert type(model.cache_hook) is CacheHook
-
-
-def test_results_say_what_vllm_was(monkeypatch):
-    monkeypatch.setattr("medtasks_utils.harness.models.version", {"vllm": "0.32.0"}.get)
-    about = SimpleNamespace(dtype="torch.bfloat16", revision="1a2b", device_type="cpu")
-    settings = SimpleNamespace(device_config=about, model_config=about)
-    engine = SimpleNamespace(llm_engine=SimpleNamespace(vllm_config=settings))
-    expected = {"device": "cpu", "model_dtype": "torch.bfloat16", "model_revision": "1a2b", "vllm_version": "0.32.0"}
-    for model, found in (engine, expected), (None, {}):  # none if there are several
-        assert provenance_of(type("VLLM", (Scripted,), {"model": model})()) == found
 
 
 @pytest.mark.torch

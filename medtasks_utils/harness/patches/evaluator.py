@@ -13,7 +13,7 @@ from typing import Any
 from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.aggregates import without_nan
 from medtasks_utils.harness.lm_eval_names import CachingLM, EvaluationTracker, TaskManager
-from medtasks_utils.harness.models import provenance_of
+from medtasks_utils.harness.models import is_one_of
 from medtasks_utils.harness.run_model import RunModel, current_run
 from medtasks_utils.harness.stepwise import evaluate_in_steps
 from medtasks_utils.writing import SECRETS, JsonObject
@@ -33,7 +33,9 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
         with ExitStack() as stack:
             model = lm.lm if isinstance(lm, CachingLM) else lm
             if evaluation:
-                evaluation.has_model, evaluation.provenance = True, provenance_of(model)
+                evaluation.has_model = True
+                if is_one_of(model, "HFLM"):  # lm_eval takes the device from the flag
+                    evaluation.device = str(model.device)
             known = (evaluation.store, ours, evaluation.config.model_args) if evaluation else (None, ours)
             run = RunModel(model, *known)
             if isinstance(lm, CachingLM):
