@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from medtasks_utils.errors import UsageError, reason_of
-from medtasks_utils.writing import JsonObject, counted
+from medtasks_utils.writing import JsonObject, counted, shortened
 
 from .lm_eval_names import LM
 from .signature import generation_as_signed
@@ -20,6 +20,7 @@ Messages = Sequence[Message]
 TODAY = date(2024, 7, 26)
 """What templates are told that today is; Llama 3's takes this date where it cannot ask."""
 _NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
+_LONGEST_QUOTED = 60  # maximum number of characters of a message in remarks
 _OF_CALLS = ("tokenize", "add_generation_prompt", "continue_final_message", "chat_template", "tools")
 """What the tokenizer's function gets beside the switches of a template."""
 
@@ -141,7 +142,7 @@ class ChatTemplate:
             return float("inf")
 
     def _rendered(self, way: Sequence[str], messages: Messages, settings: JsonObject) -> tuple[Any, list[str]]:
-        """Return the prompt and, for each message that loses words, the first that are lost."""
+        """Return the prompt and the beginning of each message that loses words."""
         for change in way:
             messages = _CHANGES[change](messages)
         prompt = self._apply(messages, **settings)
@@ -150,7 +151,7 @@ class ChatTemplate:
         words = _spaced(prompt)
         contents = [str(message.get("content") or "") for message in messages]
         lost = (each for each in contents if _spaced(each) not in words and _in_json(each) not in words)
-        return prompt, [_first_lost(_spaced(each), words) for each in lost]
+        return prompt, [shortened(_spaced(each), _LONGEST_QUOTED) for each in lost]
 
     def _by_tokenizer(self, messages: Messages, **settings: Any) -> Any:
         """Call the tokenizer's function, which takes any day for today, and takes no setting that is None."""
@@ -188,10 +189,3 @@ def _spaced(text: str) -> str:
 def _in_json(text: str) -> str:
     """Return a text as templates write it that escape it as JSON."""
     return _spaced(json.dumps(text.strip(), ensure_ascii=False)[1:-1])
-
-
-def _first_lost(text: str, rendered: str) -> str:
-    """Return the first words of a text at which it no longer is part of a rendered one, at most 60 characters."""
-    words = text.split(" ")
-    kept = next(count for count in range(len(words)) if " ".join(words[: count + 1]) not in rendered)
-    return " ".join(words[max(kept - 1, 0) :])[:60]

@@ -17,9 +17,6 @@ from .lm_eval_names import LM, Instance
 from .models import Asking, is_one_of
 from .server_model import without_thoughts
 
-Facts = JsonObject
-"""The attributes of a :class:`~medtasks_utils.inference.replies.Reply`, as far as they are known."""
-
 
 class Ends:
     """How the replies of a model end; nothing is known of a model that is of neither kind.
@@ -29,12 +26,12 @@ class Ends:
     """
 
     def __init__(self, model: LM) -> None:
-        kinds = {"HFLM": _facts_of_transformers, "VLLM": _facts_of_vllm}
+        kinds = {"HFLM": replies_of_transformers, "VLLM": replies_of_vllm}
         self._model = model
         self._read = next((read for kind, read in kinds.items() if is_one_of(model, kind)), None)
         token = getattr(model, "think_end_token", None) if self._read else None
         self._token = model.tok_decode([token], skip_special_tokens=False) if isinstance(token, int) else token or ""
-        self._generated: deque[tuple[str, Facts]] = deque()
+        self._generated: deque[Reply] = deque()  # with their reasoning, which lm_eval drops
         self._replies: dict[tuple[str, str], list[Reply]] = defaultdict(list)
 
     def replies(self, ask: Asking, requests: Sequence[Instance]) -> Sequence[Any]:
@@ -54,8 +51,7 @@ class Ends:
         """Return the text that the model has generated for a prompt, with its end."""
         if not self._generated or not isinstance(text, str):
             return text
-        generated, facts = self._generated.popleft()
-        whole = Reply(generated, **facts)
+        whole = self._generated.popleft()
         answer = without_thoughts(whole, self._token) if self._token else whole
         reply = Reply(text if answer else "", whole.ended, whole.tokens, answer.reasoning)
         self._replies[prompt, text].append(reply)
@@ -81,8 +77,7 @@ class Ends:
 
         def model_generate(**of_batch: Any) -> Any:
             output = generate(**of_batch)
-            facts = self._read(self._model, output, of_batch)  # type: ignore[misc]
-            self._generated.extend(zip(_texts(self._model, output, of_batch), facts, strict=True))
+            self._generated.extend(self._read(self._model, output, of_batch))  # type: ignore[misc]
             return output
 
         self._model._model_generate = model_generate
@@ -93,16 +88,8 @@ class Ends:
             self._generated.clear()  # something may be left after an error
 
 
-def _texts(model: LM, output: Any, settings: JsonObject) -> list[str]:
-    """Return all that was generated for each reply, with its reasoning, which lm_eval drops."""
-    if not hasattr(output, "tolist"):
-        return [request.outputs[0].text for request in output]
-    start = settings["context"].shape[1] if model.backend == "causal" else 0
-    return [model.tok_decode(row[start:]) for row in output.tolist()]
-
-
-def _facts_of_transformers(model: LM, output: Any, settings: JsonObject) -> Iterator[Facts]:
-    """Yield the attributes of each reply in a batch, and repeat an end-of-text token to the end of its row.
+def replies_of_transformers(model: LM, output: Any, settings: JsonObject) -> Iterator[Reply]:
+    """Yield each reply in a batch, and repeat its end-of-text token to the end of its row.
 
     A stop string also ends a reply; the number of tokens before it is not known.
     """
@@ -111,21 +98,22 @@ def _facts_of_transformers(model: LM, output: Any, settings: JsonObject) -> Iter
     ends = {model.eot_token_id, *(configured if isinstance(configured, list) else [configured])}
     for number, row in enumerate(output.tolist()):
         tokens = row[start:]
+        text = model.tok_decode(tokens)
         place = next((place for place, token in enumerate(tokens) if token in ends), None)
         if place is not None:
             output[number, start + place :] = model.eot_token_id  # before which lm_eval cuts the text
-            yield {"ended": "stop", "tokens": place + 1}
+            yield Reply(text, "stop", place + 1)
         elif len(tokens) < settings["max_length"] - start or any(
-            stop and stop in model.tok_decode(tokens) for stop in settings.get("stop") or ()
+            stop and stop in text for stop in settings.get("stop") or ()
         ):
-            yield {"ended": "stop"}
+            yield Reply(text, "stop")
         else:
-            yield {"ended": "length", "tokens": len(tokens)}
+            yield Reply(text, "length", len(tokens))
 
 
-def _facts_of_vllm(model: LM, output: Any, settings: JsonObject) -> Iterator[Facts]:
-    """Yield the attributes of each reply as vLLM reports them."""
+def replies_of_vllm(model: LM, output: Any, settings: JsonObject) -> Iterator[Reply]:
+    """Yield each reply as vLLM reports it."""
     for request in output:
         (reply,) = request.outputs
         known = reply.finish_reason in ("stop", "length")
-        yield {"ended": reply.finish_reason if known else "unknown", "tokens": len(reply.token_ids)}
+        yield Reply(reply.text, reply.finish_reason if known else "unknown", len(reply.token_ids))

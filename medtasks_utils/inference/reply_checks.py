@@ -84,13 +84,6 @@ def empty(exchanges: Sequence[Exchange]) -> Iterator[str]:
         yield f"empty replies that were neither cut nor filtered: {len(replies)} of {len(exchanges)}{place}"
 
 
-def filtered(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark on replies that a content filter stopped."""
-    number = sum(each.reply.ended == "filter" for each in exchanges)
-    if number:
-        yield f"replies that the server's content filter stopped: {number} of {len(exchanges)}"
-
-
 def of_another_model(exchanges: Sequence[Exchange]) -> Iterator[str]:
     """Yield a remark on replies in which the server names another model than the requested one."""
     models = Counter(each.reply.model for each in exchanges if each.reply.model)
@@ -111,17 +104,6 @@ def _is_version(name: str, requested: str) -> bool:
     if sum("/" in each for each in names) == 1:
         names = [each.rpartition("/")[2] for each in names]
     return names[1] in (names[0], _VERSION.sub("", names[0]))
-
-
-def longer_than_the_limit(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark on replies with more tokens than ``max_gen_toks``."""
-    lengths = [(each.reply.tokens or 0, each.settings.get("max_gen_toks")) for each in exchanges]
-    tokens = [length for length, limit in lengths if limit and length > limit]
-    if tokens:
-        yield (
-            f"replies with more tokens than max_gen_toks: {len(tokens)} of {len(exchanges)}, up to {max(tokens):,} "
-            "tokens; the server does not keep to the limit"
-        )
 
 
 def to_cut_prompts(exchanges: Sequence[Exchange]) -> Iterator[str]:
@@ -156,25 +138,32 @@ def equal_generations(exchanges: Sequence[Exchange]) -> Iterator[str]:
         )
 
 
-def with_their_prompt(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark on replies that repeat the question."""
-    number = sum(
-        len(question := one_line(each.question)) >= _SHORTEST_QUESTION and question in one_line(each.reply)
-        for each in exchanges
-    )
-    if number:
-        yield (
-            f"replies that repeat the whole prompt: {number} of {len(exchanges)}; the filters read it too, so let the "
-            "server return only new text"
-        )
+def _is_too_long(exchange: Exchange) -> bool:
+    limit = exchange.settings.get("max_gen_toks")
+    return limit is not None and (exchange.reply.tokens or 0) > limit
 
 
-CHECKS: Sequence[Check] = (
-    empty,
-    filtered,
-    of_another_model,
-    longer_than_the_limit,
-    to_cut_prompts,
-    equal_generations,
-    with_their_prompt,
-)
+def _repeats_its_question(exchange: Exchange) -> bool:
+    question = one_line(exchange.question)
+    return len(question) >= _SHORTEST_QUESTION and question in one_line(exchange.reply)
+
+
+_FAULTS: dict[str, tuple[Callable[[Exchange], bool], str]] = {
+    "replies that the server's content filter stopped": (lambda each: each.reply.ended == "filter", ""),
+    "replies with more tokens than max_gen_toks": (_is_too_long, "; the server does not keep to the limit"),
+    "replies that repeat the whole prompt": (
+        _repeats_its_question,
+        "; the filters read it too, so let the server return only new text",
+    ),
+}
+"""By what is said of replies, whether it is true of one, and what follows from it."""
+
+
+def with_faults(exchanges: Sequence[Exchange]) -> Iterator[str]:
+    """Yield a remark for each fault that some replies have."""
+    for fault, (has_fault, consequence) in _FAULTS.items():
+        if number := sum(map(has_fault, exchanges)):
+            yield f"{fault}: {number} of {len(exchanges)}{consequence}"
+
+
+CHECKS: Sequence[Check] = (empty, of_another_model, to_cut_prompts, equal_generations, with_faults)

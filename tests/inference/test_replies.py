@@ -11,7 +11,7 @@ from given import each_row
 from hypothesis import given
 from hypothesis import strategies as st
 
-from medtasks_utils.harness.in_process import _facts_of_transformers
+from medtasks_utils.harness.in_process import replies_of_transformers
 from medtasks_utils.harness.server_model import replies_in
 from medtasks_utils.inference.replies import NoReplyError, Reply, read_completion
 from medtasks_utils.inference.reply_checks import Exchange, failure_of, remarks_on
@@ -99,8 +99,8 @@ def test_the_end_of_a_reply_is_read_from_its_tokens(backend, ends, tokens, facts
         tok_decode=lambda tokens: "".join("." if token == 5 else "a" for token in tokens),
     )  # fmt: skip
     settings = {"context": np.zeros((1, 2)), "max_length": 6, "stop": ["."]}
-    (found,) = _facts_of_transformers(model, np.array([tokens]), settings)
-    assert [*found.values()] == facts
+    (found,) = replies_of_transformers(model, np.array([tokens]), settings)
+    assert [fact for fact in (found.ended, found.tokens) if fact is not None] == facts
 
 
 # ---- properties
