@@ -37,6 +37,9 @@ _SILENCE = 30  # seconds without a reply after which the log says so
 class ApiBatch:
     """The requests of a run to an API model.
 
+    Attributes:
+        conversations: by task with tools, the context in which its conversations go on.
+
     Args:
         model: a model for which :func:`.server_model.can_be_asked_singly` returns True.
         stages: the stages that each request passes before and after it is sent.
@@ -45,12 +48,8 @@ class ApiBatch:
 
     def __init__(self, model: LM, stages: Stages, attempts: int | None = None) -> None:
         self._model, self._stages, self._attempts = model, stages, attempts
-        self._conversations: dict[str, Conversing] = {}
+        self.conversations: dict[str, Conversing] = {}
         self._answered = 0
-
-    def join(self, task: str, conversing: Conversing) -> None:
-        """Register a task with tools, whose conversations go on in the given context."""
-        self._conversations[task] = conversing
 
     def replies_to(self, requests: Sequence[Instance]) -> list[Any]:
         """Hold all conversations to their end, and return the first reply, or the log-likelihood, to each request."""
@@ -58,7 +57,7 @@ class ApiBatch:
         with ExitStack() as stack:
             self._writer = stack.enter_context(ThreadPoolExecutor(1))
             threads = stack.enter_context(ThreadPoolExecutor(max(_MIN_THREADS, endpoint.at_once)))
-            next_prompts = {task: stack.enter_context(conversing()) for task, conversing in self._conversations.items()}
+            next_prompts = {task: stack.enter_context(conversing()) for task, conversing in self.conversations.items()}
             # After a failure, no call may start while the tools close.
             stack.callback(threads.shutdown, wait=False, cancel_futures=True)
             return run_with(endpoint, lambda client: self._converse_all(client, requests, next_prompts, threads))
@@ -89,8 +88,8 @@ class ApiBatch:
                     if prompt is None:
                         break
                     (reply,) = await self._replies(client, request, prompt)
-                self._stages.answered(request, reply)
-                bar.update()
+                    self._stages.answered(request, reply)
+                progress.count(self._stages.title(request.task_name), getattr(reply, "ended", "") == "length")
 
         titles = [self._stages.title(request.task_name) for request in requests]
         with Progress(titles, self._stages.keeps) as progress:
@@ -139,7 +138,9 @@ class ApiBatch:
             raise
         self._answered += 1
         self._stages.cache_hook.add_partial(method, arguments, replies[0])
-        await asyncio.get_running_loop().run_in_executor(self._writer, self._stages.keep, method, arguments, replies)
+        loop = asyncio.get_running_loop()
+        kept = loop.run_in_executor(self._writer, self._stages.keep, method, arguments, replies)
+        await asyncio.shield(kept)  # also if another conversation fails meanwhile
         return replies
 
     async def _sent(self, client: Client, arguments: tuple[Any, Settings]) -> list[Reply]:

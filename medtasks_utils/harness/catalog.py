@@ -16,8 +16,6 @@ from medtasks_utils.writing import JsonObject, Settings, one_line
 
 from .lm_eval_names import TaskManager, load_yaml
 
-Configuration = JsonObject
-
 _MISSPELT = 0.8
 """Minimum similarity, 0 to 1, at which a name counts as a misspelling of ours; lm_eval's names stay below 0.75."""
 
@@ -127,7 +125,7 @@ def _is_known(manager: TaskManager, name: str) -> bool:
     return bool(manager.match_tasks([name])) or name.endswith(".yaml") or Path(name).is_dir()
 
 
-def _members(manager: TaskManager, members: Iterable[str | Configuration]) -> Iterator[str]:
+def _members(manager: TaskManager, members: Iterable[str | JsonObject]) -> Iterator[str]:
     """Yield the names of all tasks in the given tasks, groups and tags, except those whose definition is in a group.
 
     Args:

@@ -1,18 +1,19 @@
 """Check and render the Jinja templates of a task, each of which is compiled once."""
 
 import ast
+from collections.abc import Callable
 from contextlib import suppress
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import Template, TemplateError
+from jinja2 import Template
 
 from medtasks_utils.benchmarks.facts import Example, TaskInfo
 from medtasks_utils.errors import DataError, reason_of
 from medtasks_utils.writing import Settings, one_line
 
 from .fields import field_error
-from .lm_eval_names import env
+from .lm_eval_names import ConfigurableTask, env
 
 _TEMPLATES = ("description", "gen_prefix", "doc_to_text", "doc_to_target", "doc_to_choice")
 
@@ -30,9 +31,10 @@ def rendered(template: str, doc: Settings) -> str:
     """
     try:
         return _compiled(template).render(**doc)
-    except TemplateError as error:
+    except Exception as error:  # an expression in a template can raise anything
         shown = one_line(template)[:200]
-        raise DataError(f"the template {shown!r}: {error}; the fields are {', '.join(doc)}") from None
+        problem = f"{shown!r} cannot be rendered: {reason_of(error)}; an example's fields are {', '.join(doc)}"
+        raise DataError(problem) from None
 
 
 def check_templates(task: TaskInfo, settings: Settings, doc: Example) -> None:
@@ -51,15 +53,16 @@ def check_templates(task: TaskInfo, settings: Settings, doc: Example) -> None:
         template = settings.get(name)
         if not isinstance(template, str) or template in doc:
             continue
-        is_constant = name == "doc_to_text" and "{" not in template  # the same prompt for every example
-        problem = "is neither a field of an example nor a template" if is_constant else ""
+        problem = ""
+        if name == "doc_to_text" and "{" not in template:  # the same prompt for every example
+            fields = ", ".join(doc)
+            problem = f"{template!r} is neither a field of an example nor a template; an example's fields are {fields}"
         try:
-            _compiled(template).render(**doc)
-        except Exception as error:  # an expression in a template can raise anything
-            problem = f"cannot be rendered: {reason_of(error)}"
+            rendered(template, doc)
+        except DataError as error:
+            problem = str(error)
         if problem:
-            shown = one_line(template)[:200]
-            raise field_error(task, settings, name, f"{shown!r} {problem}; an example's fields are {', '.join(doc)}")
+            raise field_error(task, settings, name, problem)
 
 
 def index_or_text(text: str, has_choices: bool) -> Any:
@@ -73,3 +76,24 @@ def index_or_texts(text: str, has_choices: bool) -> Any:
         with suppress(SyntaxError, ValueError):
             return ast.literal_eval(text)
     return index_or_text(text, has_choices)
+
+
+def rendering(name: str, value_of: Callable[[str, bool], Any]) -> Callable[..., Any]:
+    """Return a method of a task that returns the value of a field for an example.
+
+    Templates are rendered with the fields of the example and ``settings``, the options; lm_eval does the rest.
+
+    Args:
+        name: the name of the field.
+        value_of: a function of a rendered template, and of whether the task has choices, that returns its value.
+    """
+    method = getattr(ConfigurableTask, name.replace("gen_", "doc_to_"))
+
+    def value(self: Any, doc: Example, field: Any = None) -> Any:
+        field = getattr(self.config, name) if field is None else field
+        doc = {**doc, "settings": self.options}
+        if not isinstance(field, str) or field in doc:
+            return method(self, doc) if name == "gen_prefix" else method(self, doc, field)
+        return value_of(rendered(field, doc), self.config.doc_to_choice is not None)
+
+    return value

@@ -2,8 +2,7 @@
 
 import sys
 import time
-from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
@@ -48,7 +47,6 @@ class RunModel:
         self._store = store
         self.stages = Stages(model, store, ours)
         self.thread = ThreadPoolExecutor(1)
-        self._unanswered: dict[Any, list[Instance]] = defaultdict(list)  # by prompt, for models that call their hook
         self._ends = Ends(model)
         self.batch = None
         if can_be_asked_singly(model):
@@ -103,8 +101,6 @@ class RunModel:
         self.stages.cache_hook.add_partial(method, arguments, reply)
         if self._calls_hook and method in ("generate_until", "loglikelihood"):
             self.stages.keep(method, arguments, [reply])
-            if waiting := self._unanswered[arguments[0]]:
-                self.stages.answered(waiting.pop(), reply)
 
     # ---- requests that are sent together
 
@@ -119,21 +115,17 @@ class RunModel:
         ]
         self.stages.explain()
         replies = [of_request and of_request[0] for of_request in known]
-        to_send = []
-        for place, (request, reply) in enumerate(zip(requests, replies, strict=True)):
+        for request, reply in zip(requests, replies, strict=True):
             if reply is not None:
                 self.stages.answered(request, reply)
-            else:
-                to_send.append(place)
-                self._unanswered[request.args[0]].append(request)
+        to_send = [place for place, of_request in enumerate(known) if of_request is None]
         for piece in _pieces(to_send) if self._store and not self._calls_hook else [to_send]:
             new_replies = self._ask(method, [requests[place] for place in piece], requests)
             for place, reply in zip(piece, new_replies, strict=True):
                 replies[place] = reply
                 if not self._calls_hook:
                     self.stages.keep(method, requests[place].args, [reply])
-                    self.stages.answered(requests[place], reply)
-        self._unanswered.clear()
+                self.stages.answered(requests[place], reply)
         return replies
 
     def _ask(self, method: str, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:

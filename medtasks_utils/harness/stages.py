@@ -13,12 +13,12 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from medtasks_utils.errors import logger
-from medtasks_utils.inference.replies import End, Reply
+from medtasks_utils.inference.replies import End, Reply, as_reply
 from medtasks_utils.inference.reply_checks import Exchange
 from medtasks_utils.inference.reply_store import Arguments, ReplyStore
 
@@ -32,6 +32,7 @@ class Stages:
 
     Attributes:
         cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
+        keeps: True if replies are stored.
         readers: by task, what is told of each request whose reply, the last of its conversation, is known.
 
     Args:
@@ -86,8 +87,9 @@ class Stages:
 
     def answered(self, request: Instance, reply: Any) -> None:
         """Tell the task of a request that its reply, the last of its conversation, is known."""
-        if isinstance(reply, Reply) and not isinstance(request.args[0], str) and reply.ended != "length":
-            self._closes_unopened[closes_unopened(reply)] += 1
+        if isinstance(reply, str) and not isinstance(request.args[0], str):
+            whole = as_reply(reply)
+            self._closes_unopened[closes_unopened(whole)] += whole.ended != "length"
         if reader := self.readers.get(request.task_name):
             reader(request, reply)
 

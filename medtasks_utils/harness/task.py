@@ -10,9 +10,7 @@ lm_eval calls, in this order::
 """
 
 import ast
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -21,7 +19,6 @@ from medtasks_utils.benchmarks.answers import Answer, BatchScorer
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, Example, LoadReport, TaskInfo
-from medtasks_utils.benchmarks.shortcuts import content_hash
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
 from medtasks_utils.extraction.stated_confidence import ASKED
 from medtasks_utils.inference.replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply
@@ -33,67 +30,24 @@ from medtasks_utils.writing import JsonObject, Settings, counted, digest
 from . import generations
 from .aggregates import HarnessAggregation, combined
 from .chat_template import ChatTemplate
+from .confidences import confidence_metrics, of_answers, of_choices
 from .early_reading import EarlyReading
-from .fields import OURS, bind_filters, checked_fields, filters_as_signed, metrics_of, readings_of
+from .fields import OURS, bind_filters, checked_fields, metrics_of, readings_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .log_likelihoods import check_log_likelihoods
-from .models import may_reason, runs_in_process
+from .models import runs_in_process
 from .patches.tasks import ScoresAndDetails, prepare_harness
+from .prompt_checks import check_prompts, check_samples
 from .reasoning import opened_by, separated, separated_of_server
-from .rendering import check_templates, index_or_text, index_or_texts, rendered
+from .rendering import check_templates, index_or_text, index_or_texts, rendered, rendering
+from .rows import Rows
 from .run_model import RunModel, current_run
-from .settings import check_room, warn_of_cut_reasoning, without_nulls
-from .signature import (
-    NO_VALUE,
-    digest_of_lines,
-    generation_as_signed,
-    options_as_signed,
-    signature,
-)
-from .sources import HUB, BenchmarkFiles, source_of
+from .settings import without_nulls
+from .signing import sign
+from .sources import BenchmarkFiles, source_of
 from .stages import exchanges_of
 from .task_options import options_of, without_effect
 from .tool_turns import ToolTurns
-
-
-class Rows(Sequence[Example]):
-    """The examples of a split, with the interface that lm_eval expects of a data set.
-
-    Attributes:
-        features: an example, whose keys are the names of the fields.
-    """
-
-    def __init__(self, rows: Sequence[Example]) -> None:
-        self._rows = rows
-        self.features = rows[0]
-
-    def __len__(self) -> int:
-        return len(self._rows)
-
-    def __getitem__(self, index: Any) -> Any:
-        """Return a copy of an example, or of those in a slice, since functions of the user may modify what they get."""
-        return deepcopy(self._rows[index])
-
-
-def _rendering(name: str, value_of: Callable[[str, bool], Any]) -> Callable[..., Any]:
-    """Return a method of a task that returns the value of a field for an example.
-
-    Templates are rendered with the fields of the example and ``settings``, the options; lm_eval does the rest.
-
-    Args:
-        name: the name of the field.
-        value_of: a function of a rendered template, and of whether the task has choices, that returns its value.
-    """
-    method = getattr(ConfigurableTask, name.replace("gen_", "doc_to_"))
-
-    def value(self: "MedTask", doc: Example, field: Any = None) -> Any:
-        field = getattr(self.config, name) if field is None else field
-        doc = {**doc, "settings": self.options}
-        if not isinstance(field, str) or field in doc:
-            return method(self, doc) if name == "gen_prefix" else method(self, doc, field)
-        return value_of(rendered(field, doc), self.config.doc_to_choice is not None)
-
-    return value
 
 
 class MedTask(ConfigurableTask):  # type: ignore[misc]
@@ -113,10 +67,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     _run: RunModel | None = None
     with_batch_scores = True  # False while the scores of explanations are not needed yet
     fewshot_seed: int | None = None
-    _has_chat_template = False
-    _template: ChatTemplate | None = None
+    has_chat_template = False
+    template: ChatTemplate | None = None
     _early: EarlyReading | None = None
-    _scorer: BatchScorer | None = None
+    scorer: BatchScorer | None = None
     _limit: int | None = None
 
     def __init__(self, config: Settings) -> None:
@@ -245,10 +199,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     # ---- prompts
 
-    doc_to_text = _rendering("doc_to_text", index_or_text)
-    doc_to_target = _rendering("doc_to_target", index_or_texts)
-    doc_to_choice = _rendering("doc_to_choice", lambda text, has_choices: ast.literal_eval(text))
-    doc_to_prefix = _rendering("gen_prefix", lambda text, has_choices: text)
+    doc_to_text = rendering("doc_to_text", index_or_text)
+    doc_to_target = rendering("doc_to_target", index_or_texts)
+    doc_to_choice = rendering("doc_to_choice", lambda text, has_choices: ast.literal_eval(text))
+    doc_to_prefix = rendering("gen_prefix", lambda text, has_choices: text)
 
     def resolve_field(self, doc: Example, field: str | None = None) -> Any:
         """Return a field of the document, or a template rendered with its fields.
@@ -257,7 +211,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """
         doc = {**doc, "settings": self.options}
         text = doc[field] if field in doc else field and rendered(field, doc)
-        if text and field == self.config.description and not self._has_chat_template:
+        if text and field == self.config.description and not self.has_chat_template:
             text += self.config.fewshot_delimiter  # lm_eval adds no delimiter before the question
         return text
 
@@ -298,29 +252,29 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.model = run.model if run else None
         if self.model is not None and self.generates and runs_in_process(self.model):
             self._leave_nothing_to_a_server(self.model)
-        self._template = None
+        self.template = None
         if kwargs.get("apply_chat_template") and kwargs.get("chat_template"):
-            self._template = ChatTemplate(self.model, kwargs["chat_template"], self.options.system_role)
-            kwargs["chat_template"] = self._template
+            self.template = ChatTemplate(self.model, kwargs["chat_template"], self.options.system_role)
+            kwargs["chat_template"] = self.template
         if self.turns:
-            kwargs["chat_template"] = self.turns.prepare(self._template)
-        self._scorer = None
+            kwargs["chat_template"] = self.turns.prepare(self.template)
+        self.scorer = None
         if self.generates and not self.predict_only and self.with_batch_scores:
             processes = kwargs.get("world_size") or 1
-            self._scorer = self.benchmark.batch_scorer(self.eval_docs, processes)
+            self.scorer = self.benchmark.batch_scorer(self.eval_docs, processes)
         self._prepare_fewshot()
         if kwargs.get("samples") is not None:
-            self._check_samples(kwargs["samples"])
+            check_samples(self, kwargs["samples"])
         self._limit = kwargs.get("limit")
-        self._has_chat_template = bool(kwargs.get("apply_chat_template"))
-        self._sign(kwargs)
+        self.has_chat_template = bool(kwargs.get("apply_chat_template"))
+        sign(self, kwargs)
         if kwargs.get("cache_requests"):
             kwargs["tokenizer_name"] = f"{kwargs.get('tokenizer_name', '')}-{digest(self.config.metadata['signature'])}"
         super().build_all_requests(**kwargs)
-        for line in self._template.remarks() if self._template else ():
+        for line in self.template.remarks() if self.template else ():
             self.remark(line)
         in_one_request = self.options.repeats_in_one_request
-        self._check_prompts()
+        check_prompts(self)
         if self.generates and self.options.repeats > 1:
             have_prompts = self._reordered is not None or (in_one_request and self.turns is not None)
             generations.make_independent(self.task_name, self.instances, self.model, have_prompts, in_one_request)
@@ -328,29 +282,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.turns.requests_are_built()
         self._early = None
         if run and self.generates and (run.batch or not self.turns):
-            self._early = EarlyReading(self._read_now, readings_of(self._filters), run.thread)
-            run.stages.readers[self.task_name] = self._read_early
+            self._early = EarlyReading(self._response, self._read_now, readings_of(self._filters), run.thread)
+            run.stages.readers[self.task_name] = self._early.begin
 
     def _leave_nothing_to_a_server(self, model: LM) -> None:
         """Replace the generation settings that are None, since a model in this process has no server that sets them."""
         settings = self.config.generation_kwargs
         if None in settings.values():
             self.config.generation_kwargs = without_nulls(settings, model.max_length)
-
-    def _check_samples(self, samples: Any) -> None:
-        """Check the indices of the examples to evaluate; lm_eval would evaluate all if there are none.
-
-        Raises:
-            UsageError: for anything other than a list of different indices of examples.
-        """
-        if not isinstance(samples, list | tuple) or not samples:
-            raise UsageError(f"--samples: {self.task_name} takes a list of indices such as [0, 1], not {samples!r}")
-        last = len(self.eval_docs) - 1
-        for place, number in enumerate(samples):
-            if type(number) is not int or not 0 <= number <= last:
-                raise UsageError(f"--samples: {self.task_name} has no example {number!r}, only 0 to {last:,}")
-            if number in samples[:place]:
-                raise UsageError(f"--samples: {self.task_name}: example {number} is named twice")
 
     def doc_iterator(self, *, samples: Any = None, rank: int = 0, world_size: int = 1, **limit: Any) -> Iterator[Any]:
         """Yield the examples of a process with their indices; with a limit, the examples that the benchmark selects.
@@ -363,39 +302,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             enumerate(samples) if samples else ((each, each) for each in self.benchmark.first(examples, self._limit))
         )
         return ((index, examples[number]) for index, number in islice(numbers, rank, None, world_size))
-
-    def _check_prompts(self) -> None:
-        """Check prompts and the room for them; warn of an unused chat template, and of reasoning that may be cut.
-
-        A remark says if examples that differ have the same prompt, as by a ``doc_to_text`` that ignores them.
-
-        Raises:
-            DataError: for an empty prompt.
-            UsageError: for a maximum length of replies that leaves no room for a prompt.
-        """
-        name = self.task_name
-        shown: dict[str, set[str]] = defaultdict(set)
-        for instance in self.instances:
-            text = str(getattr(instance.args[0], "prompt", instance.args[0]))
-            shown[text].add(str([instance.doc.get(field) for field in self.benchmark.data.shown]))
-            if not text.strip() or text.endswith('"content": ""}]'):
-                raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty; check doc_to_text")
-        alike = sum(len(examples) for examples in shown.values() if len(examples) > 1)
-        if alike:
-            self.remark(f"{alike:,} examples have the prompt of another, though they differ; check doc_to_text")
-        if not self.generates and opened_by(text):
-            self.remark("the chat template opens reasoning, inside which the letters are compared")
-        model = self.model
-        if model is None or not runs_in_process(model) or not self.generates:
-            return
-        template = str(getattr(model.tokenizer, "chat_template", None) or "")
-        if template and not self._has_chat_template:
-            logger.warning("%s: the model's chat template is not used; add --apply_chat_template to use it", name)
-        length = self.config.generation_kwargs.get("max_gen_toks")
-        if isinstance(length, int):
-            check_room([(name, length)], model.max_length)
-            if self._has_chat_template and may_reason(model, template):
-                warn_of_cut_reasoning([(name, length)])
 
     @property
     def _reordered(self) -> ChoiceBenchmark[Any] | None:
@@ -429,70 +335,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             request = super().construct_requests(doc, prompt, metadata=(task, doc_id, 1), **kwargs)
             request.idx = number
             if self.turns:
-                self.turns.add_messages(request)
+                request.chat = self.turns.rendered  # so that the request cache stores them too
             requests.append(request)
         return requests
-
-    def _sign(self, settings: Settings) -> None:
-        """Add the signature of the results to the metadata, for each filter; it is equal in every process.
-
-        Args:
-            settings: the arguments of :meth:`build_all_requests`.
-        """
-        documents = [doc for _, doc in self.doc_iterator(samples=settings.get("samples"))]
-        left_out = {KNOWN_ISSUES, *self.benchmark.data.unsigned}
-        rows = [{name: value for name, value in doc.items() if name not in left_out} for doc in documents]
-        if self.benchmark.data.content:
-            self.config.metadata["content"] = content_hash(rows, self.benchmark.data.content)
-        scorers = self._scorer.signatures if self._scorer is not None else {}
-        fields = {
-            "data": {HUB: f"hub@{self.files.commit[:8]}", "sample": "sample"}.get(self.files.name, "files"),
-            "rows": digest_of_lines(rows),
-            "n": len(rows),
-            **options_as_signed(self.options),
-            "prompts": digest_of_lines(self._unformatted_prompts(documents, settings)),
-            "chat": "yes" if settings.get("apply_chat_template") else "no",
-            **({"rendered": "+".join(changes)} if (changes := self._template and self._template.changes) else {}),
-            "shots": self.config.num_fewshot or 0,
-            "gen": generation_as_signed(self.config.generation_kwargs or {}),
-            "repeats": f"{self.options.repeats}{'+in_one_request' * self.options.repeats_in_one_request}",
-            "scorers": f"{'+'.join(scorers)}#{digest(scorers)}" if scorers else NO_VALUE,
-        }
-        self.config.metadata["signature"] = {
-            name: signature(self.task_name, {**fields, "filter": signed, "v": self.VERSION}, self.benchmark.packages)
-            for name, signed in filters_as_signed(self.config, self.filter_names).items()
-        }
-        if scorers:
-            self.config.metadata["scorers"] = scorers
-
-    def _unformatted_prompts(self, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
-        """Yield what the model is told: the schemas of tools, the choices, and the prompts, or messages for a template.
-
-        Few-shot examples are drawn as one process draws them, and after that the sampler is as it was.
-        """
-        if self.turns:
-            yield self.turns.schemas
-        state = self.sampler.rnd.getstate() if self.config.num_fewshot else None
-        for doc in documents:
-            yield self.fewshot_context(
-                doc,
-                num_fewshot=self.config.num_fewshot or 0,
-                system_instruction=settings.get("system_instruction"),
-                apply_chat_template=self._has_chat_template,
-                fewshot_as_multiturn=settings.get("fewshot_as_multiturn", False),
-                chat_template=self._unrendered,
-                gen_prefix=self.doc_to_prefix(doc),
-            )
-            if not self.generates:
-                yield [self.config.target_delimiter, *self.doc_to_choice(doc)]
-        if state is not None:
-            self.sampler.rnd.setstate(state)
-
-    def _unrendered(self, messages: Any, **settings: Any) -> Any:
-        """Return messages as they are, after the first have decided how the chat template gets them."""
-        if self._template:
-            self._template.decide(messages, **settings)
-        return messages
 
     # ---- answers
 
@@ -509,11 +354,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             response = separated(as_reply(reply), opened_by(request.args[0]))
         begins_in_reasoning = self._run is not None and self._run.stages.begins_in_reasoning
         return separated_of_server(response) if begins_in_reasoning else response
-
-    def _read_early(self, request: Instance, reply: Any) -> None:
-        """Begin to read the reply to a request, the last of its conversation."""
-        if self._early:
-            self._early.begin(lambda: self._response(request, reply), request.doc)
 
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
         """Return the answer in a response, which may have been read early."""
@@ -533,13 +373,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if not self.generates:
             check_log_likelihoods(self.task_name, self.instances)
             super().apply_filters()
-            refusals = {
-                instance.doc_id: instance.resps[0].refusal or ""
-                for instance in self.instances
-                if isinstance(instance.resps[0], Reply)
-            }
             count = len({instance.doc_id for instance in self.instances})
-            self._check_refusals([*refusals.values()], count, "examples")
+            refused = {each.doc_id: each.resps[0] for each in self.instances if isinstance(each.resps[0], Reply)}
+            self._check_refusals([*refused.values()], count, "examples")
             return
         for name in ("failure", "without_text"):  # of an earlier batch
             self.config.metadata.pop(name, None)
@@ -551,9 +387,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             # With several processes, lm_eval pads the last request of a process with extra responses.
             instance.resps = [self._response(instance, instance.resps[0])]
         replies = [instance.resps[0] for instance in self.instances]
-        refused = [reply for reply in replies if reply.refusal]
-        filtered = sum(reply.ended == "filter" for reply in refused)
-        self._check_refusals([reply.refusal or "" for reply in refused], len(replies), "requests", filtered)
+        self._check_refusals([reply for reply in replies if reply.refusal], len(replies), "requests")
         model = getattr(self.model, "model", "")
         name = model if isinstance(model, str) else ""  # a model in this process has its module there
         exchanges = [exchange for instance in self.instances for exchange in exchanges_of(instance, name)]
@@ -567,9 +401,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             missing = [answer.details.get("confidence") for _, answer in answers].count(None) // len(self.filter_names)
             if missing:
                 self.remark(f"{missing} of {len(replies)} responses state no confidence; its metrics leave them out")
-        if self._scorer is not None:
-            self._scorer.score(answers)
-            self._fail(self._scorer.failure)
+        if self.scorer is not None:
+            self.scorer.score(answers)
+            self._fail(self.scorer.failure)
 
     def read_replies(self) -> list[tuple[Example, Answer]]:
         """Apply the filters to the replies of all requests, and return each answer with its example."""
@@ -588,27 +422,27 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.config.metadata["failure"] = "; ".join(filter(None, (before, reason)))
             self.remark(reason)
 
-    def _check_refusals(self, refusals: Sequence[str], count: int, what: str, filtered: int = 0) -> None:
+    def _check_refusals(self, refused: Sequence[Reply], count: int, what: str) -> None:
         """Add a remark about prompts that got no reply; if none did because of a policy, the run fails after saving.
 
         Args:
-            refusals: the reason for each prompt that got no reply.
+            refused: the empty replies to prompts that got none.
             count: the number of all requests or examples.
             what: ``requests`` or ``examples``.
-            filtered: the number of prompts that a policy forbids.
 
         Raises:
             MedtasksError: if no prompt got a reply in a task without tools, and no policy is the reason.
         """
-        if not refusals:
+        if not refused:
             return
+        filtered = sum(reply.ended == "filter" for reply in refused)
         because = f" ({filtered} because of a policy on contents)" if filtered else ""
-        reason = f"{because}; first reason: {refusals[0]}"
-        if len(refusals) == count and filtered:
+        reason = f"{because}; first reason: {refused[0].refusal}"
+        if len(refused) == count and filtered:
             self.config.metadata["failure"] = f"none of the {what} got a reply{reason}"
-        elif len(refusals) == count and not self.turns:
+        elif len(refused) == count and not self.turns:
             raise MedtasksError(f"{self.task_name}: none of the {what} got a reply{reason}")
-        self.remark(f"{len(refusals)} of {count} {what} got no reply{reason}")
+        self.remark(f"{len(refused)} of {count} {what} got no reply{reason}")
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
         """Return the answer from the last filter, with facts about its reply.

@@ -46,7 +46,7 @@ class ToolTurns:
         self._tools: dict[str, Tool] = {
             kind.name: kind(timeout=options.tool_timeout, weak_sandbox=options.weak_sandbox) for kind in options.tools
         }
-        self._rendered: Sequence[Message] = ()  # the messages of the last prompt
+        self.rendered: Sequence[Message] = ()  # the messages of the last prompt
         self._format_option = options.tool_format
 
     # ---- before the model runs
@@ -87,7 +87,7 @@ class ToolTurns:
             chat_template.tools = self._format.schemas
 
         def rendered(messages: Sequence[Message], **settings: Any) -> Any:
-            self._rendered = messages
+            self.rendered = messages
             return self._render(messages, **settings)
 
         return rendered
@@ -96,10 +96,6 @@ class ToolTurns:
     def schemas(self) -> list[JsonObject]:
         """The schemas of native tools, which the model gets beside its prompt; empty if the prompt describes them."""
         return self._format.schemas if self._format.name == "native" else []
-
-    def add_messages(self, request: Instance) -> None:
-        """Attach the messages of the last prompt to a request, so that the request cache stores them too."""
-        request.chat = self._rendered
 
     def requests_are_built(self) -> None:
         """Begin a conversation for each request; for an API model, register this object with the batch."""
@@ -111,7 +107,7 @@ class ToolTurns:
         run = current_run.get()
         self._batch = run.batch if run else None
         if self._batch:
-            self._batch.join(self._task.task_name, self.conversing)
+            self._batch.conversations[self._task.task_name] = self.conversing
 
     # ---- further turns
 

@@ -68,7 +68,7 @@ def test_every_prompt_is_equal(reference, shared):
     lines = reference("prompts")
     for (bench, run), group in groupby(lines, key=lambda line: (line["bench"], line["run"])):
         task = load(f"medmarks_{RUNS[bench][run]}", shared / "data")
-        task._has_chat_template = True
+        task.has_chat_template = True
         for line in group:
             doc = task.eval_docs[line["example_id"]]
             messages = [task.resolve_field(doc, task.config.description), task.doc_to_text(doc)]

@@ -69,7 +69,7 @@ def asked(model: Any, task: str = "medmcqa_openmed", **options: Any) -> tuple[An
 def words_of(task: str) -> list[str]:
     """The messages of the first example as the task makes them, with single spaces."""
     made = load(task)
-    made._has_chat_template = True
+    made.has_chat_template = True
     *_, messages = made._unformatted_prompts([made.eval_docs[0]], {})
     return [" ".join(message["content"].split()) for message in messages]
 

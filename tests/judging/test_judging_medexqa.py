@@ -101,7 +101,7 @@ def test_calls_in_flight_are_shared_among_processes(tmp_path):
         task = load(TASK, **options(server, tmp_path, judge_concurrency=6))
         for processes, calls in (1, 6), (3, 2), (9, 1):
             task.build_all_requests(world_size=processes)
-            assert task._scorer._settings.concurrency == calls
+            assert task.scorer._settings.concurrency == calls
 
 
 def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_saved(tmp_path, capsys, monkeypatch):

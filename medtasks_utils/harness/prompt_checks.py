@@ -1,0 +1,57 @@
+"""Check the examples that are named, the prompts of a task, and the room for them, before the model runs."""
+
+from collections import defaultdict
+from typing import Any
+
+from medtasks_utils.errors import DataError, UsageError, logger
+
+from .models import may_reason, runs_in_process
+from .reasoning import opened_by
+from .settings import check_room, warn_of_cut_reasoning
+
+
+def check_samples(task: Any, samples: Any) -> None:
+    """Check the indices of the examples to evaluate; lm_eval would evaluate all if there are none.
+
+    Raises:
+        UsageError: for anything other than a list of different indices of examples.
+    """
+    known = range(len(task.eval_docs))
+    is_list = isinstance(samples, list | tuple) and samples and all(type(number) is int for number in samples)
+    if not is_list or not set(samples) <= set(known) or len(set(samples)) < len(samples):
+        name, last = task.task_name, known[-1]
+        raise UsageError(f"--samples: {name} takes a list of different indices from 0 to {last}, not {samples!r}")
+
+
+def check_prompts(task: Any) -> None:
+    """Check prompts and the room for them; warn of an unused chat template, and of reasoning that may be cut.
+
+    A remark says if examples that differ have the same prompt, as by a ``doc_to_text`` that ignores them.
+
+    Raises:
+        DataError: for an empty prompt.
+        UsageError: for a maximum length of replies that leaves no room for a prompt.
+    """
+    name = task.task_name
+    shown: dict[str, set[str]] = defaultdict(set)
+    for instance in task.instances:
+        text = str(getattr(instance.args[0], "prompt", instance.args[0]))
+        shown[text].add(str([instance.doc.get(field) for field in task.benchmark.data.shown]))
+        if not text.strip() or text.endswith('"content": ""}]'):
+            raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty; check doc_to_text")
+    alike = sum(len(examples) for examples in shown.values() if len(examples) > 1)
+    if alike:
+        task.remark(f"{alike:,} examples have the prompt of another, though they differ; check doc_to_text")
+    if not task.generates and opened_by(text):
+        task.remark("the chat template opens reasoning, inside which the letters are compared")
+    model = task.model
+    if model is None or not runs_in_process(model) or not task.generates:
+        return
+    template = str(getattr(model.tokenizer, "chat_template", None) or "")
+    if template and not task.has_chat_template:
+        logger.warning("%s: the model's chat template is not used; add --apply_chat_template to use it", name)
+    length = task.config.generation_kwargs.get("max_gen_toks")
+    if isinstance(length, int):
+        check_room([(name, length)], model.max_length)
+        if task.has_chat_template and may_reason(model, template):
+            warn_of_cut_reasoning([(name, length)])
