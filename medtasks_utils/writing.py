@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?%?")
 
 
 def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
-    """Write a file atomically: write a temporary file in the same folder, and rename it.
+    """Write a file atomically: write a temporary file in the same folder to the disk, and rename it.
 
     The temporary file is removed if that fails. A missing folder is created. A text, or the texts of an iterable, which
     are written as they come, are encoded as UTF-8. Symbolic links are followed, the permissions of an existing file are
@@ -50,6 +50,8 @@ def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
         try:
             with temporary.open("wb") as file:
                 file.writelines(parts)
+                file.flush()
+                os.fsync(file.fileno())
             if target.exists():
                 shutil.copymode(target, temporary)
             temporary.replace(target)
