@@ -29,7 +29,7 @@ def problems(runs: Sequence[Run]) -> list[str]:
         if run.has_scores:
             for task in run.tasks.values():
                 warnings += problems_of(run, task)
-        else:
+        elif not run.notes:
             warnings.append(f"{run.name}: left out, since it has no scores (for example after --predict_only)")
     return warnings
 

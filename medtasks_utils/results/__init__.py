@@ -7,7 +7,7 @@
 """
 
 from .run import Run, TaskRun
-from .runs import as_run, merged, name_apart, read_runs, with_baseline_first
+from .runs import as_run, merged, name_apart, read_runs, united, with_baseline_first
 from .samples import Sample
 
 __all__ = [
@@ -18,5 +18,6 @@ __all__ = [
     "merged",
     "name_apart",
     "read_runs",
+    "united",
     "with_baseline_first",
 ]

@@ -236,6 +236,7 @@ class Run:
         results: the content of the results file; empty if it is missing.
         tasks: tasks by name.
         groups: groups by name.
+        notes: sentences about the run that its files do not contain, such as which parts of it failed.
     """
 
     name: str
@@ -245,6 +246,7 @@ class Run:
     results: JsonObject
     tasks: dict[str, TaskRun]
     groups: dict[str, GroupRun]
+    notes: list[str] = field(default_factory=list)
 
     def tasks_of(self, name: str) -> list[TaskRun]:
         """Return the task with this name, or those tasks of the group with this name that the run has."""
@@ -269,7 +271,7 @@ class Run:
         named = {task.metadata.get("benchmark") for task in self.tasks.values()}
         unusable = filter(None, map(benchmarks().problem, filter(named.__contains__, benchmarks())))
         missing = f"{self.path}: the samples have no results file (date: {self.date or 'none'})"
-        return [*unusable, *([] if self.results else [missing])]
+        return [*self.notes, *unusable, *([] if self.results else [missing])]
 
     @property
     def has_scores(self) -> bool:

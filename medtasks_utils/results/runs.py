@@ -164,7 +164,7 @@ def merged(runs: Sequence[Run]) -> list[Run]:
         for alike in by_setup.values():
             names = list(chain.from_iterable((*run.tasks, *run.groups) for run in alike))
             is_apart = len(alike) == 1 or len(names) > len(set(names))
-            result += alike if is_apart else [_union(alike)]
+            result += alike if is_apart else [united(alike)]
     name_apart(result)
     return result
 
@@ -219,7 +219,7 @@ def _setup(run: Run, *ignored: str) -> str:
     return repr([run.model, run.setting("model"), settings, hashes, run.has_scores])
 
 
-def _union(runs: Sequence[Run]) -> Run:
+def united(runs: Sequence[Run]) -> Run:
     """Return a copy of the first run with the tasks, durations, tokens and costs of all runs."""
     spent = {name: sum((run.spent(name) for run in runs), Counter()) for name in ("tokens", "cost")}
     seconds = "total_evaluation_time_seconds"
