@@ -1,13 +1,10 @@
 """``medtasks sweep``: run models × tasks here, on a Ray cluster or under Slurm (:mod:`medtasks_utils.sweep`)."""
 
 from dataclasses import KW_ONLY
-from operator import itemgetter
 from pathlib import Path
 
 from pydantic import PositiveInt
 from pydantic.dataclasses import dataclass
-
-from medtasks_utils.writing import table
 
 from .flags import Command, CommandResult
 
@@ -26,9 +23,9 @@ class Sweep(Command):
     """the plan, a YAML file"""
     _: KW_ONLY
     status: bool = False
-    """print the jobs, their numbers of requests and their progress, and run nothing"""
+    """print the jobs, their numbers of requests, how far they are, why they failed and what they cost; run nothing"""
     dry_run: bool = False
-    """the same as --status"""
+    """print the same, then the commands that would be started, and the scripts that Slurm would get; run nothing"""
     ray: str | None = None
     """run the jobs on a Ray cluster: its address, or auto for the cluster of this machine"""
     cpus: PositiveInt | None = None
@@ -49,15 +46,17 @@ class Sweep(Command):
         import logging
 
         from medtasks_utils.sweep.plan import read_plan
-        from medtasks_utils.sweep.scheduler import job_records, report, sweep
+        from medtasks_utils.sweep.report import tell_failures, write_report
+        from medtasks_utils.sweep.scheduler import sweep
+        from medtasks_utils.sweep.status import dry_run, job_records, status_lines
 
         logging.getLogger("lm_eval").setLevel(logging.ERROR)  # the harness's warnings are in each job's log
         plan = read_plan(self.plan)
         if self.status or self.dry_run:
             records = job_records(plan)
-            columns = ["name", "state", "answers", "requests"]
-            rows = list(map(itemgetter(*columns), records))
-            return CommandResult([table(rows, columns, left=2)], records)
+            commands = dry_run(plan) if self.dry_run else ()
+            return CommandResult([*status_lines(plan, records), *commands], records)
         failures = sweep(plan, self.cpus, self.ray)
-        page = report(plan, failures)
+        tell_failures(failures)
+        page = write_report(plan)
         return CommandResult([str(page or "no report: no job is done")], job_records(plan), failed=bool(failures))

@@ -1,7 +1,7 @@
 """Run jobs of one model in one place: start the model's servers, run the jobs, stop everything, and measure the cost.
 
 =====================  ==========================================================================================
-``MODEL/server0.log``  the output of a server; ``server0.json`` identifies its process
+``MODEL/server0.log``  the output of a server; ``server0.json`` identifies its process and its port
 ``JOB/log.txt``        the output of ``medtasks eval``
 ``JOB/job.json``       the job's state in words, and its exit code when it is over
 ``JOB/cost.json``      seconds, GPU-seconds and, by nvidia-smi, joules; concurrent jobs have equal shares
@@ -16,50 +16,45 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import ExitStack, closing, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from threading import Event
 
 import psutil
 
 from medtasks_utils.harness.task_options import FLAGS, SERVED_BY
-from medtasks_utils.writing import JsonObject, read_json, write_whole
+from medtasks_utils.writing import JsonObject, write_whole
 
-from .child_process import Process, end_group, start, stop
+from .child_process import MARK, Process, end_group, end_marked, start, stop
 from .job import Allocation, Job
+from .records import last_lines, note_end, read_record
 
-POLL_INTERVAL = 0.5  # seconds between looks at the processes
-_PROBE_TIMEOUT = 5.0  # seconds
+POLL_INTERVAL = 0.05  # seconds between looks at the processes
+_PROBE_INTERVAL, _PROBE_TIMEOUT = 0.5, 5.0  # seconds
 _SMI_TIMEOUT = 30.0  # seconds; it may have to load the driver
 _WRITE_INTERVAL = 10.0  # seconds between updates of the cost
 _MODELS = "/v1/models"  # where a server lists its models
-_KEPT = "*/answers_*.jsonl.gz"  # the replies that a job has kept, in its folder
 
 
-def run_allocation(allocation: Allocation, environment: Mapping[str, str]) -> Generator[None]:
-    """Run the jobs of an allocation that have no exit code yet, and yield while they run.
+def run_allocation(allocation: Allocation, environment: Mapping[str, str], stopping: Event | None = None) -> None:
+    """Run the jobs of an allocation that have no exit code yet, until they end or ``stopping`` is set.
 
-    The environment is in addition to that of this process. Closing the generator ends everything that it has started.
+    The environment is in addition to that of this process. Everything that was started is ended in any case.
     """
     jobs = [job for job in allocation if job.exit_code is None]
     if jobs:
-        yield from _Attempt(jobs, {**os.environ, **environment}).steps()
-
-
-def run_to_the_end(allocation: Allocation, environment: Mapping[str, str]) -> None:
-    """Run the jobs of an allocation that have no exit code yet, and wait until they end."""
-    with closing(run_allocation(allocation, environment)) as steps:
-        for _ in steps:
-            time.sleep(POLL_INTERVAL)
+        _Attempt(jobs, {**os.environ, **environment}).run(stopping or Event())
 
 
 class _Attempt:
     """An attempt to run jobs of one model, with its servers.
 
     Attributes:
-        running: by job, its process and the port of its server.
-        servers: by port, the process of the server and its log.
+        started: all processes that were started.
+        running: the processes of jobs.
+        servers: by port, the process of a server and its log; the last is the balancer, if there are replicas.
         unready: the ports of servers that have not responded yet.
     """
 
@@ -68,36 +63,35 @@ class _Attempt:
         direct = environment.get("no_proxy") or environment.get("NO_PROXY", "")
         self.environment = {**environment, "no_proxy": f"{direct},127.0.0.1"}
         self.gpus = environment.get("CUDA_VISIBLE_DEVICES", "").split(",") if self.model.gpus else []
-        self.running: dict[Job, tuple[Process, int]] = {}
+        self.started: list[Process] = []
+        self.running: dict[Job, Process] = {}
         self.servers: dict[int, tuple[Process, Path]] = {}
         self.unready: list[int] = []
-        self.stack = ExitStack()
         self.began = self.charged_at = time.monotonic()
 
-    def steps(self) -> Generator[None]:
-        """Run the jobs, and yield while there is nothing to do; at the end, record the state of the remaining jobs."""
+    def run(self, stopping: Event) -> None:
+        """Run the jobs; at the end, stop all processes at once, and record the state of the remaining jobs."""
         problem = ""
-        with self.stack:
+        try:
             if self.model.server:
                 self._start_servers(self.waiting[0].folder.parent)
-            try:
-                while not problem and (self.waiting or self.running):
-                    self.unready = [port for port in self.unready if not is_up(port)]
-                    if not self.unready:
-                        self._start_jobs()
-                    yield
-                    self._charge(_WRITE_INTERVAL)
-                    self._note_ended()
-                    problem = self._problem_of_servers()
-            finally:
-                self._charge()
-                for job in (*self.running, *self.waiting):
-                    job.note(1 if problem else None, problem or "stopped")
+            while not problem and (self.waiting or self.running) and not stopping.is_set():
+                self.unready = [port for port in self.unready if not is_up(port)]
+                if not self.unready:
+                    self._start_jobs()
+                stopping.wait(_PROBE_INTERVAL if self.unready else POLL_INTERVAL)
+                self._charge(_WRITE_INTERVAL)
+                self._note_ended()
+                problem = self._problem_of_servers()
+        finally:
+            self._charge()
+            stop(self.started, [str(log) for _, log in self.servers.values()])
+            for job in (*self.running, *self.waiting):
+                job.note(1 if problem else None, problem or "stopped")
 
     def _start(self, command: Sequence[str], log: Path, **variables: str) -> Process:
-        """Start a process that is stopped at the end of this attempt."""
         process = start(command, log, {**self.environment, **variables})
-        self.stack.callback(stop, process)
+        self.started.append(process)
         return process
 
     # ---- servers
@@ -106,22 +100,28 @@ class _Attempt:
         """Start the model's servers, each on its own GPUs; first end servers left by an earlier sweep."""
         each = self.model.resources.gpus
         for number in range(self.model.replicas):
-            mark, log = folder / f"server{number}.json", folder / f"server{number}.log"
-            left_over = read_json(mark)
-            if left_over and left_over == _identity(left_over["pid"]):
-                end_group(left_over["pid"])
-            log.unlink(missing_ok=True)
-            port = _free_port()
             own = ",".join(self.gpus[number * each : (number + 1) * each])
             variables = {"CUDA_VISIBLE_DEVICES": own} if own else {}
             if self.model.vllm and self.model.vllm.api_key:
                 variables["VLLM_API_KEY"] = self.model.vllm.api_key
-            process = self._start(self.model.server_command(port), log, **variables)
-            write_whole(mark, json.dumps(_identity(process.pid)))
-            self.servers[port] = process, log
-            self.unready.append(port)
+            mark, log = folder / f"server{number}.json", folder / f"server{number}.log"
+            _end_left_over(mark, log)
+            port = _free_port()
+            process = self._start_server(port, self.model.server_command(port), log, **variables)
+            write_whole(mark, json.dumps({**_identity(process.pid), "port": port}))
+        if len(self.servers) > 1:
+            port = _free_port()
+            command = [sys.executable, "-m", f"{__package__}.balancer", *map(str, [port, *self.servers])]
+            self._start_server(port, command, folder / "balancer.log")
         for job in self.waiting:
-            job.note(None, "waiting for its server")
+            job.note(None, "waiting for its server", since=time.time())
+
+    def _start_server(self, port: int, command: Sequence[str], log: Path, **variables: str) -> Process:
+        log.unlink(missing_ok=True)
+        process = self._start(command, log, **variables, **{MARK: str(log)})
+        self.servers[port] = process, log
+        self.unready.append(port)
+        return process
 
     def _problem_of_servers(self) -> str:
         """Return a line about a server that has ended or does not respond in time; an empty string if none."""
@@ -140,33 +140,31 @@ class _Attempt:
 
     def _start_jobs(self) -> None:
         """Start as many jobs as may run at once; the budgets of a run are started one after the other."""
-        at_once = max(len(self.servers), self.model.resources.cpus) if self.servers else 1
+        at_once = max(self.model.replicas, self.model.resources.cpus) if self.servers else 1
+        port = max(self.servers, key=list(self.servers).index, default=1)
         for job in list(self.waiting):
             if len(self.running) == at_once or any(other.run is job.run for other in self.running):
                 continue
-            self._charge()
+            self._charge(POLL_INTERVAL)
             self.waiting.remove(job)
-            _take_over_replies(job)
-            has_replies = any(job.folder.glob(_KEPT))  # also if it ended, but the sweep was killed before
-            in_use = [port for _, port in self.running.values()]
-            port = min(self.servers or [0], key=in_use.count)
+            job.note(None, "running", since=time.time(), taken=job.take_over_replies(), had=job.replies)
             hidden = job.hidden_flags
-            of_sweep = {"output_path": job.folder, "log_samples": True, "extend": has_replies}
+            has_finished = any(job.folder.glob("*/answers_*.jsonl.gz"))
+            of_sweep = {"output_path": job.folder, "log_samples": True, "extend": has_finished}
             flags = job.flags(port, **of_sweep, **dict.fromkeys(hidden))
-            command = [sys.executable, "-m", "medtasks_utils", "eval", *flags]
-            variables = {SERVED_BY: self.model.server, FLAGS: json.dumps(hidden).replace("{port}", str(port))}
-            process = self._start(command, job.folder / "log.txt", **variables)
-            self.running[job] = process, port
-            job.note(None, "running")
+            command = [sys.executable, "-m", f"{__package__}.job_process", str(job.folder), "eval", *flags]
+            variables = {SERVED_BY: job.served_by, FLAGS: json.dumps(hidden).replace("{port}", str(port))}
+            self.running[job] = self._start(command, job.folder / "log.txt", **variables)
 
     def _note_ended(self) -> None:
-        """Record the exit codes of the jobs that have ended."""
-        for job, (process, _) in list(self.running.items()):
+        """Record the exit codes of the jobs that have ended, unless they did so themselves."""
+        for job, process in list(self.running.items()):
             code = process.poll()
             if code is not None:
                 self._charge()
                 del self.running[job]
-                job.note(code, f"failed with exit code {code}" if code else "done")
+                if job.exit_code != code:
+                    note_end(job.folder, code)
 
     # ---- cost
 
@@ -188,12 +186,15 @@ class _Attempt:
         self.charged_at += seconds
 
 
-def _take_over_replies(job: Job) -> None:
-    """Copy the replies of the next smaller budget, except where the job has its own from an earlier attempt."""
-    for path in job.smaller.folder.glob(_KEPT) if job.smaller else ():
-        copy = job.folder / path.parent.name / path.name
-        if not copy.exists():
-            write_whole(copy, path.read_bytes())
+def _end_left_over(mark: Path, log: Path) -> None:
+    """End what is left of the server of an earlier sweep, and print a line about what cannot be recognised as such."""
+    left_over = read_record(mark)
+    pid, port = left_over.get("pid"), left_over.get("port")
+    if pid and _identity(pid).items() <= left_over.items():
+        end_group(pid)
+    end_marked([str(log)])
+    if port and is_up(port):
+        print(f"{mark}: something still responds at port {port}; if it is a server, end it", file=sys.stderr)
 
 
 def is_up(port: int) -> bool:
@@ -211,10 +212,10 @@ def _free_port() -> int:
 
 
 def _identity(pid: int) -> JsonObject:
-    """Return facts that identify a process uniquely; an empty dict if there is no process with this number."""
+    """Return facts that identify a process uniquely; they fit no record if there is no process with this number."""
     with suppress(psutil.NoSuchProcess):
         return {"pid": pid, "started": psutil.Process(pid).create_time()}
-    return {}
+    return {"pid": None}
 
 
 def _watts(gpus: Sequence[str]) -> float:
@@ -228,9 +229,3 @@ def nvidia_smi(*flags: str) -> str:
     with suppress(OSError, subprocess.TimeoutExpired):
         return subprocess.run(["nvidia-smi", *flags], capture_output=True, text=True, timeout=_SMI_TIMEOUT).stdout
     return ""
-
-
-def last_lines(log: Path, count: int) -> str:
-    """Return the last lines of a log."""
-    lines = log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines()
-    return "\n".join(lines[-count:])

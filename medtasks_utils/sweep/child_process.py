@@ -1,17 +1,22 @@
-"""Start processes that end with this process, even if it crashes."""
+"""Start processes that end with this process, even if it crashes, and end those that have escaped."""
 
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-_STOP_TIMEOUT = 10.0  # seconds to end after an interrupt
+import psutil
+
+MARK = "MEDTASKS_STARTED_AS"
+"""The environment variable by which the processes of a server are recognised, whichever group they are in."""
+_STOP_TIMEOUT = 10.0  # seconds to end after a signal
 
 # Kill the process group as soon as the parent closes its end of the pipe on standard input, which also happens if it
 # crashes. The watcher's own parent ends at once, so that the command has no unknown child.
-_WATCHED = """exec 3<&0 </dev/null; ( { trap '' INT; read -r _ <&3; kill -9 0; } & ); exec "$@" 3<&-"""
+_WATCHED = """exec 3<&0 </dev/null; ( { trap '' INT TERM; read -r _ <&3; kill -9 0; } & ); exec "$@" 3<&-"""
 
 Process = subprocess.Popen[bytes]
 
@@ -30,16 +35,35 @@ def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> 
         )
 
 
-def stop(process: Process) -> None:
-    """Interrupt a process and its children as Ctrl-C does; kill them if they do not end in time."""
-    with suppress(ProcessLookupError, subprocess.TimeoutExpired):
-        os.killpg(process.pid, signal.SIGINT)
-        process.wait(_STOP_TIMEOUT)
-    end_group(process.pid)
-    process.communicate()
+def stop(processes: Sequence[Process], marks: Sequence[str]) -> None:
+    """Terminate processes and their children, all at once; kill those that do not end in time or have escaped.
+
+    The signal is SIGTERM, since Ray's workers, and what they start, do not receive an interrupt.
+    """
+    for process in processes:
+        _signal_group(process.pid, signal.SIGTERM)
+    deadline = time.monotonic() + _STOP_TIMEOUT
+    for process in processes:
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(max(0.0, deadline - time.monotonic()))
+        end_group(process.pid)
+        process.communicate()
+    end_marked(marks)
 
 
 def end_group(pid: int) -> None:
     """Kill a process group, if there still is one."""
+    _signal_group(pid, signal.SIGKILL)
+
+
+def end_marked(marks: Sequence[str]) -> None:
+    """Kill this user's processes that were started with one of the marks, and all that these have started."""
+    for process in psutil.process_iter() if marks else ():
+        with suppress(psutil.Error):
+            if process.environ().get(MARK) in marks:
+                process.kill()
+
+
+def _signal_group(pid: int, number: int) -> None:
     with suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
+        os.killpg(pid, number)

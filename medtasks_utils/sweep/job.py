@@ -1,35 +1,46 @@
 """Define a job of a sweep: one run of one model within one budget, and what its folder records about it."""
 
 import json
+import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
+from functools import cache, cached_property
 from importlib.metadata import version
-from itertools import groupby, product
+from itertools import chain, groupby, product
 from pathlib import Path
 
 from medtasks_utils.harness.task_options import DATA_KEY
-from medtasks_utils.writing import JsonObject, digest, read_json, secrets_in, write_whole
+from medtasks_utils.inference.reply_store import identity_of
+from medtasks_utils.writing import JsonObject, digest, secrets_in, write_whole
 
-from .plan import ModelPart, Plan, RunPart, as_words
+from .contents import by_content
+from .plan import ModelPart, Plan, RunPart, as_settings, as_words
+from .records import JOB_FILE, read_record
 
 NOT_STARTED = "not started"
+USAGE_ERROR = 2
+"""The exit code of a job that is not tried again."""
+
+_version = cache(version)  # which reads files each time
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Job:
     """A job, which is one ``medtasks eval`` in a folder of its own.
 
     Attributes:
         budget: the values of the generation settings for which the plan lists several values.
-        smaller: the job of the next smaller budget, whose replies it reuses if they were not cut.
+        former: folders whose replies it takes over: those of jobs of the same model that the plan no longer has and,
+            last, that of the next smaller budget.
     """
 
     plan: Plan
     model: ModelPart
     run: RunPart
     budget: JsonObject
-    smaller: "Job | None"
+    former: list[Path] = field(default_factory=list)
+    _stamp: object = None
+    _read: JsonObject = field(default_factory=dict)
 
     @property
     def variant(self) -> str:
@@ -45,20 +56,42 @@ class Job:
     def _suffix(self) -> str:
         return "".join(f",{setting}={value}" for setting, value in self.budget.items())
 
-    @cached_property
+    @property
     def folder(self) -> Path:
-        """The job's folder, whose name has a hash of everything that the results depend on."""
-        hashed = digest([self.settings, self.model.server, version("medtasks"), version("lm_eval")])
-        return self.plan.output / f"{self.name}-{hashed}"
+        """The job's folder, which stays the same when the plan changes."""
+        return self.plan.output / self.name
 
     @property
     def settings(self) -> JsonObject:
         """The flags of ``medtasks eval`` except the output folder; the run's flags override the model's."""
         metadata = {DATA_KEY: self.plan.data, **self.run.options}
+        settings = {**_generation(self.model, self.run), **self.budget}
         flags = {**self.model.settings, "tasks": self.run.tasks, "metadata": metadata, **self.run.flags}
-        if self.budget:
-            flags["gen_kwargs"] = {**flags["gen_kwargs"], **self.budget}
-        return flags
+        return {**flags, "gen_kwargs": settings}
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of what identifies its model: replies of one identity may be reused."""
+        return digest(identity_of(self._model))
+
+    @property
+    def served_by(self) -> str:
+        """What takes the place of the server's address in the model's identity; empty without a server."""
+        words = self.model.served_by
+        templates = [by_content(word, self.plan.output) for word in words if word.endswith(".jinja")]
+        return " ".join(words + templates)
+
+    @property
+    def _model(self) -> JsonObject:
+        return {"kind": self.model.model, **self.model.settings["model_args"], "base_url": self.served_by}
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A hash of everything that the results depend on: settings, the content of files, and versions."""
+        tasks = self.run.tasks if isinstance(self.run.tasks, list) else self.run.tasks.split(",")
+        settings = {**self.settings, "model_args": None, "tasks": sorted(tasks)}
+        contents = [by_content(each, self.plan.output) for each in (self._model, settings)]
+        return digest([*map(identity_of, contents), _version("medtasks"), _version("lm_eval")])
 
     def flags(self, port: int = 1, **more: object) -> list[str]:
         """Return the flags of ``medtasks eval`` as words, for a model that is served on a port."""
@@ -67,67 +100,129 @@ class Job:
     @property
     def hidden_flags(self) -> JsonObject:
         """The flags that contain a secret, which must not appear on a command line."""
-        hidden = {}
-        for name, value in self.settings.items():
-            parts = dict(part.partition("=")[::2] for part in value.split(",")) if isinstance(value, str) else value
-            if any(secrets_in(parts)):
-                hidden[name] = value
-        return hidden
+        settings = self.settings.items()
+        return {name: value for name, value in settings if any(secrets_in(_parts(value)))}
+
+    def take_over_replies(self) -> dict[str, int]:
+        """Append what is new in the replies of its former folders to its own.
+
+        Return how much of each file has been taken over, in bytes; such files only grow.
+        """
+        taken: dict[str, int] = dict(self.record.get("taken", {}))
+        for source in chain.from_iterable(folder.glob("*/answers_*.jsonl*") for folder in self.former):
+            content, own = source.read_bytes(), self.folder / source.parent.name / source.name
+            if new := content[taken.get(str(source), 0) :]:
+                write_whole(own, (own.read_bytes() if own.exists() else b"") + new)
+            taken[str(source)] = len(content)
+        return taken
 
     # ---- what its folder records
 
-    def note(self, code: int | None, state: str) -> None:
-        """Record the state in words, with the exit code if the job is over."""
-        write_whole(self.folder / "job.json", json.dumps({"code": code, "state": state}))
+    def note(self, code: int | None, state: str, **more: object) -> None:
+        """Record the state in words, with the exit code if the job is over, and ``since`` when if a sweep is at it."""
+        kept = {"fingerprint": self.fingerprint, "identity": self.identity, "taken": self.record.get("taken", {})}
+        write_whole(self.folder / JOB_FILE, json.dumps({"code": code, "state": state, **kept, **more}))
+
+    @property
+    def record(self) -> JsonObject:
+        """What was recorded last, in this or another process."""
+        path = self.folder / JOB_FILE
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            return {}
+        stamp = status.st_mtime_ns, status.st_ino
+        if stamp != self._stamp:
+            self._stamp, self._read = stamp, read_record(path)
+        return self._read
+
+    @property
+    def _current(self) -> JsonObject:
+        """The record, unless it is of the job as it was before the plan, or a file that it names, changed."""
+        return self.record if self.record.get("fingerprint") == self.fingerprint else {}
 
     @property
     def exit_code(self) -> int | None:
         """The exit code; None if the job is not over."""
-        return self._record.get("code")
+        return self._current.get("code")
 
     @property
     def state(self) -> str:
         """The last recorded state, in words."""
-        return self._record.get("state") or NOT_STARTED
+        return self._current.get("state") or NOT_STARTED
+
+    @property
+    def results(self) -> Path | None:
+        """Its latest results file; None if there is none."""
+        return max(self.folder.glob("*/results_*.json"), key=lambda path: path.name, default=None)
 
     @property
     def is_done(self) -> bool:
         """True if its last process ended with exit code 0, and the results are there."""
-        return self.exit_code == 0 and any(self.folder.glob("*/results_*.json"))
+        return self.exit_code == 0 and self.results is not None
+
+    @property
+    def replies(self) -> int:
+        """The number of replies that its unfinished run has so far."""
+        return sum(path.read_bytes().count(b"\n") for path in self.folder.glob("*/answers_*.jsonl"))
 
     @property
     def cost(self) -> dict[str, float]:
         """The cost so far, of all attempts: seconds, GPU-seconds and joules."""
-        return read_json(self.folder / "cost.json")
-
-    @property
-    def _record(self) -> JsonObject:
-        return read_json(self.folder / "job.json")
+        return read_record(self.folder / "cost.json")
 
 
 Allocation = tuple[Job, ...]
 """Jobs of one model that get resources together, since they share a server, or reuse each other's replies."""
 
 
+def note_waiting(allocation: Allocation, state: str, code: int | None = None) -> None:
+    """Record a state of those jobs of an allocation that are not over, unless it is recorded already."""
+    for job in allocation:
+        if job.exit_code is None and job.state != state:
+            job.note(code, state, **({} if code else {"since": time.time()}))
+
+
+def _parts(value: object) -> object:
+    """Return settings that may be a text by name, and everything else as it is."""
+    return dict(part.partition("=")[::2] for part in value.split(",")) if isinstance(value, str) else value
+
+
 def jobs_of(plan: Plan) -> list[Job]:
     """Return the jobs of a plan, ordered by model, by run, and from the smallest budget to the largest."""
     runs = {run.name: run for run in plan.runs}
-    jobs = []
+    jobs: list[Job] = []
     for model in plan.models:
         for name in model.runs or runs:
-            job = None
-            budgets = _budgets({**model.flags, **runs[name].flags}.get("gen_kwargs"))
+            budgets = _budgets(_generation(model, runs[name]))
+            smaller: list[Path] = []
             for values in product(*budgets.values()):
-                job = Job(plan, model, runs[name], dict(zip(budgets, values, strict=True)), job)
+                job = Job(plan, model, runs[name], dict(zip(budgets, values, strict=True)), smaller)
                 jobs.append(job)
+                smaller = [job.folder]
+    left = {path.parent for path in plan.output.glob(f"*/*/{JOB_FILE}")} - {job.folder for job in jobs}
+    of_identity = {folder: read_record(folder / JOB_FILE).get("identity") for folder in sorted(left)}
+    for job in jobs if left else ():
+        job.former = [folder for folder in of_identity if of_identity[folder] == job.identity] + job.former
     return jobs
 
 
-def _budgets(gen_kwargs: object) -> dict[str, list[float]]:
-    """Return the generation settings that are lists of numbers, in ascending order."""
+def _generation(model: ModelPart, run: RunPart) -> JsonObject:
+    """Return the generation settings of a model, overridden by those of a run."""
+    return {**as_settings(model.flags.get("gen_kwargs")), **as_settings(run.flags.get("gen_kwargs"))}
+
+
+def _budgets(settings: JsonObject) -> dict[str, list[float]]:
+    """Return the values of budgets, in ascending order.
+
+    Budgets are lists in ``max_gen_toks`` and in settings with *budget* in their name, and ``{budgets: […]}`` in any
+    other; lists elsewhere, such as ``stop_token_ids``, are values.
+    """
     budgets = {}
-    for name, values in gen_kwargs.items() if isinstance(gen_kwargs, Mapping) else ():
-        if isinstance(values, list) and values and all(isinstance(value, int | float) for value in values):
+    for name, value in settings.items():
+        is_marked = isinstance(value, Mapping) and value.keys() == {"budgets"}
+        values = value["budgets"] if is_marked else value
+        if isinstance(values, list) and (is_marked or name == "max_gen_toks" or "budget" in name):
             budgets[name] = sorted({*values})
     return budgets
 

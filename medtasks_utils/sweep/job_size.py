@@ -1,6 +1,7 @@
 """Count the requests of a job before it runs; loading its tasks also checks its options and data."""
 
 import json
+import sys
 from functools import cache
 from typing import Any
 
@@ -42,7 +43,7 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
         raise type(error)(f"{job.name}: {error}") from None
     requests = 0
     for task in tasks.values():
-        examples = len(list(task.eval_docs)[: get_sample_size(task, config.limit)])
+        examples = min(len(task.eval_docs), get_sample_size(task, config.limit) or sys.maxsize)
         requests += examples * (task.config.repeats if task.OUTPUT_TYPE == "generate_until" else 4)
     return requests
 

@@ -1,13 +1,13 @@
-"""Run allocations on this machine in the plan's order, as many at once as its resources allow."""
+"""Run allocations on this machine, as many at once as its resources allow."""
 
 import os
 import re
-import time
-from collections.abc import Generator
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Event
 
 from medtasks_utils.errors import UsageError
 
-from .allocation import POLL_INTERVAL, nvidia_smi, run_allocation
+from .allocation import nvidia_smi, run_allocation
 from .job import Allocation
 from .plan import Plan
 
@@ -23,44 +23,40 @@ def visible_gpus() -> list[str]:
 class LocalExecutor:
     """An executor for this machine, on ``cpus`` processors; None for all.
 
-    Attributes:
-        running: by allocation, its steps and its GPUs.
-
     Raises:
         UsageError: if a model needs more than may be used.
     """
 
     def __init__(self, plan: Plan, cpus: int | None) -> None:
-        self._free_gpus = visible_gpus()
-        self._cpus = cpus or os.cpu_count() or 1
-        self.running: dict[Allocation, tuple[Generator[None], list[str]]] = {}
+        self._free_gpus, self._free_cpus = visible_gpus(), cpus or os.cpu_count() or 1
+        self._stopping = Event()
+        self._threads = ThreadPoolExecutor(len(plan.models) * len(plan.runs))
+        self._running: list[tuple[Future[None], int, list[str]]] = []
         for model in plan.models:
-            if model.gpus > len(self._free_gpus) or model.resources.cpus > self._cpus:
+            if model.gpus > len(self._free_gpus) or model.resources.cpus > self._free_cpus:
                 raise UsageError(
                     f"{model.name} needs {model.gpus} GPUs and {model.resources.cpus} CPUs, but only "
-                    f"{len(self._free_gpus)} GPUs and {self._cpus} CPUs may be used here (see CUDA_VISIBLE_DEVICES and "
-                    "--cpus): change resources in the plan, or use a cluster"
+                    f"{len(self._free_gpus)} GPUs and {self._free_cpus} CPUs may be used here (see "
+                    "CUDA_VISIBLE_DEVICES and --cpus): change resources in the plan, or use a cluster"
                 )
 
-    def start(self, allocation: Allocation) -> bool:
-        """Start an allocation if enough resources are free; return True if it was started."""
-        count = allocation[0].model.gpus
-        cpus = sum(each[0].model.resources.cpus for each in (*self.running, allocation))
-        if count > len(self._free_gpus) or cpus > self._cpus:
-            return False
+    def submit(self, allocation: Allocation) -> Future[None] | None:
+        """Start an allocation in a thread, and return its future; None if there is no room for it yet."""
+        for ended in [each for each in self._running if each[0].done()]:
+            self._running.remove(ended)
+            self._free_cpus += ended[1]
+            self._free_gpus += ended[2]
+        count, cpus = allocation[0].model.gpus, allocation[0].model.resources.cpus
+        if count > len(self._free_gpus) or cpus > self._free_cpus:
+            return None
         gpus, self._free_gpus = self._free_gpus[:count], self._free_gpus[count:]
-        self.running[allocation] = run_allocation(allocation, {"CUDA_VISIBLE_DEVICES": ",".join(gpus)}), gpus
-        return True
-
-    def ended(self) -> list[Allocation]:
-        """Let the allocations run for half a second, and return the allocations that have ended."""
-        time.sleep(POLL_INTERVAL)
-        ended_ones = [allocation for allocation, (steps, _) in self.running.items() if next(steps, True)]
-        for allocation in ended_ones:
-            self._free_gpus += self.running.pop(allocation)[1]
-        return ended_ones
+        self._free_cpus -= cpus
+        environment = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)}
+        future = self._threads.submit(run_allocation, allocation, environment, self._stopping)
+        self._running.append((future, cpus, gpus))
+        return future
 
     def stop(self) -> None:
-        """Interrupt the running jobs."""
-        for steps, _ in self.running.values():
-            steps.close()
+        """Interrupt the running jobs, all at once."""
+        self._stopping.set()
+        self._threads.shutdown()

@@ -1,10 +1,13 @@
 """Define the plan of a sweep, a YAML file that lists models and the runs of each (:data:`EXAMPLE`)."""
 
 import json
+import os
+import re
 import shlex
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import yaml
 from pydantic import (
@@ -28,6 +31,7 @@ example of a plan:
   output: results/sweep            # folder of the jobs and of report.html
   data: hub                        # as in medtasks eval --data
   env: [OPENAI_API_KEY, "HF_*"]    # variables that jobs on a Ray cluster get; default: API keys, the hub's, proxies
+  env_file: keys.env               # lines NAME=VALUE: variables that jobs and servers get everywhere
   slurm: {partition: gpu}          # run under Slurm, as a job for each model, with these options of sbatch
   runs:
     - {name: answers, tasks: [medmcqa_openmed, medhallu]}
@@ -43,7 +47,7 @@ example of a plan:
       resources: {gpus: 1, cpus: 4}
     - name: qwen-32b               # served by vLLM, which the sweep starts and stops
       vllm: {model: Qwen/Qwen3-32B, max_model_len: 40960, reasoning_parser: qwen3}
-      flags: {gen_kwargs: {max_gen_toks: [1024, 4096, 16384]}}    # a list of numbers: a job for each
+      flags: {gen_kwargs: {max_gen_toks: [1024, 4096, 16384]}}    # a job for each of these budgets
       resources: {gpus: 2, cpus: 4}
       slurm: {time: 720}
     - name: mine                   # served by any command with an OpenAI-compatible API
@@ -55,7 +59,7 @@ example of a plan:
       model_args: {model: m, base_url: "http://localhost:8000/v1/chat/completions", num_concurrent: 32}
       flags: {apply_chat_template: true}
 
-flags are those of lm_eval run; if a model and a run both set a flag, the run's value is used.
+flags are those of lm_eval run; if a model and a run both set a flag, the run's value is used. gen_kwargs are merged.
 """
 """An example of a plan, shown by ``medtasks sweep --help``."""
 
@@ -63,6 +67,8 @@ RESERVED = {"model", "model_args", "tasks", "metadata", "output_path", "log_samp
 """Flags that a plan cannot set under ``flags``: those that the sweep sets, and ``config``, which may set them."""
 _ON_BY_DEFAULT = {"fewshot_as_multiturn"}
 """Flags that have to be passed if they are false: lm_eval turns this one on together with the chat template."""
+_OF_REPLIES = re.compile(r"--(?:revision|quantization|reasoning[-_]parser|lora[-_]modules)")
+"""Flags of a server that identify it, besides files and repositories."""
 
 
 class _Part(BaseModel, extra="forbid"):
@@ -120,6 +126,7 @@ class ModelPart(_Named):
     def _has_one_server(self) -> "ModelPart":
         if self.serve and self.vllm:
             raise ValueError("serve and vllm both start a server; remove one of them")
+        shlex.split(self.serve)  # raises if a quotation is not closed
         return self
 
     @property
@@ -143,6 +150,25 @@ class ModelPart(_Named):
         return shlex.split(self.server.replace("{port}", str(port)).replace("{gpus}", str(gpus)))
 
     @property
+    def served_by(self) -> list[str]:
+        """What identifies its server, if there is one: words of the command or, without it, the address.
+
+        Files and repositories, such as weights and templates, identify a server; programs and most flags do not.
+        """
+        if not self.server:
+            return [str(self.model_args.get("base_url", "")).rstrip("/")]
+        return [
+            "server",
+            *(
+                word
+                for before, word in pairwise(shlex.split(self.server))
+                if (("/" in word or word.endswith(".gguf")) and not word.endswith((".py", ".sh")))
+                or _OF_REPLIES.match(word)
+                or _OF_REPLIES.fullmatch(before)
+            ),
+        ]
+
+    @property
     def settings(self) -> JsonObject:
         """The flags of ``medtasks eval`` that belong to the model; ``{port}`` stands for the port of its server."""
         model_args, flags = self.model_args, self.flags
@@ -151,6 +177,7 @@ class ModelPart(_Named):
             address = f"http://127.0.0.1:{{port}}/v1/{'chat/' * is_chat}completions"
             name = {"model": self.vllm.model} if self.vllm else {}
             model_args = {"num_concurrent": 32, **name, "base_url": address, **model_args}
+            model_args["num_concurrent"] *= self.replicas
             flags = {"apply_chat_template": is_chat, **flags}
         return {"model": self.model, "model_args": model_args, **flags}
 
@@ -163,11 +190,12 @@ class Plan(_Part):
         data: the source of the rows, as for ``medtasks eval --data``.
         env: patterns of environment variables that jobs on a Ray cluster get; by default those for hosted models, the
             hub and proxies.
+        env_file: a file with further variables for all jobs and servers, as lines ``NAME=VALUE``.
         slurm: options of sbatch; None to run the jobs elsewhere than under Slurm.
     """
 
     output: Annotated[Path, AfterValidator(Path.resolve)]
-    data: str = Field(default_factory=lambda: source_of({}))
+    data: Annotated[str, AfterValidator(lambda data: data.rstrip("/"))] = Field(default_factory=lambda: source_of({}))
     env: tuple[str, ...] = (
         "OPENAI_*",
         "AZURE_OPENAI_*",
@@ -178,9 +206,16 @@ class Plan(_Part):
         "*_proxy",
         "*_PROXY",
     )
+    env_file: Path | None = None
     slurm: JsonObject | None = None
     models: list[ModelPart] = Field(min_length=1)
     runs: list[RunPart] = Field(min_length=1)
+
+    @property
+    def variables(self) -> dict[str, str]:
+        """The variables in the environment file; lines may begin with ``export``, and values may be quoted."""
+        words = shlex.split(self.env_file.read_text(encoding="utf-8"), comments=True) if self.env_file else []
+        return dict(word.split("=", 1) for word in words if "=" in word)
 
     @property
     def lock(self) -> Path:
@@ -201,6 +236,13 @@ class Plan(_Part):
         return self
 
 
+def as_settings(value: Any) -> JsonObject:
+    """Return settings, which may be a text such as ``temperature=0.6,seed=1``, by name."""
+    if not isinstance(value, str):
+        return value or {}
+    return {name: yaml.safe_load(text) for name, _, text in (part.partition("=") for part in value.split(","))}
+
+
 def as_words(flags: Mapping[str, object]) -> list[str]:
     """Return flags as words of a command line.
 
@@ -219,13 +261,15 @@ def as_words(flags: Mapping[str, object]) -> list[str]:
 
 
 def read_plan(path: Path) -> Plan:
-    """Load a plan from a file.
+    """Load a plan from a file, and the variables of its environment file into this process's environment.
 
     Raises:
         UsageError: if the file cannot be read, is not valid YAML, or is not a valid plan.
     """
     try:
-        return Plan.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        plan = Plan.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        os.environ.update(plan.variables)
+        return plan
     except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
         raise UsageError(f"{path} cannot be read: {one_line(str(error))}") from None
     except ValidationError as error:

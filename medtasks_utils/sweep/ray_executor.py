@@ -6,12 +6,13 @@ values to logs on every node (as of Ray 2.60).
 
 import os
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
 from fnmatch import fnmatch
 
 from medtasks_utils.errors import MedtasksError, install
 
-from .allocation import run_to_the_end
-from .job import Allocation
+from .allocation import run_allocation
+from .job import Allocation, note_waiting
 
 
 def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
@@ -19,7 +20,7 @@ def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
     plan = allocation[0].plan
     if not plan.lock.exists():
         raise MedtasksError(f"{plan.output} is not a folder of a file system that all nodes see")
-    run_to_the_end(allocation, environment)
+    run_allocation(allocation, environment)
 
 
 def forwarded_environment(patterns: Iterable[str]) -> dict[str, str]:
@@ -29,9 +30,6 @@ def forwarded_environment(patterns: Iterable[str]) -> dict[str, str]:
 
 class RayExecutor:
     """An executor for a Ray cluster, given by its address, or ``auto`` for the cluster of this machine.
-
-    Attributes:
-        running: by allocation, the reference of its Ray task.
 
     Raises:
         MedtasksError: if Ray is not installed, or no cluster responds.
@@ -49,30 +47,19 @@ class RayExecutor:
                 f"no Ray cluster responds at {address}: start one with `ray start --head`, or omit --ray"
             ) from None
         self._ray = ray
-        self.running: dict[Allocation, object] = {}
 
-    def start(self, allocation: Allocation) -> bool:
-        """Submit an allocation to the cluster, which runs it when resources are free."""
-        model = allocation[0].model
+    def submit(self, allocation: Allocation) -> Future[None]:
+        """Submit an allocation to the cluster, which runs it when resources are free on a node."""
+        plan, model = allocation[0].plan, allocation[0].model
+        needs = {"CPU": model.resources.cpus, "GPU": model.gpus}
+        nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
+        has_room = any(all(node.get(name, 0) >= needs[name] for name in needs) for node in nodes)
+        note_waiting(allocation, "in Ray's queue" if has_room else f"waiting for a node with {needs}; there is none")
         remote = self._ray.remote(run_on_node).options(
-            name=model.name, num_cpus=model.resources.cpus, num_gpus=model.gpus, max_retries=0
+            name=model.name, num_cpus=needs["CPU"], num_gpus=needs["GPU"], max_retries=0
         )
-        self.running[allocation] = remote.remote(allocation, forwarded_environment(allocation[0].plan.env))
-        return True
-
-    def ended(self) -> list[Allocation]:
-        """Wait at most a second, and return the allocations that have ended."""
-        ready, _ = self._ray.wait([*self.running.values()], num_returns=1, timeout=1.0)
-        ended_ones = [allocation for allocation, reference in self.running.items() if reference in ready]
-        for allocation in ended_ones:
-            try:
-                self._ray.get(self.running.pop(allocation))
-            except self._ray.exceptions.RayTaskError as error:  # mostly because a package is missing
-                for job in allocation:
-                    job.note(1, f"could not start: {error.cause}")
-            except self._ray.exceptions.RayError:
-                continue  # its node is gone
-        return ended_ones
+        reference = remote.remote(allocation, forwarded_environment([*plan.env, *plan.variables]))
+        return reference.future()  # type: ignore[no-any-return]
 
     def stop(self) -> None:
         """Disconnect from the cluster, which ends the running jobs."""

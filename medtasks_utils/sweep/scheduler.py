@@ -1,63 +1,42 @@
-"""Give the jobs of a plan to an executor, restart lost jobs, and write the report."""
+"""Give the jobs of a plan to an executor, and restart lost jobs."""
 
+import signal
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import chain
-from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, reason_of
 from medtasks_utils.harness.checks import try_folder
-from medtasks_utils.writing import JsonObject, write_whole
 
-from .allocation import last_lines
-from .job import NOT_STARTED, Allocation, Job, allocations_of, jobs_of
+from .job import NOT_STARTED, USAGE_ERROR, Allocation, Job, allocations_of, jobs_of
 from .job_size import size_of
 from .local_executor import LocalExecutor
 from .plan import Plan
 from .ray_executor import RayExecutor
+from .report import Report
 from .slurm_executor import SlurmExecutor
 
 _MOST_ATTEMPTS = 3  # maximum attempts in a sweep; after that, a job counts as failed
-_USAGE_ERROR = 2  # the exit code of a job that is not tried again
+_LONGEST_WAIT = 1.0  # seconds
 _PROGRESS_INTERVAL = 60.0  # seconds between lines about the progress of jobs
-_LOG_LINES = 8  # number of lines of a job's log that are shown
 
 
 Executor = LocalExecutor | RayExecutor | SlurmExecutor
-"""What runs allocations: ``start`` returns False if there is no room for one yet, ``ended`` waits briefly and returns
-those that have ended, ``running`` has the others, and ``stop`` ends what cannot go on without the sweep."""
-
-
-def job_records(plan: Plan) -> list[JsonObject]:
-    """Return, for each job, a record of its name, folder, number of requests, progress, state and cost so far."""
-    return [
-        {
-            "name": job.name,
-            "folder": str(job.folder),
-            "requests": size_of(job),
-            "answers": _answers(job),
-            "state": job.state,
-            "cost": job.cost,
-        }
-        for job in jobs_of(plan)
-    ]
-
-
-def _answers(job: Job) -> int:
-    """Return the number of replies that a job has so far."""
-    kept = sum(path.read_bytes().count(b"\n") for path in job.folder.glob("*/answers_*.jsonl"))
-    return size_of(job) if job.is_done else min(kept, size_of(job))
+"""What runs allocations: ``submit`` returns a future, or None if there is no room yet, and ``stop`` ends what cannot go
+on without the sweep."""
 
 
 def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
     """Run the jobs that are not done, and return those that failed.
 
     They run on the Ray cluster at the address, if there is one; else under Slurm, if the plan says so; else on
-    ``cpus`` processors of this machine (None for all).
+    ``cpus`` processors of this machine (None for all). Those with the most requests for the most GPUs are started
+    first.
 
     Raises:
         MedtasksError: before any job runs, if a job's tasks, options or data are not valid, the output folder is not
@@ -79,41 +58,74 @@ def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
                 executor = SlurmExecutor()
             else:
                 executor = LocalExecutor(plan, cpus)
-            return run_all(allocations_of(jobs, is_slurm), executor)
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C; Ray has installed its own
+            allocations = sorted(allocations_of(jobs, is_slurm), key=_length, reverse=True)
+            return run_all(allocations, executor, Report(plan))
     except Timeout:
         raise MedtasksError(
             f"another sweep is running in {plan.output}: wait until it ends, or use another output folder in this plan"
         ) from None
 
 
-def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
-    """Run allocations until each job is over; return the jobs that failed."""
+def _length(allocation: Allocation) -> int:
+    """Return what an allocation has to do: its requests, times GPUs, since larger models are slower."""
+    return sum(size_of(job) for job in allocation if not job.is_done) * max(1, allocation[0].model.resources.gpus)
+
+
+def run_all(allocations: Sequence[Allocation], executor: Executor, report: Report) -> list[Job]:
+    """Run allocations until each job is over, and keep a report up to date; return the jobs that failed."""
     jobs = list(chain.from_iterable(allocations))
     waiting = [allocation for allocation in allocations if not all(job.is_done for job in allocation)]
+    running: dict[Allocation, Future[None]] = {}
     attempts, shown, summary_at = Counter[Allocation](), dict.fromkeys(jobs, NOT_STARTED), time.monotonic()
     try:
-        while waiting or executor.running:
-            waiting = [allocation for allocation in waiting if not executor.start(allocation)]
-            for allocation in executor.ended():
+        while waiting or running:
+            waiting = _start(waiting, running, executor)
+            wait(running.values(), _LONGEST_WAIT, FIRST_COMPLETED)
+            ended_ones = {allocation: future for allocation, future in running.items() if future.done()}
+            report.is_outdated |= _say_what_changed(shown, running)
+            for allocation, future in ended_ones.items():
+                del running[allocation]
                 attempts[allocation] += 1
-                if _try_again(allocation, is_last=attempts[allocation] == _MOST_ATTEMPTS):
+                if _try_again(allocation, future.exception(), is_last=attempts[allocation] == _MOST_ATTEMPTS):
                     waiting.append(allocation)
-            _say_what_changed(shown)
+            report.is_outdated |= _say_what_changed(shown, ended_ones)
+            report.update()
             if time.monotonic() - summary_at > _PROGRESS_INTERVAL:
                 summary_at = time.monotonic()
                 for job, state in shown.items():
                     if state == "running":
-                        _say(f"{job.name}: {_answers(job)} of {size_of(job)} replies")
+                        _say(f"{job.name}: {job.replies} of {size_of(job)} replies")
     finally:
         executor.stop()
+        report.finish()
     return [job for job in jobs if not job.is_done]
 
 
-def _try_again(allocation: Allocation, is_last: bool) -> bool:
+def _start(
+    waiting: Sequence[Allocation], running: dict[Allocation, Future[None]], executor: Executor
+) -> list[Allocation]:
+    """Start those allocations for which there is room, in order, and return the others."""
+    left, refused = [], set()
+    for allocation in waiting:
+        needs = allocation[0].model.resources.cpus, allocation[0].model.gpus
+        future = None if needs in refused else executor.submit(allocation)
+        if future:
+            running[allocation] = future
+        else:
+            refused.add(needs)
+            left.append(allocation)
+    return left
+
+
+def _try_again(allocation: Allocation, error: BaseException | None, is_last: bool) -> bool:
     """Decide whether an allocation that has ended is started again, and record that for its jobs that are not done."""
-    left = [job for job in allocation if job.exit_code not in (0, _USAGE_ERROR)]
+    left = [job for job in allocation if not job.is_done and job.exit_code != USAGE_ERROR]
+    of_ray = type(error).__module__.startswith("ray.")  # whose own words on a dead node are a page
+    cause = getattr(error, "cause", None) if of_ray else error
+    lost = f"lost its node, or its Slurm job{f': {reason_of(cause)}' if cause else ''}"
     for job in left:
-        state = "lost its node, or its Slurm job" if job.exit_code is None else job.state
+        state = lost if job.exit_code is None else job.state
         if is_last:
             job.note(job.exit_code or 1, state)
         else:
@@ -121,36 +133,17 @@ def _try_again(allocation: Allocation, is_last: bool) -> bool:
     return bool(left) and not is_last
 
 
-def _say_what_changed(shown: dict[Job, str]) -> None:
-    """Print the states that are not those shown last, and update these."""
-    for job, last in shown.items():
-        shown[job] = state = job.state
-        if state != last:
+def _say_what_changed(shown: dict[Job, str], allocations: Iterable[Allocation]) -> bool:
+    """Print the states of jobs that are not those shown last, and update these; return whether another job is over."""
+    is_over = False
+    for job in chain.from_iterable(allocations):
+        state = job.state
+        if state != shown[job]:
+            shown[job] = state
+            is_over |= job.exit_code is not None
             _say(f"{job.name}: {state}")
+    return is_over
 
 
 def _say(message: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {message}", file=sys.stderr, flush=True)
-
-
-def report(plan: Plan, failed: Sequence[Job]) -> Path | None:
-    """Print why jobs failed, write a report on all jobs that are done, and return its path; None if no job is done."""
-    for job in failed:
-        log = job.folder / "log.txt"
-        end = f"; the end of {log}:\n{last_lines(log, _LOG_LINES)}" if log.exists() else ""
-        print(f"\n{job.name}: {job.state}{end}", file=sys.stderr)
-    done_jobs = [job for job in jobs_of(plan) if job.is_done]
-    if not done_jobs:
-        return None
-    from medtasks_utils.report.page import build_page
-    from medtasks_utils.results import merged, read_runs
-
-    runs = []
-    for job in done_jobs:
-        run = read_runs(job.folder)[-1]
-        run.model = job.variant
-        run.results.setdefault("medtasks", {})["cost"] = job.cost
-        runs.append(run)
-    path = plan.output / "report.html"
-    write_whole(path, build_page(merged(runs)))
-    return path

@@ -6,25 +6,34 @@ folders. A job that reaches its time limit or is preempted requeues itself, and 
 
 import shutil
 import subprocess
-import time
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from concurrent.futures import Future
 from importlib.util import find_spec
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
 
-from medtasks_utils.errors import MedtasksError, UsageError, install
-from medtasks_utils.writing import one_line, write_whole
+from medtasks_utils.errors import MedtasksError, UsageError, reason_of
+from medtasks_utils.writing import JsonObject, one_line, write_whole
 
-from .allocation import run_to_the_end
-from .job import Allocation
+from .allocation import run_allocation
+from .job import USAGE_ERROR, Allocation, Job, note_waiting
+from .records import last_lines
 
 _POLL_INTERVAL = 2.0  # seconds between requests to Slurm
 _MOST_TIME_LIMITS = 5  # number of times that a Slurm job may reach its time limit before it fails
 _MINUTES = 1440  # the default time limit of a Slurm job
+_LOG_LINES = 3  # number of lines of Slurm's log that are quoted
+WAITING = "in Slurm's queue"
 
 
 class _Task:
     """The function that a Slurm job runs: an allocation, on this node."""
 
     def __call__(self, allocation: Allocation) -> None:
-        run_to_the_end(allocation, {})
+        run_allocation(allocation, {})
 
     def checkpoint(self, allocation: Allocation) -> object:
         """Return what submitit runs after a time limit or preemption: the same again."""
@@ -33,11 +42,70 @@ class _Task:
         return DelayedSubmission(self, allocation)
 
 
-class SlurmExecutor:
-    """An executor for Slurm.
+def queue() -> dict[str, str] | None:
+    """Return why each Slurm job of this user waits, by number ("None" if it runs); None if Slurm does not respond."""
+    words = ["squeue", "--noheader", "--array", "--me", "--format=%i %r"]
+    try:
+        answer = subprocess.run(words, capture_output=True, text=True)
+    except OSError:
+        return None
+    lines = (line.partition(" ")[::2] for line in answer.stdout.splitlines())
+    return None if answer.returncode else dict(lines)
 
-    Attributes:
-        running: by allocation, the number of its Slurm job.
+
+def number_of(allocation: Iterable[Job]) -> str:
+    """Return the number of the Slurm job of an allocation; an empty string if it was never submitted."""
+    path = _number_file(allocation)
+    return path.read_text() if path.exists() else ""
+
+
+def _number_file(allocation: Iterable[Job]) -> Path:
+    return next(iter(allocation)).folder.parent / "slurm_job.txt"
+
+
+def _options(allocation: Allocation) -> JsonObject:
+    """Return the options of the Slurm job of an allocation, by submitit's names."""
+    plan, model = allocation[0].plan, allocation[0].model
+    cpus = max(1, model.resources.cpus)
+    return {
+        "job_name": model.name,
+        "cpus_per_task": cpus,
+        "srun_args": ["--cpus-per-task", str(cpus)],  # srun no longer inherits it from sbatch since Slurm 22.05
+        "time": _MINUTES,
+        "gpus_per_node": model.gpus or None,
+        **(plan.slurm or {}),
+        **model.slurm,
+    }
+
+
+def batch_script(allocation: Allocation) -> str:
+    """Return the script that Slurm would get for an allocation."""
+    from submitit.slurm.slurm import _make_sbatch_string
+
+    options = {name: value for name, value in _options(allocation).items() if value is not None}
+    folder = _folder(allocation)
+    command = f"{sys.executable} -u -m submitit.core._submit {folder}"
+    return str(_make_sbatch_string(command=command, folder=folder, **options))
+
+
+def _folder(allocation: Allocation) -> Path:
+    return allocation[0].plan.output / "slurm"
+
+
+def _executor(allocation: Allocation) -> Any:
+    """Return submitit's executor with the options of an allocation; raise UsageError for one that it does not know."""
+    import submitit
+
+    executor = submitit.SlurmExecutor(_folder(allocation), max_num_timeout=_MOST_TIME_LIMITS)
+    try:
+        executor.update_parameters(**_options(allocation))
+    except ValueError as error:
+        raise UsageError(f"{allocation[0].model.name}: slurm: {one_line(str(error))}") from None
+    return executor
+
+
+class SlurmExecutor:
+    """An executor for Slurm, whose thread submits and watches.
 
     Raises:
         MedtasksError: if submitit or Slurm is not installed.
@@ -45,61 +113,79 @@ class SlurmExecutor:
 
     def __init__(self) -> None:
         if find_spec("submitit") is None or shutil.which("sbatch") is None:
-            raise MedtasksError(f"slurm needs sbatch on this machine, and submitit: {install('slurm')}")
-        self.running: dict[Allocation, str] = {}
+            raise MedtasksError("slurm needs sbatch on this machine, and submitit: pip install 'medtasks[slurm]'")
+        self._futures: dict[Allocation, Future[None]] = {}
+        self._submitted: dict[Allocation, str] = {}
+        self._stopping = Event()
+        self._thread = Thread(target=self._run, daemon=True)
 
-    def start(self, allocation: Allocation) -> bool:
-        """Submit an allocation, unless it is still in the queue from an earlier sweep.
+    def submit(self, allocation: Allocation) -> Future[None]:
+        """Check the options of an allocation, which the thread submits; return the future of its Slurm job."""
+        _executor(allocation)
+        self._futures[allocation] = Future()
+        if not self._thread.ident:
+            self._thread.start()
+        return self._futures[allocation]
 
-        Raises:
-            UsageError: for an option that submitit or Slurm rejects.
-        """
-        path = allocation[0].folder.parent / "slurm_job.txt"
-        number = path.read_text() if path.exists() else ""
-        if number not in self._queued():
-            number = self._submit(allocation)
-            write_whole(path, number)
-        self.running[allocation] = number
-        return True
-
-    def _submit(self, allocation: Allocation) -> str:
-        """Submit an allocation, and return the number of its Slurm job."""
-        import submitit
-
-        plan, model = allocation[0].plan, allocation[0].model
-        cpus = max(1, model.resources.cpus)
-        options = {
-            "job_name": model.name,
-            "cpus_per_task": cpus,
-            "srun_args": ["--cpus-per-task", str(cpus)],  # srun no longer inherits it from sbatch since Slurm 22.05
-            "time": _MINUTES,
-            "gpus_per_node": model.gpus or None,
-            **(plan.slurm or {}),
-            **model.slurm,
-        }
-        executor = submitit.SlurmExecutor(plan.output / "slurm", max_num_timeout=_MOST_TIME_LIMITS)
+    def _run(self) -> None:
+        """Watch, and pass an error of this thread on to those that wait."""
         try:
-            executor.update_parameters(**options)
-            return str(executor.submit(_Task(), allocation).job_id)
-        except (ValueError, submitit.core.utils.FailedJobError) as error:
-            raise UsageError(f"{model.name}: slurm: {one_line(str(error))}") from None
+            self._watch()
+        except Exception as error:
+            for future in self._futures.values():
+                future.set_exception(error)
 
-    def _queued(self) -> set[str]:
-        """Return the numbers of this user's pending and running Slurm jobs.
+    def _watch(self) -> None:
+        """Submit allocations, note why they wait, and complete the futures of those that are not in the queue any more.
 
-        If Slurm does not respond, all jobs that this sweep has submitted are assumed to be among them.
+        If Slurm does not respond, nothing is submitted, and nothing has ended.
         """
-        queue = subprocess.run(["squeue", "--noheader", "--me", "--format=%A"], capture_output=True, text=True)
-        return {*self.running.values()} if queue.returncode else {*queue.stdout.split()}
+        while not self._stopping.wait(_POLL_INTERVAL):
+            queued = queue()
+            if queued is None:
+                continue
+            for allocation, number in list(self._submitted.items()):
+                is_waiting = any(job.state.startswith(WAITING) for job in allocation)
+                if number not in queued:
+                    log = _folder(allocation) / f"{number}_0_log.err"
+                    said = f"{one_line(last_lines(log, _LOG_LINES))} ({log})"
+                    if is_waiting:
+                        note_waiting(allocation, f"its Slurm job ended before it could begin: {said}", USAGE_ERROR)
+                    del self._submitted[allocation]
+                    self._futures.pop(allocation).set_exception(MedtasksError(said))
+                elif is_waiting and queued[number] != "None":
+                    note_waiting(allocation, f"{WAITING}: {queued[number]}")
+            self._submit([each for each in list(self._futures) if each not in self._submitted], queued)
 
-    def ended(self) -> list[Allocation]:
-        """Wait briefly, and return the allocations that are no longer in the queue."""
-        time.sleep(_POLL_INTERVAL)
-        queued = self._queued()
-        ended_ones = [allocation for allocation, number in self.running.items() if number not in queued]
-        for allocation in ended_ones:
-            del self.running[allocation]
-        return ended_ones
+    def _submit(self, allocations: list[Allocation], queued: Mapping[str, str]) -> None:
+        """Submit allocations, unless they are in the queue from an earlier sweep.
+
+        Those of equal options are submitted together, as an array, if the options limit how many of them run at once.
+        What Slurm refuses fails with the reason.
+        """
+        arrays: dict[object, list[Allocation]] = defaultdict(list)
+        for allocation in allocations:
+            options = {**_options(allocation), "job_name": ""}
+            if (number := number_of(allocation)) in queued:
+                self._submitted[allocation] = number
+            else:
+                arrays[str(options) if "array_parallelism" in options else allocation].append(allocation)
+        for together in arrays.values():
+            executor = _executor(together[0])
+            for allocation in together:
+                note_waiting(allocation, WAITING)  # before the job may note that it runs
+            try:
+                with executor.batch():
+                    submitted = [executor.submit(_Task(), allocation) for allocation in together]
+            except Exception as error:  # of submitit's, with what sbatch says
+                for allocation in together:
+                    note_waiting(allocation, f"Slurm refuses it: {reason_of(error)}", USAGE_ERROR)
+                    self._futures.pop(allocation).set_result(None)
+                continue
+            for allocation, slurm_job in zip(together, submitted, strict=True):
+                self._submitted[allocation] = slurm_job.job_id
+                write_whole(_number_file(allocation), slurm_job.job_id)
 
     def stop(self) -> None:
-        """Do nothing, so that the jobs continue under Slurm."""
+        """Watch no longer; the jobs continue under Slurm."""
+        self._stopping.set()

@@ -6,8 +6,12 @@ import os
 import re
 import subprocess
 import sys
+import time
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
+from threading import Event
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 from urllib.parse import urlsplit
@@ -24,12 +28,13 @@ from scripts import Held
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.sweep import local_executor, scheduler
+from medtasks_utils.sweep import local_executor, report, scheduler
 from medtasks_utils.sweep.allocation import is_up
 from medtasks_utils.sweep.job import Allocation, Job, allocations_of, jobs_of
 from medtasks_utils.sweep.local_executor import LocalExecutor, visible_gpus
 from medtasks_utils.sweep.plan import Plan, read_plan
 from medtasks_utils.sweep.ray_executor import forwarded_environment, run_on_node
+from medtasks_utils.sweep.records import note_end
 from medtasks_utils.sweep.scheduler import run_all
 from medtasks_utils.writing import write_whole
 
@@ -114,18 +119,43 @@ def test_ctrl_c_ends_all_jobs(server, plan, capsys, monkeypatch):
 def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, server, plan, capsys):
     """A limit of 0.3 is rounded up, as the harness does; a task that compares letters asks for each."""
     path = plan(models=[{"name": "m", "model": "dummy", "resources": {"cpus": 9}}], runs=runs)
-    twice, share, _ = jobs_of(read_plan(path))
-    twice.note(None, "running")
+    twice, share, killed, failed, letters = jobs_of(read_plan(path))
+    twice.note(None, "stopped")
     write_whole(twice.folder / "m" / "answers_1.jsonl", "a\nb\n")
     finish(share)
-    write_whole(share.folder / "cost.json", '{"seconds": 2}')
+    write_whole(share.folder / "cost.json", '{"gpu_seconds": 7200}')
+    killed.note(None, "running", since=1.0, had=0)
+    write_whole(failed.folder / "log.txt", "a\nCUDA out of memory: " + "x " * 50)
+    failed.note(None, "running")
+    note_end(failed.folder, 7)
+    write_whole(letters.folder / "job.json", "")
     assert sweep(path, "--status") == 0
-    assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == lines
+    out, errors = capsys.readouterr()
+    assert [" ".join(line.split()) for line in out.splitlines()[:8]] == lines
+    assert max(map(len, out.splitlines())) <= 100 and f"{letters.folder}/job.json is damaged" in errors
     assert sweep(path, "--dry_run", "--json") == 0
     job = json.loads(capsys.readouterr().out)[1]
-    assert (job["folder"], job["cost"]) == (str(share.folder), {"seconds": 2})
+    assert (job["folder"], job["cost"]) == (str(share.folder), {"gpu_seconds": 7200})
     assert sweep(path, "--cpus", "8") == 2
     assert not server.requests
+
+
+def test_a_running_job_has_an_end_and_the_lock_says_that_it_runs(plan, capsys):
+    path = plan(runs=[{**A_RUN, "flags": {"limit": 4}}])
+    job = only_job(path)
+    job.note(None, "running", since=time.time() - 60, had=0)
+    write_whole(job.folder / "m" / "answers_1.jsonl", "a\nb\n")
+    with FileLock(job.plan.lock):
+        assert sweep(path, "--status", "--json") == 0
+    (record,) = json.loads(capsys.readouterr().out)
+    assert record["state"] == "running" and record["until"] == pytest.approx(time.time() + 60, abs=50)
+
+
+def test_a_dry_run_shows_the_script_that_slurm_would_get_and_the_jobs(plan, capsys):
+    pytest.importorskip("submitit", reason="needs submitit")
+    assert sweep(plan(slurm={"partition": "gpu"}), "--dry_run") == 0
+    out = capsys.readouterr().out
+    assert "#SBATCH --partition=gpu\n" in out and "medtasks eval --model=local-chat-completions" in out
 
 
 @each_row("sweep_mistakes")
@@ -137,53 +167,85 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(changed, named, code, ser
     assert not server.requests
 
 
-def test_a_changed_plan_and_other_rows_and_versions_get_folders_of_their_own(plan, monkeypatch):
-    folders = {only_job(plan(**changed)).folder for (changed,) in table("changed_plans")}
-    path = plan()
+@each_row("changed_plans")
+def test_what_makes_a_job_another_which_is_run_again(changed, is_another, plan, tmp_path):
+    jobs = only_job(plan()), only_job(plan(**changed))
+    assert (jobs[0].fingerprint != jobs[1].fingerprint) == is_another
+    if "runs" in changed or not is_another:
+        assert jobs[0].identity == jobs[1].identity
+
+
+def test_versions_and_the_content_of_files_make_a_job_another(plan, tmp_path, monkeypatch):
+    files = [tmp_path / "tasks" / "mine.yaml", tmp_path / "rows" / "medhallu" / "a.jsonl", tmp_path / "x.jinja"]
+    options = {"medhallu": {"template": str(files[2])}}
+    run = {**A_RUN, "flags": {"include_path": str(tmp_path / "tasks")}, "options": options}
+    path = plan(runs=[run], data=f"{tmp_path}/rows")
+    fingerprints = [only_job(path).fingerprint]
+    for file in files:
+        write_whole(file, "a: 1")
+        fingerprints.append(only_job(path).fingerprint)
+        write_whole(tmp_path / "tasks" / "__pycache__" / "mine.pyc", str(file))
+        assert only_job(plan(runs=[run], data=f"{tmp_path}/rows/")).fingerprint == fingerprints[-1]
     for versions in ({}, {"medtasks": "0"}, {"lm_eval": "0"}):
-        monkeypatch.setattr("medtasks_utils.sweep.job.version", versions.get)
-        folders.add(only_job(path).folder)
-    assert len(folders) == 13
+        monkeypatch.setattr("medtasks_utils.sweep.job._version", versions.get)
+        fingerprints.append(only_job(path).fingerprint)
+    assert len({*fingerprints}) == 7
 
 
 @each_row("shared_out")
-def test_processors_and_gpus_are_shared_out(gpus, needs, seen, plan, monkeypatch):
+def test_processors_and_gpus_are_shared_out(gpus, needs, given, plan, monkeypatch):
+    """Null stands for an allocation that has to wait."""
     models = [{"name": f"m{number}", "resources": each} for number, each in enumerate(needs)]
-    sweep_plan, found = read_plan(plan(models=models)), []
+    sweep_plan, found, release = read_plan(plan(models=models)), {}, Event()
 
-    def run(allocation, environment):
-        found.append(f"{list(place.running).index(allocation)}:{environment['CUDA_VISIBLE_DEVICES']}")
-        yield
-        finish(allocation[0])
+    def run(allocation, environment, stopping):
+        found[allocation] = environment["CUDA_VISIBLE_DEVICES"]
+        release.wait(60)
 
     monkeypatch.setattr(local_executor, "run_allocation", run)
-    monkeypatch.setattr(local_executor, "POLL_INTERVAL", 0)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
-    place = LocalExecutor(sweep_plan, 3)
-    assert run_all(allocations_of(jobs_of(sweep_plan), False), place) == []
-    assert found == seen
+    place, allocations = LocalExecutor(sweep_plan, 3), allocations_of(jobs_of(sweep_plan), False)
+    futures = [place.submit(allocation) for allocation in allocations]
+    release.set()
+    wait(filter(None, futures))
+    assert [found.get(allocation) for allocation in allocations] == given
+    assert all(place.submit(allocation) for allocation in allocations[:1]), "what has ended makes room"
+    place.stop()
+
+
+def test_long_allocations_start_first_and_a_small_one_does_not_wait_for_room_for_a_large_one(plan, monkeypatch):
+    runs = [{**A_RUN, "name": str(limit), "flags": {"limit": limit}} for limit in (2, 9, 4)]
+    models = [{"name": "m", "model": "dummy"}, {"name": "big", "model": "dummy", "resources": {"gpus": 8, "cpus": 0}}]
+    place = Scripted(codes=[0] * 6)
+    monkeypatch.setattr(scheduler, "LocalExecutor", lambda *_: place)
+    monkeypatch.setattr(scheduler, "size_of", lambda job, **_: job.run.flags["limit"])
+    monkeypatch.setattr(scheduler, "Report", Mock(return_value=REPORT))
+    assert scheduler.sweep(read_plan(plan(runs=runs, models=models)), 1, None) == []
+    assert place.started == ["big/9", "big/4", "big/2", "m/9", "m/4", "m/2"]
+
+
+REPORT: Any = SimpleNamespace(is_outdated=False, update=lambda: None, finish=lambda: None)
 
 
 class Scripted(Mock):
     """A place where the last job of an allocation ends at once, with the next exit code; None if its node is lost."""
 
     codes: list[int | None]
-    running: tuple[Allocation, ...] = ()
-    started = 0
 
-    def start(self, allocation: Allocation) -> bool:
-        assert allocation[-1].exit_code is None
-        self.started += 1
-        self.running = (allocation,)
-        return True
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.started: list[str] = []
 
-    def ended(self) -> list[Allocation]:
-        (allocation,), code = self.running, self.codes.pop(0)
-        allocation[-1].note(code, "running" if code is None else f"failed with exit code {code}")
+    def submit(self, allocation: Allocation) -> Future[None]:
+        job, code = allocation[-1], self.codes.pop(0)
+        assert job.exit_code is None
+        self.started.append(job.name)
+        job.note(code, "running" if code is None else f"failed with exit code {code}")
         if code is not None:
-            write_whole(allocation[-1].folder / "m" / "results_1.json", "{}")
-        self.running = ()
-        return [allocation]
+            write_whole(job.folder / "m" / "results_1.json", "{}")
+        ended: Future[None] = Future()
+        ended.set_result(None)
+        return ended
 
 
 @each_row("tried_again")
@@ -191,8 +253,8 @@ def test_what_is_tried_again(codes, starts, said, plan, capsys):
     done, job = jobs_of(read_plan(plan(runs=[A_RUN, {**A_RUN, "name": "b"}])))
     finish(done)
     place, last = Scripted(codes=[*codes]), codes[-1]
-    assert run_all([(done, job)], place) == ([job] if last else [])
-    assert place.started == starts and said in capsys.readouterr().err
+    assert run_all([(done, job)], place, REPORT) == ([job] if last else [])
+    assert len(place.started) == starts and said in capsys.readouterr().err
     assert (done.exit_code, job.exit_code) == (0, last)
 
 
@@ -232,6 +294,32 @@ def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, plan, capsys, 
     assert "m0,max_gen_toks=7" in shown and "2.00 h" in shown and "medhallu" in shown and "medmcqa" not in shown
     monkeypatch.setattr(scheduler, "run_all", lambda *_: [job])
     assert sweep(path) == 1
+
+
+def test_a_model_is_a_row_of_the_report_and_what_failed_is_named(tmp_path, plan):
+    models = [{"name": name, "model": "dummy"} for name in ("one", "lost")]
+    runs = [{"name": task, "tasks": task} for task in ("medhallu", "medmcqa_openmed")]
+    path = plan(models=models, runs=[*runs, {**A_RUN, "name": "hot", "flags": {"gen_kwargs": {"temperature": 1}}}])
+    for job in jobs_of(read_plan(path))[:3]:
+        save_run(job.folder, tasks=str(job.run.tasks), limit=4)
+        job.note(0, "done")
+    lost = jobs_of(read_plan(path))[3]
+    write_whole(lost.folder / "log.txt", "CUDA out of memory")
+    lost.note(None, "running")
+    note_end(lost.folder, 1)
+    page = report.write_report(read_plan(path))
+    assert page
+    shown = drawn(page.read_text())
+    assert '["one","one hot"]' in shown
+    assert "lost: medhallu: failed with exit code 1: CUDA out of memory" in page.read_text()
+
+
+def test_variables_of_a_file_are_those_of_the_sweep(tmp_path, plan, monkeypatch):
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    (tmp_path / "keys.env").write_text("# keys\nexport A_KEY='a b'\nB=2=3\n")
+    read_plan(plan(env_file=str(tmp_path / "keys.env")))
+    assert (os.environ["A_KEY"], os.environ["B"]) == ("a b", "2=3")
+    assert "cannot be read" in error_line(UsageError, read_plan, plan(env_file="/nowhere"))
 
 
 @each_row("flags_passed")

@@ -2,78 +2,108 @@
 
 import os
 import sys
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from given import error_line
 from test_sweep import program
-from test_sweep_serving import served, states
+from test_sweep_serving import ends, served
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.sweep import slurm_executor
 from medtasks_utils.sweep.job import allocations_of, jobs_of
 from medtasks_utils.sweep.plan import Plan
 from medtasks_utils.sweep.ray_executor import RayExecutor, run_on_node
 from medtasks_utils.sweep.slurm_executor import SlurmExecutor
 
 
-class RayError(Exception):
-    """Ray's error of a task whose node is gone."""
-
-
-class RayTaskError(RayError):
-    """Ray's error of a task that raised an error."""
-
-    cause = ImportError("no medtasks")
-
-
 def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatch):
     submitit = pytest.importorskip("submitit", reason="needs submitit")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    monkeypatch.setattr(slurm_executor, "_POLL_INTERVAL", 0)
-    queue = tmp_path / "queue"
-    program(tmp_path, "sbatch", f"cat \"$1\" > '{tmp_path}/script'; echo x >> '{queue}'; echo Submitted batch job 42")
-    program(tmp_path, "squeue", f"test ! -e '{queue}' || echo 42")
+    queue, script = tmp_path / "queue", tmp_path / "script"
+    program(tmp_path, "sbatch", f"cat \"$1\" > '{script}'; echo x >> '{queue}'; echo Submitted batch job 42")
+    program(tmp_path, "squeue", f"test ! -e '{queue}' || echo 42 Resources")
     program(tmp_path, "srun", "")
     content = served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2, slurm={"qos": "low"})
     plan = Plan(**content, slurm={"partition": "gpu", "qos": "high"})
     (allocation,) = allocations_of(jobs_of(plan), True)
     for _ in range(2):  # the second finds it in the queue
-        executor = SlurmExecutor()
-        assert executor.start(allocation) and executor.running == {allocation: "42"}
-        assert queue.read_text() == "x\n" and executor.ended() == []
-    script = (tmp_path / "script").read_text()
+        executor = watching(SlurmExecutor(), monkeypatch)
+        future = executor.submit(allocation)
+        executor.look()
+        executor.look()
+        assert queue.read_text() == "x\n" and not future.done()
+        assert ends(tmp_path) == [(None, "in Slurm's queue: Resources")] * 2
+        program(tmp_path, "squeue", "exit 1")
+        executor.look()
+        assert not future.done(), "a Slurm that does not respond has not ended a job"
+        watching(SlurmExecutor(), monkeypatch).submit(allocation)
+        executor.look()
+        assert queue.read_text() == "x\n", "and gets none twice"
+        program(tmp_path, "squeue", "echo 42 Resources")
     for option in ("job-name=m", "partition=gpu", "qos=low", "time=1440", "gpus-per-node=4", "cpus-per-task=3"):
-        assert f"#SBATCH --{option}\n" in script
-    assert "--cpus-per-task 3" in script
+        assert f"#SBATCH --{option}\n" in script.read_text()
+    assert "--cpus-per-task 3" in script.read_text()
     submitted = submitit.core.utils.DelayedSubmission.load(tmp_path / "sweep/slurm/42_submitted.pkl")
     assert submitted._timeout_countdown == 5
-    program(tmp_path, "squeue", "exit 1")
-    assert executor.ended() == [], "a Slurm that does not respond has not ended a job"
+    (tmp_path / "sweep/slurm/42_0_log.err").write_text("line 3: module: command not found\n")
     program(tmp_path, "squeue", "")
-    assert executor.ended() == [allocation] and executor.running == {}
-    program(tmp_path, "sbatch", "exit 1")
-    for settings, says in ({}, "m: slurm: "), ({"tme": 1}, "m: slurm: .*tme"):
-        (allocation,) = allocations_of(jobs_of(Plan(**content, slurm=settings)), True)
-        with pytest.raises(UsageError, match=says):
-            executor.start(allocation)
+    executor.look()
+    assert future.done()
+    assert all(code == 2 and "module: command not found" in state for code, state in ends(tmp_path))
+
+
+def watching(executor: SlurmExecutor, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The executor without its thread; ``look`` is a round of the thread."""
+    rounds = Mock(wait=Mock())
+    monkeypatch.setattr(executor, "_thread", Mock())
+    monkeypatch.setattr(executor, "_stopping", rounds)
+
+    def look() -> None:
+        rounds.wait.side_effect = [False, True]
+        executor._watch()
+
+    return SimpleNamespace(submit=executor.submit, look=look)
+
+
+def test_what_slurm_refuses_is_told_and_the_rest_is_submitted_as_arrays(tmp_path, monkeypatch):
+    pytest.importorskip("submitit", reason="needs submitit")
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    refuse = 'grep -q no-such "$1" && { echo sbatch: error: invalid partition >&2; exit 1; }'
+    program(tmp_path, "sbatch", f"{refuse}; grep -- --array= \"$1\" >> '{tmp_path}/arrays'; echo Submitted batch job 7")
+    program(tmp_path, "squeue", "")
+    program(tmp_path, "srun", "")
+    (model,) = served(tmp_path)["models"]
+    models = [{**model, "name": name, "slurm": {"partition": name}} for name in ("no-such",)]
+    models += [{**model, "name": name} for name in "xyz"]
+    plan = Plan(**{**served(tmp_path), "models": models}, slurm={"array_parallelism": 2})
+    executor, allocations = watching(SlurmExecutor(), monkeypatch), allocations_of(jobs_of(plan), True)
+    futures = [executor.submit(allocation) for allocation in allocations]
+    executor.look()
+    assert [future.done() for future in futures] == [True, False, False, False]
+    assert (allocations[0][0].exit_code, allocations[0][0].state[:17]) == (2, "Slurm refuses it:")
+    assert "invalid partition" in allocations[0][0].state
+    assert (tmp_path / "arrays").read_text() == "#SBATCH --array=0-2%2\n"
+    assert (tmp_path / "sweep/z/slurm_job.txt").read_text() == "7_2"
+    (allocation, *_) = allocations_of(jobs_of(Plan(**served(tmp_path), slurm={"tme": 1})), True)
+    with pytest.raises(UsageError, match=r"m: slurm: .*tme"):
+        executor.submit(allocation)
 
 
 def test_ray_gets_a_task_an_allocation(tmp_path, monkeypatch):
-    task, ray = Mock(), Mock(__spec__=Mock(), exceptions=Mock(RayError=RayError, RayTaskError=RayTaskError))
+    task, ray = Mock(), Mock(__spec__=Mock())
     ray.remote.return_value.options.return_value = task
-    ray.wait.side_effect = lambda references, **_: (references[:1], references[1:])
-    ray.get.side_effect = [None, RayTaskError(), RayError()]
+    ray.nodes.return_value = [{"Alive": True, "Resources": {"CPU": 8.0, "GPU": 4.0}}]
     monkeypatch.setitem(sys.modules, "ray", ray)
-    plan = Plan(**served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2), env=("HOME",))
-    executor, allocation = RayExecutor("auto"), tuple(jobs_of(plan))
-    lost = {"code": 1, "state": "could not start: no medtasks"}
-    for state in ([], [lost, lost], [lost, lost]):
-        assert executor.start(allocation) and executor.ended() == [allocation]
-        assert (executor.running, states(tmp_path)) == ({}, state)
-    ray.remote.assert_called_with(run_on_node)
-    ray.remote.return_value.options.assert_called_with(name="m", num_cpus=3, num_gpus=4, max_retries=0)
-    task.remote.assert_called_with(allocation, {"HOME": os.environ["HOME"]})
+    for gpus, said in ((2, "in Ray's queue"), (3, "waiting for a node with {'CPU': 3, 'GPU': 6}; there is none")):
+        plan = Plan(**served(tmp_path, resources={"gpus": gpus, "cpus": 3}, replicas=2), env=("HOME",))
+        executor, allocation = RayExecutor("auto"), tuple(jobs_of(plan))
+        assert executor.submit(allocation) is task.remote.return_value.future.return_value
+        assert ends(tmp_path) == [(None, said)] * 2
+        ray.remote.assert_called_with(run_on_node)
+        ray.remote.return_value.options.assert_called_with(name="m", num_cpus=3, num_gpus=2 * gpus, max_retries=0)
+        task.remote.assert_called_with(allocation, {"HOME": os.environ["HOME"]})
     executor.stop()
     ray.shutdown.assert_called_once_with()
     ray.init.side_effect = ConnectionError

@@ -1,13 +1,13 @@
 """Models that a sweep serves: their servers start, answer and end, whatever ends the sweep or them."""
 
 import json
+import os
 import re
 import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import closing
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -23,8 +23,8 @@ from test_sweep import command, program, state, written
 from medtasks_utils.__main__ import main
 from medtasks_utils.sweep import allocation as allocation_module
 from medtasks_utils.sweep.allocation import run_allocation
-from medtasks_utils.sweep.child_process import start
-from medtasks_utils.sweep.job import allocations_of, jobs_of
+from medtasks_utils.sweep.child_process import MARK, start
+from medtasks_utils.sweep.job import Job, allocations_of, jobs_of
 from medtasks_utils.sweep.plan import EXAMPLE, Plan
 from medtasks_utils.writing import read_json, write_whole
 
@@ -56,22 +56,18 @@ def quick(monkeypatch):
     return set_program
 
 
-def steps(content: dict[str, Any], by_model: bool = False, **environment: str) -> Iterator[None]:
-    """The steps of the plan's only allocation, which are taken no faster than those of a sweep."""
-    plan = Plan(**content)
-    (allocation,) = allocations_of(jobs_of(plan), by_model)
-    with closing(run_allocation(allocation, environment)) as taken:
-        for step in taken:
-            time.sleep(0.05)
-            yield step
+def run(content: dict[str, Any], by_model: bool = False, **environment: str) -> None:
+    """Run the plan's only allocation."""
+    (allocation,) = allocations_of(jobs_of(Plan(**content)), by_model)
+    run_allocation(allocation, environment)
 
 
 def states(folder: Path) -> list[Any]:
     return [read_json(path) for path in sorted(folder.glob("sweep/m/*/job.json"))]
 
 
-def running(folder: Path) -> int:
-    return [job["state"] for job in states(folder)].count("running")
+def ends(folder: Path) -> list[Any]:
+    return [(job["code"], job["state"]) for job in states(folder)]
 
 
 @each_row("servers_not_ready")
@@ -79,28 +75,37 @@ def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(se
     log = tmp_path / "sweep" / "m" / "server0.log"
     log.parent.mkdir(parents=True)
     log.write_text("of an earlier attempt\n")
-    list(steps(served(tmp_path, serve=server, ready_timeout=0.5 if "sleep" in server else 300)))
+    run(served(tmp_path, serve=server, ready_timeout=0.5 if "sleep" in server else 300))
     assert len(states(tmp_path)) == 2
     for job in states(tmp_path):
-        assert job["code"] == 1 and re.fullmatch(rf"{said} \({log}\)", job["state"])
+        assert job["code"] == 1 and re.fullmatch(rf"{said} \({re.escape(str(log))}\)", job["state"])
 
 
-def test_replicas_have_gpus_of_their_own_and_share_the_jobs(tmp_path, quick, monkeypatch):
-    quick("import os, sys, time; print(sys.argv[1:], os.environ); time.sleep(1)")
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+def test_replicas_have_gpus_of_their_own_and_share_the_requests_of_a_run(tmp_path, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
-    monkeypatch.setenv("NO_PROXY", "intranet")
-    content = served(tmp_path, replicas=2, resources={"gpus": 2, "cpus": 2})
-    monkeypatch.setattr(allocation_module, "is_up", Mock(side_effect=[True, False, True]))
-    assert [running(tmp_path) for _ in steps(content, CUDA_VISIBLE_DEVICES="4,5,6,7")][:2] == [0, 2]
-    for number, gpus in enumerate(("4,5", "6,7")):
+    content = served(tmp_path, 0.05, replicas=3, resources={"gpus": 2})
+    content["models"][0]["serve"] = re.sub(r"(\S+/requests)", r"\1{port}", content["models"][0]["serve"])
+    content["runs"] = RUNS[1:]
+    run(content, CUDA_VISIBLE_DEVICES="4,5,6,7,8,9")
+    assert ends(tmp_path) == [(0, "done")]
+    for number, gpus in enumerate(("4,5", "6,7", "8,9")):
         assert (tmp_path / f"sweep/m/server{number}.log").read_text().startswith(f"GPUs {gpus}\n")
-    logs = [path.read_text() for path in tmp_path.glob("sweep/m/*/log.txt")]
-    assert len({re.findall(r"127.0.0.1:(\d+)/v1/chat/completions", log)[0] for log in logs}) == 2
-    for word in ("intranet,127.0.0.1", content["models"][0]["serve"], "--log_samples"):
-        assert all(word in log for log in logs), "no proxy stands between a job and its server"
-    costs = [read_json(path) for path in tmp_path.glob("sweep/m/*/cost.json")]
-    assert all(cost["gpu_seconds"] == pytest.approx(4 * cost["seconds"]) for cost in costs)
+    asked = [len(path.read_text().splitlines()) for path in tmp_path.glob("requests*")]
+    assert len(asked) == 3 and sum(asked) == 28
+    (cost,) = (read_json(path) for path in tmp_path.glob("sweep/m/*/cost.json"))
+    assert cost["gpu_seconds"] == pytest.approx(6 * cost["seconds"])
+
+
+def test_jobs_find_their_server_past_proxies_and_know_it_by_more_than_its_address(tmp_path, quick, monkeypatch):
+    quick("import os, sys; print(sys.argv[1:], os.environ)")
+    monkeypatch.setenv("NO_PROXY", "intranet")
+    content = served(tmp_path)
+    content["models"][0]["serve"] += " --chat-template /templates/a.jinja"
+    run(content)
+    for path in tmp_path.glob("sweep/m/*/log.txt"):
+        log = path.read_text()
+        for word in ("intranet,127.0.0.1", "/templates/a.jinja'", "--log_samples", "127.0.0.1:"):
+            assert word in log
 
 
 @pytest.mark.parametrize("is_same", [True, False])
@@ -112,7 +117,7 @@ def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(tmp_pa
     started = psutil.Process(left_over.pid).create_time()
     mark.write_text(json.dumps({"pid": left_over.pid, "started": started if is_same else started - 60}))
     try:
-        list(steps(served(tmp_path)))
+        run(served(tmp_path))
         assert (left_over.poll() is not None) == is_same
         assert read_json(mark)["pid"] != left_over.pid
     finally:
@@ -120,33 +125,84 @@ def test_a_left_over_server_is_ended_but_no_other_process_with_its_number(tmp_pa
         left_over.wait()
 
 
+def test_a_server_that_leaves_its_group_ends_with_its_jobs_or_with_the_next_sweep(tmp_path, quick):
+    quick("")
+    content = served(tmp_path)
+    escaping = "import subprocess, sys; subprocess.run([sys.executable, *sys.argv[1:]], start_new_session=True)"
+    words = [sys.executable, "-c", escaping, *shlex.split(content["models"][0]["serve"])[1:]]
+    content["models"][0]["serve"] = shlex.join(words).replace("'{port}'", "{port}")
+    run(content)
+    log = tmp_path / "sweep/m/server0.log"
+    assert ends(tmp_path) == [(0, "done")] * 2 and not marked(log)
+    left_over = subprocess.Popen(["sleep", "600"], env={**os.environ, MARK: str(log)}, start_new_session=True)
+    run_allocation(tuple(changed_jobs(content)), {})
+    assert left_over.wait(60) == -9
+
+
+def marked(log: Path) -> list[str]:
+    """The environments of the processes of a server."""
+    mark = f"{MARK}={log}".encode()
+    found = []
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        with suppress(OSError):
+            found += [str(path)] if mark in path.read_bytes().split(b"\0") else []
+    return found
+
+
+def changed_jobs(content: dict[str, Any]) -> list[Job]:
+    """The jobs of a plan with another limit, which run again."""
+    return jobs_of(Plan(**{**content, "runs": [{"name": "hallu", "tasks": "medhallu", "flags": {"limit": 5}}]}))
+
+
 @each_row("jobs_at_once")
 def test_how_many_jobs_run_at_once(by_model, changed, most, tmp_path, quick):
-    quick("import sys, time; time.sleep(0.6); sys.exit(3)")
+    """Each job waits until as many have begun as may run at once, and counts those that run."""
+    (tmp_path / "here").mkdir()
+    quick(WAITING.format(folder=str(tmp_path / "here"), most=most))
     content = served(tmp_path, **changed)
-    content["runs"] = [*RUNS, {"name": "again", "tasks": "medhallu"}]
+    content["runs"] = [{"name": f"r{number}", "tasks": "medhallu"} for number in range(most + 1)]
     if by_model:
         del content["models"][0]["serve"]
-    assert max(running(tmp_path) for _ in steps(content, by_model)) == most
-    assert states(tmp_path) == [{"code": 3, "state": "failed with exit code 3"}] * 3
+    run(content, by_model)
+    assert ends(tmp_path) == [(3, "failed with exit code 3: met")] * (most + 1)
+
+
+WAITING = """
+import os, pathlib, sys, time
+folder = pathlib.Path({folder!r})
+own = folder / f"{{os.getpid()}}.running"
+own.touch()
+own.with_suffix(".seen").touch()
+while len(list(folder.glob("*.seen"))) < {most}:
+    time.sleep(0.05)
+time.sleep(0.3)
+print("met" if len(list(folder.glob("*.running"))) <= {most} else "too many")
+own.unlink()
+sys.exit(3)
+"""
 
 
 def test_cost_is_shared_and_energy_is_what_nvidia_smi_measures(tmp_path, monkeypatch):
     program(tmp_path, "nvidia-smi", f"echo $* > '{tmp_path}/asked'; echo 300.5; echo [N/A]; echo 99.5")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    now = [100.0]
-    monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr(allocation_module, "is_up", lambda _: True)
-    jobs = jobs_of(Plan(**served(tmp_path, resources={"gpus": 2}, ready_timeout=9)))
+    now, steps, costs = [100.0], table("costs_of_jobs"), []
+    monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: now[0], time=lambda: 0))
+    monkeypatch.setattr(allocation_module, "is_up", Mock(side_effect=[False, True]))
+    jobs = jobs_of(Plan(**served(tmp_path, resources={"gpus": 2})))
     attempt = allocation_module._Attempt(list(jobs), {"CUDA_VISIBLE_DEVICES": "2,3"})
-    server, process = Mock(pid=0, poll=lambda: None), Mock()
-    monkeypatch.setattr(attempt, "_start", Mock(side_effect=[server, process, process]))
-    taken = attempt.steps()
-    for seconds, code, cost in table("costs_of_jobs"):  # both wait for the first ten seconds
+    server, process, attempt.unready = Mock(poll=lambda: None), Mock(), [80]
+    monkeypatch.setattr(attempt, "_start_servers", lambda _: attempt.servers.update({80: (server, tmp_path)}))
+    monkeypatch.setattr(attempt, "_start", Mock(return_value=process))
+
+    def pass_time(_: float) -> None:
+        costs.append([read_json(job.folder / "cost.json").get("seconds") for job in jobs])
+        seconds, code, _ = steps[len(costs) - 1]
         now[0] += seconds
         process.poll.return_value = code
-        taken.close() if code == "closed" else next(taken)
-        assert [read_json(job.folder / "cost.json").get("seconds") for job in jobs] == cost
+
+    attempt.run(Mock(wait=pass_time, is_set=lambda: len(costs) == len(steps)))
+    costs.append([read_json(job.folder / "cost.json")["seconds"] for job in jobs])
+    assert costs[1:] == [cost for _, _, cost in steps]
     assert read_json(jobs[0].folder / "cost.json") == {"seconds": 19, "gpu_seconds": 38, "joules": 7600}
     assert (tmp_path / "asked").read_text().startswith("--id=2,3 ")
 
@@ -165,26 +221,34 @@ def test_the_example_is_a_plan():
     plan = Plan(**content)
     names = [model.settings["model_args"].get("model") for model in plan.models]
     assert names == [None, "Qwen/Qwen3-32B", "mine", "m"] and Plan.model_fields.keys() == content.keys()
-    smaller = [bool(job.smaller) for job in jobs_of(plan)]
+    smaller = [bool(job.former) for job in jobs_of(plan)]
     assert (len(smaller), sum(smaller)) == (11, 4)
     assert plan.models[3].ready_timeout == 1800
 
 
 def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_path, quick):
-    quick("import sys, time; print(sys.argv[1:]); time.sleep(0.3)")
+    quick("import sys; print(sys.argv[1:])")
     content = served(tmp_path, resources={"cpus": 2})
-    content["runs"] = [
-        {"name": "a", "tasks": "medhallu", "flags": {"gen_kwargs": {"max_gen_toks": [40, 20, 30, 20], "until": ["E"]}}}
+    budgets = {"max_gen_toks": [40, 20, 20], "until": ["E"], "stop_token_ids": [1, 2], "top_k": {"budgets": [5, 3]}}
+    content["models"][0]["flags"] = {"gen_kwargs": {"max_gen_toks": 7, "seed": 3}}
+    content["runs"] = [{"name": "a", "tasks": "medhallu", "flags": {"gen_kwargs": budgets}}]
+    jobs = jobs_of(Plan(**content))
+    assert [job.name.removeprefix("m/a,max_gen_toks=") for job in jobs] == [
+        f"{first},top_k={second}" for first in (20, 40) for second in (3, 5)
     ]
-    small, middle, large = jobs_of(Plan(**content))
-    assert (small.name, large.name) == ("m/a,max_gen_toks=20", "m/a,max_gen_toks=40")
-    for job, name in (small, 1), (small, 2), (large, 1):
-        write_whole(job.folder / f"m/answers_{name}.jsonl.gz", job.name)
-    for _ in steps(content):
-        assert running(tmp_path) <= 1
-    kept = [(large.folder / f"m/answers_{name}.jsonl.gz").read_text() for name in (1, 2)]
-    assert kept == [large.name, small.name]
-    assert all("'--extend'" in (job.folder / "log.txt").read_text() for job in (small, middle, large))
+    assert jobs[0].settings["gen_kwargs"] == {**budgets, "max_gen_toks": 20, "top_k": 3, "seed": 3}
+    former = tmp_path / "sweep/m/renamed/m"
+    renamed = jobs_of(Plan(**{**content, "runs": [{"name": "renamed", "tasks": "medhallu"}]}))[0]
+    renamed.note(0, "done")
+    for folder, text in (former, "former "), (jobs[0].folder / "m", "small "), (jobs[1].folder / "m", "own "):
+        write_whole(folder / "answers_1.jsonl.gz", text)
+    for _ in range(2):
+        run(content)
+        kept = [(job.folder / "m/answers_1.jsonl.gz").read_text() for job in jobs[:2]]
+        assert kept == ["small former ", "own former small former "], "once"
+        for job in jobs:
+            job.note(None, "again")
+    assert all("'--extend'" in (job.folder / "log.txt").read_text() for job in jobs)
 
 
 @pytest.mark.slow
@@ -211,6 +275,6 @@ def test_what_kills_a_sweep_or_a_server_costs_what_was_in_flight(tmp_path, kille
     prompts = asked.read_text().splitlines()
     assert len(prompts) - len({*prompts}) <= 2 * 2 + 12, "those in flight, and examples that the two runs share"
     page = tmp_path / "sweep" / "report.html"
-    assert output == f"{page}\n" and re.search("m hallu-[0-9a-f]{8}", drawn(page.read_text()))
+    assert output == f"{page}\n" and "m hallu" in drawn(page.read_text())
     assert main(["sweep", str(path)]) == 0 and asked.read_text().splitlines() == prompts, "all jobs were done"
     assert not any(psutil.pid_exists(read_json(mark)["pid"]) for mark in tmp_path.glob("sweep/m/server*.json"))

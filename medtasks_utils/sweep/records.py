@@ -1,0 +1,35 @@
+"""Read and write what the folder of a job records, also by a process that may be the last to see the job."""
+
+import json
+import sys
+from pathlib import Path
+
+from medtasks_utils.writing import JsonObject, read_json, write_whole
+
+JOB_FILE = "job.json"
+
+
+def read_record(path: Path) -> JsonObject:
+    """Return the object in a JSON file; an empty dict if there is none, or it is damaged, which is printed."""
+    try:
+        record: object = read_json(path)
+        if isinstance(record, dict):
+            return record
+    except ValueError:
+        pass
+    print(f"{path} is damaged, as after a full disk, and is taken as absent", file=sys.stderr)
+    return {}
+
+
+def note_end(folder: Path, code: int) -> None:
+    """Record the exit code of a job with, if it failed, the last line of its log."""
+    state = f"failed with exit code {code}: {last_lines(folder / 'log.txt', 1)}" if code else "done"
+    path = folder / JOB_FILE
+    record = {name: value for name, value in read_record(path).items() if name != "since"}
+    write_whole(path, json.dumps({**record, "code": code, "state": state}))
+
+
+def last_lines(log: Path, count: int) -> str:
+    """Return the last lines of a log; an empty string if there is no such log."""
+    lines = log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines() if log.exists() else []
+    return "\n".join(lines[-count:])
