@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import Any
 
-from medtasks_utils.errors import MedtasksError, UsageError, reason_of
+from medtasks_utils.errors import MedtasksError, UsageError, install, reason_of
 from medtasks_utils.writing import JsonObject, one_line, write_whole
 
 from .allocation import run_allocation
@@ -113,7 +113,7 @@ class SlurmExecutor:
 
     def __init__(self) -> None:
         if find_spec("submitit") is None or shutil.which("sbatch") is None:
-            raise MedtasksError("slurm needs sbatch on this machine, and submitit: pip install 'medtasks[slurm]'")
+            raise MedtasksError(f"slurm needs sbatch on this machine, and submitit: {install('slurm')}")
         self._futures: dict[Allocation, Future[None]] = {}
         self._submitted: dict[Allocation, str] = {}
         self._stopping = Event()
