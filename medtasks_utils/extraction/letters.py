@@ -18,7 +18,7 @@ LETTER_ROWS = rows(
     r"""
 lead = [the fill option open]*
 words = [the fill option open right so because colon comma]*
-marks = [the fill option open dash head digits stop op bar cmp]*
+marks = [the fill option open dash head digits stop op bar]*
 70 answer: (?<![other wrong])(answer|right option) ~8 [is colon eq arrow dash]+ {words} <any>
     B: 答案为（B），而不是A。
 68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* <cand weak> {end}

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,8 +16,9 @@ from running import reader
 from scripts import draw
 
 from medtasks_utils.benchmarks.medcalc_bench import values
+from medtasks_utils.benchmarks.medcalc_bench.absence import states_not_available
 from medtasks_utils.benchmarks.medhallu import verdicts
-from medtasks_utils.extraction import containers, letters, nothing
+from medtasks_utils.extraction import containers, letters, nothing, words
 from medtasks_utils.extraction.weighing import rows, weighed
 from medtasks_utils.extraction.words import symbols_of
 
@@ -107,18 +109,22 @@ READERS: dict[str, tuple[Any, Any, Any]] = {
 }
 
 
+def shown(found: Any) -> str:
+    """A value as it stands beside a row."""
+    return "none" if found is None else f"{found:g}" if isinstance(found, float) else str(found)
+
+
 def check(module: Any, rows: Any, read: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     weighed = module.weighed
 
-    def shown(row: Any, left_out: Any) -> str:
+    def found(row: Any, left_out: Any) -> str:
         monkeypatch.setattr(
             module, "weighed", lambda table, text: weighed([one for one in table if one is not left_out], text)
         )
-        found = read(row.example, row.value).value
-        return "none" if found is None else f"{found:g}" if isinstance(found, float) else str(found)
+        return shown(read(row.example, row.value).value)
 
     for row in rows:
-        assert shown(row, None) == row.value != shown(row, row), row
+        assert found(row, None) == row.value != found(row, row), row
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -136,3 +142,43 @@ def test_so_is_each_row_of_a_benchmark_elsewhere(monkeypatch):
 def test_a_malformed_row_is_named(pattern, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         weighed(rows(f"70 a: {pattern}\n    A: The answer is A."), symbols_of("The answer is A."))
+
+
+# ---- each line of words.txt has a text that is read as the table says, and otherwise without the line
+
+LINES = Path(words.__file__).with_name("words.txt").read_text("utf-8")
+
+
+def read_by(kind: Any, text: str, value: str) -> str:
+    if kind == "absence":
+        return shown("N/A" if states_not_available(text) else None)
+    if kind in READERS:
+        return shown(READERS[kind][2](text, value).value)
+    return shown(values.read_value(text, kind).value)
+
+
+def test_each_line_of_words_has_a_text_that_is_read_as_it_says():
+    rows = table("words")
+    assert set(re.findall("^(.*?): ", LINES, re.MULTILINE)[1:]) == {line for line, *_ in rows}
+    assert [row for row in rows if read_by(*row[1:]) != row[3]] == []
+
+
+def test_no_line_of_words_is_needless(monkeypatch):
+    """But for durations, whose pattern has the words when it is first used."""
+    listed: dict[str, list[Any]] = {}
+    for line, *row in table("words"):
+        listed.setdefault(line, []).extend([row] if not row[2].startswith("(") else [])
+    needless = []
+    for line, rows in listed.items():
+        others = re.sub(f"^{line}: .*$", f"{line}: qzq", LINES, flags=re.MULTILINE)
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "read_text", lambda *_, others=others, **settings: others)
+            vocabulary = words._vocabulary.__wrapped__()
+            patch.setattr(words, "_vocabulary", lambda vocabulary=vocabulary: vocabulary)
+            for cache in (words._symbol, words.words_of, words.numbers_by_word):
+                cache.cache_clear()
+            needless += [[line, *row] for row in rows if read_by(*row) == row[2]]
+    words._symbol.cache_clear()
+    words.words_of.cache_clear()
+    words.numbers_by_word.cache_clear()
+    assert needless == []

@@ -8,16 +8,16 @@ def is_unfinished(symbols: Symbols) -> bool:
     """Return whether a calculation has no result because the text breaks off, loops, or ends with a formula or plan."""
     if loops(symbols.text):
         return True
-    if symbols.has("(eq|arrow|is|gives|about|to|colon) about* [cand weak] (word|close|op|pct|the){0,5} $"):
+    if symbols.has("(eq|arrow|is|gives|about|to|colon) about* [cand weak] (word|close|op|the){0,5} $"):
         return False
     return symbols.has(f"{_FORMULA}|{_PLAN}") or whole_until(symbols.text) < len(symbols.text)
 
 
 # A formula without its result at the end of a text, such as "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
 _FORMULA = (
-    "(^|stop|line) [^ eq line]* op open* [cand weak] (word|close|pct){0,2} $"  # such as "92 / 3.24"
-    "|(^|stop|line) [^ eq line open]* op [cand weak] (word|pct){0,2} stop $"
-    "|(eq|colon|gives) (?!open* cand [word pct]* open) [^ eq arrow is gives stop line comma]{0,6}? op"
+    "(^|stop|line) [^ eq line]* op open* [cand weak] (word|close){0,2} $"  # such as "92 / 3.24"
+    "|(^|stop|line) [^ eq line open]* op [cand weak] word{0,2} stop $"
+    "|(eq|colon|gives) (?!open* cand word* open) [^ eq arrow is gives stop line comma]{0,6}? op"
     " [^ eq arrow is gives stop line]*"
     " ((stop|line) [^ cand text weak eq]*)? $"
 )

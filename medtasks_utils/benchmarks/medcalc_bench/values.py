@@ -23,7 +23,7 @@ Kind = Literal["decimal", "integer", "date", "weeks_days"]
 VALUE_ROWS = rows(
     r"""
 lead = [about the fill open eq colon so calc]*
-unit = (word|pct|close|op|the|line|result|day|week){0,3}
+unit = (word|close|op|the|line|result|day|week){0,3}
 70 answer: (answer|final) {between} [is colon eq arrow gives]+ {lead} <any>
     102.86: It is 102.857.\n\n**Final answer:** 102.86 mL/min
 between = (word|the|fill|about|calc|close|comma|result|to|open){0,6}?
@@ -46,7 +46,7 @@ to the cell = [^ stop line cand text bar]{0,8} bar (~3 bar)?
     3: He scores 3 points out of a possible 9.
 55 gives: gives [^ stop line comma cand text op eq]{1,6} about <any>
     4.6: With b = -1.209, this results in a GFR for the patient of 4.6.
-46 verb last: <any> (?=(word|pct){0,3} is (stop|line|$))
+46 verb last: <any> (?=word{0,3} is (stop|line|$))
     (22, 6): 임신 22주 6일입니다.
 46 counted: <any> (?=(about the [cand weak])? [^ not comma colon stop line cand text]{0,5}? met)
     2: 1. Age over 65: met. 2. Urea 9: not met. Therefore, two of the criteria are met.
@@ -66,9 +66,9 @@ to the cell = [^ stop line cand text bar]{0,8} bar (~3 bar)?
     4: So 2 (age ≥ 75) + 1 (female) + 1 (hypertension) = 4 points.
 -70 operand: <cand text> (?=(word|close){0,2} dash (open|the)* [cand input])
     none: The normal range is 8.5–10.2 mg/dL.
--70 range: cand (word|pct){0,2} (dash|about|to) <cand text>
+-70 range: cand word{0,2} (dash|about|to) <cand text>
     none: <answer>1.5 to 2.0</answer>
--70 range: <cand> (?=(word|pct){0,2} to cand)
+-70 range: <cand> (?=word{0,2} to cand)
     none: <answer>1.5 to 2.0</answer>
 -70 one of two: cand or <cand text>
     none: <answer>12 or 14</answer>
@@ -86,7 +86,7 @@ to the cell = [^ stop line cand text bar]{0,8} bar (~3 bar)?
     (8, 2): That is 8 weeks and 1 day. Wait, March has 31 days, so it is 8 weeks and 2 days.
 52 given as: (because|input) word because {lead} <cand text>
     72: The diastolic pressure is given explicitly as 72 mg/dL.
-56 right: <cand text> (?=(word|pct){0,2} close? is [the fill]* right)
+56 right: <cand text> (?=word{0,2} close? is [the fill]* right)
     64: Two pressures are given. The supine value (64 mmHg) is appropriate.
 52 remains: result is (fill|word|the|about){0,5} (earlier|input) (input|word|the){0,3} [comma about]* <cand text>
     56.8: The patient is underweight, so the adjusted weight remains the actual weight of 56.8 kg.
@@ -99,7 +99,7 @@ terms = [^ line result cand op]{0,8}? (cand [^ line result cand op]{0,6}?)?
     none: LDL = TC - HDL - (TG/5). TC = 200, HDL = 50, TG = 150.
 -40 input: eq <cand text> (?={next input} eq)
     none: LDL = TC - HDL - (TG/5). TC = 200, TG = 150.
-next input = (word|pct|op){0,3} comma or? [word input]{1,3}
+next input = (word|op){0,3} comma or? [word input]{1,3}
 -60 aged: <any> (?=[word dash]{0,3} old)
     none: The patient is 63 years old.
 -45 supposed: if ~8 <any>
