@@ -15,8 +15,6 @@ from running import saved_results
 from saved_runs import drawn
 from scripts import whole
 
-from medtasks_utils.benchmarks.tables import read_rows
-
 TOY = ROOT / "tests" / "toy"
 
 
@@ -135,22 +133,6 @@ def test_its_explanations_are_judged(said, folder):
     rows = csv_rows(folder / "judged_geval.csv")
     assert {row["question"]: row["status"] for row in rows} == {question: status for question, *_, status in RESPONSES}
     assert {(row["A"], row["B"], row["C"], row["D"]) for row in rows} == {("yes", "no", "maybe", "")}
-
-
-def test_one_response_is_scored_from_python(tmp_path):
-    (row, *_) = read_rows(TOY / "toybench" / "sample" / "test.jsonl")
-    code = f"""
-import json
-from medtasks_utils import score, reward
-row, text = {dict(row)!r}, "So yes."
-found = score("toybench", row, text, politely=True)
-rewards = reward("toybench", filter_name="flexible-extract")([text, "No."], **{{name: [row[name]] * 2 for name in row}})
-print(json.dumps([[own.answer, own.metrics["acc"], own.metrics["macro_f1"]] for own in found.values()] + [rewards]))
-"""
-    environment = clean_environment(BESIDE)
-    told = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert told.returncode == 0, told.stderr
-    assert json.loads(told.stdout) == [[None, 0.0, 0.0], ["yes", 1.0, 1.0], [1.0, 0.0]]
 
 
 @pytest.mark.slow

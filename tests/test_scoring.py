@@ -144,22 +144,3 @@ def test_the_documented_reward_asks_for_both_answers_of_a_row():
 def test_a_mistake_in_a_reward_is_one_error(task, settings, columns, kind, says):
     with pytest.raises(getattr(errors, kind), match=says):
         reward(task, **settings)(["\\boxed{A}"], **columns)
-
-
-@pytest.mark.torch
-def test_a_step_of_trls_trainer(tiny_model, tmp_path):
-    trl = pytest.importorskip("trl", reason="no TRL")
-    from datasets import Dataset
-
-    rows = [{**row, "prompt": [{"role": "user", "content": row["question"]}]} for row in ROWS[:2]]
-    seen: list[list[float]] = []
-    rewards = reward("medmcqa")
-
-    def watched(**given):
-        seen.append(rewards(**given))
-        return seen[-1]
-
-    (settings,) = table("settings_of_trl")
-    config = trl.GRPOConfig(output_dir=str(tmp_path), **settings)
-    trl.GRPOTrainer(str(tiny_model), [watched], config, train_dataset=Dataset.from_list(rows)).train()
-    assert seen and all(len(each) == 2 for each in seen)

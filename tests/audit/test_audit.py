@@ -41,23 +41,6 @@ def strata_of(gains: Sequence[Sequence[int]], losses: Sequence[Sequence[int]] = 
     return {str(n): Counter(dict(zip(names, (*gains[n], lost[n]), strict=True))) for n in range(len(gains))}
 
 
-@each_row("known_shares")
-def test_intervals_cover_a_known_share_at_the_stated_rate(doubtful, others, drawn, sample):
-    """A scripted auditor: of 300 doubtful and 1,200 other responses known shares are misread; a sample is drawn."""
-    rng = np.random.default_rng(7)
-    strata = ((300, round(300 * doubtful), drawn), (1200, round(1200 * others), sample))
-    truth, covered = sum(hits for _, hits, _ in strata) / 1500, 0
-    draws = [
-        tuple((int(rng.hypergeometric(hits, size - hits, read)), read, size) for size, hits, read in strata)
-        for _ in range(2000)
-    ]
-    for counts, times in Counter(draws).items():
-        found: Any = estimated(strata_of(counts), "gained")
-        assert 0 <= found["low"] <= found["value"] <= found["high"] <= 1
-        covered += times * (found["low"] - 1e-12 <= truth <= found["high"] + 1e-12)
-    assert covered / 2000 >= 0.93
-
-
 def test_an_interval_covers_every_share_of_which_most_responses_are_read():
     """Summed exactly for 200 of 294; the interval of Wilson covers some shares in 88.6 %."""
     all_found: list[Any] = [estimated(strata_of([(found, 200, 294)]), "gained") for found in range(201)]

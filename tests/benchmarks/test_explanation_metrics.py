@@ -9,7 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from explanations_model import LENGTH, save_model
+from explanations_model import save_model
 from given import NLTK, TASKS, Row, sample_rows, table, write_rows
 from huggingface_hub import constants
 from hypothesis import given, settings
@@ -199,7 +199,7 @@ def test_signatures_pin_every_choice(meteor):
 @pytest.mark.torch
 def test_bertscore_is_the_library_s_and_0_without_a_token(tmp_path):
     bert_score = pytest.importorskip("bert_score")
-    model = str(save_model(tmp_path / "model", model_max_length=LENGTH))
+    model = str(save_model(tmp_path / "model"))
     pairs = [pair for pair in PAIRS if len(pair[0].split()) < 200 and "\x00" not in pair[0]]
     scores = BertScore(model, device="cpu").score(*zip(*pairs, ("", ("a",)), strict=True))
     for (candidate, texts), score in zip(pairs, scores, strict=False):
@@ -209,18 +209,11 @@ def test_bertscore_is_the_library_s_and_0_without_a_token(tmp_path):
     assert BertScore(model).signature == f"bertscore|{model}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
 
 
-@pytest.mark.torch
-def test_a_tokenizer_without_a_length_reads_as_many_tokens_as_the_model(tmp_path):
-    pytest.importorskip("bert_score")
-    longer = {"positions": 600}
-    for changed, length in (({}, LENGTH), (longer, 600), ({**longer, "model_max_length": 500}, 500)):
-        folder = save_model(tmp_path / str(length), **changed)
-        assert bertscore_module._load(str(folder))._tokenizer.model_max_length == length
-
-
-def test_a_missing_package_is_named_with_the_ways_out_before_anything_is_downloaded(no_data, monkeypatch):
-    monkeypatch.setattr(bertscore_module, "find_spec", lambda name: None)
-    missing = r"needs bert-score.*\[bertscore\]"
+def test_all_that_is_missing_is_named_at_once_with_the_ways_out(no_data, monkeypatch):
+    monkeypatch.setitem(sys.modules, "bert_score", None)
+    monkeypatch.setattr("nltk.download", lambda *args, **kwargs: False)
+    bertscore_module._load.cache_clear()
+    missing = r"NLTK's wordnet.*NLTK's punkt_tab.*needs bert-score.*medtasks\[bertscore\]"
     with pytest.raises(MedtasksError, match=missing + r".*Run medtasks fetch.*--set medexqa.explanation_metrics="):
         Explanations(MedExQAOptions.model_validate({}), "medexqa_all")
 

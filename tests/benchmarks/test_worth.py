@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import BENCHMARKS, FILE, ROOT, ROW, Row, corrected_row, sample_rows, table, write_rows
+from given import FILE, ROW, Row, corrected_row, sample_rows, table, write_rows
 from page_numbers import Page
 from running import load
 from saved_runs import save_run
@@ -188,20 +188,6 @@ def test_physicians_corrections_are_known_issues(tmp_path):
         unlabelled = {"row_number": number, "other_label": None, "known_issues": "", "group": None}
         assert {**found, "group": breakdown.key(example)} == expected.get(number, unlabelled)
     assert {example["known_issues"] for example in docs("medcalc_bench_corrected", tmp_path)} == {""}
-
-
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_the_readme_has_the_packages_figure_and_the_package_no_rows(name):
-    benchmark: Any = benchmarks()[name]
-    path = benchmark.data.shortcuts
-    held = measured(path)
-    assert set(held) == {"parts", "verdicts"}
-    for part in held["parts"].values():
-        assert set(part) - {"part"} == {"task", "options", "n", "source", "measured", "package", "readers"}
-    for content, digits in held["verdicts"].items():
-        assert held["parts"][content]["n"] <= 4 * len(digits) + 3
-    reached: Any = most_reached(path, content_of(benchmark.tasks.whole, path), "acc")
-    assert f"{100 * reached.value:.1f} %" in (ROOT / "tasks" / name / "README.md").read_text()
 
 
 def test_rows_of_the_hub_of_which_a_part_was_measured_show_its_figure_with_that_word():

@@ -8,7 +8,7 @@ import huggingface_hub
 import pytest
 import yaml
 from commanding import exit_code, succeed
-from given import each_row, json_lines
+from given import each_row
 from saved_runs import right_in, save_run
 
 
@@ -66,33 +66,3 @@ def test_parts_are_held_back_unless_allowed(reason, part, whole, tmp_path, capsy
         entry = published(tmp_path / "out")["medhallu"]
         assert entry["value"] > 0
         assert ("revision" not in entry["dataset"]) is ("rows from local files" in entry["notes"]) is is_local
-
-
-def test_evaleval_accepts_what_is_published(tmp_path):
-    """Two files for each benchmark; evaleval's package, which CI installs, validates each with its repository's checks.
-
-    What is in them is held to the letter by ``report/test_report_small.py``.
-    """
-    tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench", "medhallu"]
-    metadata = {"medcalc_bench": {"add_calculator_tool": True, "repeats": 2}}
-    path, out = saved(tmp_path, answer=right_in(0.7), tasks=tasks, metadata=metadata), tmp_path / "out"
-    words = ["publish", path, "--model_repo", "org/name", "-o", out, "--format", "every_eval_ever"]
-    succeed(*words)
-    files = {file.relative_to(out).as_posix(): file for file in out.rglob("*.json*")}
-    assert len(files) == 8
-    roles = ["system", "user", "assistant"] * 2
-    (calculated,) = (file for name, file in files.items() if "medcalc" in name and name.endswith("l"))
-    for line in json_lines(calculated):
-        assert [message["role"] for message in line["messages"]] == roles
-    reason = "evaleval's package is installed in CI"
-    validation = pytest.importorskip("every_eval_ever.validator.validation_core", reason=reason)
-    for name, file in files.items():
-        report = validation.validate_file(
-            file,
-            repo_path=name,
-            available_files=files.keys(),
-            read_repo_file=lambda other: files[other].read_text(encoding="utf-8"),
-            run_semantic_checks=True,
-        )
-        assert report.valid, report.errors
-        assert [warning["msg"] for warning in report.warnings if "unknown" not in str(warning)] == []

@@ -4,7 +4,6 @@ The runs are written as ``vf-eval -s`` writes them, over the bundled sample's ro
 what each environment makes of a row: its prompt, right answer and info.
 """
 
-import importlib
 import json
 import os
 import re
@@ -237,36 +236,6 @@ def test_runs_of_other_harnesses_keep_their_scores_and_ends(
     bad.write_text("{}")
     with pytest.raises(MedtasksError, match="neither an inspect_ai log nor"):
         imported(bad, tmp_path)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("form", ["eval", "json"])
-def test_a_log_that_inspect_ai_itself_writes_is_read(form, tmp_path):
-    """Of four right answers, one is cut; inspect_ai's own score, whether a text is in it, says that one is wrong."""
-    inspect_ai = pytest.importorskip("inspect_ai", reason="inspect_ai is installed in CI")
-    dataset, model, scorer = (importlib.import_module(f"inspect_ai.{name}") for name in ("dataset", "model", "scorer"))
-    docs = {f"{doc['note']}\n{doc['question']}": doc for doc in rows("medcalc_bench")[:4]}
-    targets = ["<answer>"] * 3 + ["no such text"]
-
-    def answer(messages, *_):
-        number = [*docs].index(messages[-1].text)
-        end = "stop" if number else "max_tokens"
-        output = model.ModelOutput.from_content("m", right_answer(docs[messages[-1].text]), end)
-        output.usage = model.ModelUsage(input_tokens=9, output_tokens=number, total_tokens=9 + number)
-        return output
-
-    asked = [dataset.Sample(text, target=target) for text, target in zip(docs, targets, strict=True)]
-    task = inspect_ai.Task(dataset=asked, scorer=scorer.includes(), name="medcalc-bench")
-    mocked = model.get_model("mockllm/model", custom_outputs=answer)
-    inspect_ai.eval(task, model=mocked, log_dir=str(tmp_path / "log"), log_format=form, display="none")
-    (path,) = (tmp_path / "log").glob(f"*.{form}")
-    run, problems = imported(path, tmp_path / "out")
-    assert (run.model, problems) == ("mockllm/model", [])
-    (found,) = run.tasks.values()
-    values = {metric: found.metrics[metric, "flexible-extract"].value for metric in ("acc", "cut", "inspect_includes")}
-    assert values == {"acc": 1, "cut": 0.25, "inspect_includes": 0.75}
-    assert [sample.tokens for sample in found.samples] == [[0], [1], [2], [3]]
-    assert [len(sample.messages) for sample in found.samples] == [1] * 4
 
 
 SCORES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")

@@ -169,7 +169,7 @@ def test_no_line_of_words_is_needless(monkeypatch):
     for line, *row in table("words"):
         listed.setdefault(line, []).extend([row] if not row[2].startswith("(") else [])
     needless = []
-    for line, rows in listed.items():
+    for line, own in listed.items():
         others = re.sub(f"^{line}: .*$", f"{line}: qzq", LINES, flags=re.MULTILINE)
         with monkeypatch.context() as patch:
             patch.setattr(Path, "read_text", lambda *_, others=others, **settings: others)
@@ -177,7 +177,7 @@ def test_no_line_of_words_is_needless(monkeypatch):
             patch.setattr(words, "_vocabulary", lambda vocabulary=vocabulary: vocabulary)
             for cache in (words._symbol, words.words_of, words.numbers_by_word):
                 cache.cache_clear()
-            needless += [[line, *row] for row in rows if read_by(*row) == row[2]]
+            needless += [[line, *row] for row in own if read_by(*row) == row[2]]
     words._symbol.cache_clear()
     words.words_of.cache_clear()
     words.numbers_by_word.cache_clear()

@@ -1,16 +1,11 @@
 """What is taken from lm_eval and what is replaced in it: all is in tables, is still as it was seen, and is put back."""
 
 import inspect
-import json
 import re
-import subprocess
-import sys
-from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from commanding import clean_environment
-from given import ROOT, error_line
+from given import error_line
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness import lm_eval_names, patches
@@ -18,8 +13,6 @@ from medtasks_utils.harness.lm_eval_names import NAMES, Name, missing, owner_of
 from medtasks_utils.harness.patches import REPLACED, made_from_original
 
 TABLE = {each.name for each in REPLACED}
-NEVER_SEEN = {"LM._rank", "LM._world_size", "TemplateAPI.max_length", "VLLM._model_generate"}
-"""What is replaced under accelerate, for a server with a tokenizer, and with vLLM."""
 
 
 # ---- what is taken
@@ -69,24 +62,6 @@ def test_the_installed_release_has_what_is_replaced(name, monkeypatch):
     found = getattr(owner_of(name), name.rpartition(".")[2])
     found = inspect.unwrap(getattr(found, "fget", found))  # of a property
     assert " ".join(inspect.signature(found).parameters) == NAMES[name].parameters
-
-
-def replaced_in_a_run(folder: Path, *model: str) -> set[str]:
-    """What is replaced when the model gets its first request, as a process of its own finds it."""
-    words = [sys.executable, str(ROOT / "tests/support/replaced.py"), *model, str(folder)]
-    environment = clean_environment({"PYTHONPATH": str(ROOT / "tests/support")})
-    found = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
-    assert found.returncode == 0, found.stderr
-    return set(json.loads(found.stdout.splitlines()[-1]))
-
-
-def test_the_table_has_what_a_run_with_a_server_has_replaced(tmp_path):
-    assert replaced_in_a_run(tmp_path, "server") == TABLE - NEVER_SEEN - {"HFLM._model_generate", "HFLM.tok_decode"}
-
-
-@pytest.mark.torch
-def test_the_table_has_what_a_run_in_this_process_has_replaced(tiny_model, tmp_path):
-    assert replaced_in_a_run(tmp_path, "hf", str(tiny_model)) == TABLE - NEVER_SEEN
 
 
 def test_what_the_command_replaces_is_undone():

@@ -4,16 +4,13 @@ import itertools
 import json
 import re
 from collections import defaultdict
-from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from given import each_row
 from running import Chat, Scripted, evaluate, samples
 from tool_caller import tagged, turn
 
-from medtasks_utils.harness.models import ask_in_step, most_in_any_process
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.calls import Call
 from medtasks_utils.tools.loop import LAST_TURN, Conversation, Dialogue
@@ -144,14 +141,3 @@ def test_a_process_asks_as_often_as_the_one_that_asks_most(monkeypatch):
     result = evaluate("medcalc_bench_calculator", model, limit=2)
     assert [len(batch) for batch in model.batches] == [2, 2, 1, 1]
     assert [sample["turns"] for sample in samples(result)] == [2, 2]
-
-
-@pytest.mark.torch
-def test_the_most_of_any_process_is_found():
-    torch = pytest.importorskip("torch", reason="processes exchange tensors")
-    model = SimpleNamespace(world_size=3, device="cpu", all_gather=lambda count: torch.stack([count, count + 2, count]))
-    assert most_in_any_process(model, 5) == 7
-    for own, others, asked in ("ab", "cd", "abbb"), ("", "cd", "dd"):
-        ask = Mock(wraps="".join)
-        assert ask_in_step(model, ask, own, others) == [*own]
-        ask.assert_called_once_with([*asked])
