@@ -48,6 +48,20 @@ for _name in ("add_env_info", "get_git_commit_hash"):
 
 
 @pytest.fixture(autouse=True)
+def _an_end(request):
+    """A test that waits for what does not come fails where it waits."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError("a test may take five minutes, and a slow one twenty")
+
+    before = signal.signal(signal.SIGALRM, end)
+    signal.alarm(1200 if request.node.get_closest_marker("slow") else 300)
+    yield
+    signal.alarm(0)
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.fixture(autouse=True)
 def _logging_as_it_was(monkeypatch):
     """A command run in this process sets the harness's log up for good, on the standard error of its test."""
     log = logging.getLogger("lm_eval")

@@ -44,17 +44,24 @@ def csv_rows(path: Path) -> list[Any]:
 
 def table(name: str) -> list[Any]:
     """The lines of a file of cases in a room's ``tables/``: each a list, of what is given and what comes of it."""
-    (path,) = (ROOT / "tests").glob(f"*/tables/{name}.jsonl")
+    (path,) = (ROOT / "tests").glob(f"**/tables/{name}.jsonl")
     return json_lines(path)
 
 
 def each_row(name: str, *more: Sequence[Any]) -> Callable[[Any], Any]:
-    """Run a test on each row of a table, and on more of them; a row has the values of the test's first arguments."""
+    """Run a test on each row of a table, and on more of them; a row has the values of the test's first arguments.
+
+    A row is known by its table and line, and by its first value if that is a short text.
+    """
     rows = [*table(name), *more]
+
+    def known(line: int, first: Any) -> str:
+        return f"{name}:{line} {first}" if isinstance(first, str) and len(first) <= 40 else f"{name}:{line}"
 
     def run(test: Any) -> Any:
         names = [*inspect.signature(test).parameters][: len(rows[0])]
-        return pytest.mark.parametrize(names, rows, ids=lambda value: str(value)[:70])(test)
+        ids = [known(line, row[0]) for line, row in enumerate(rows, 1)]
+        return pytest.mark.parametrize(names, rows, ids=ids)(test)
 
     return run
 
