@@ -18,6 +18,7 @@ from lm_eval.tasks import TaskManager
 from running import evaluate, samples
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.medexqa.explanations import Explanations
 from medtasks_utils.benchmarks.medexqa.metrics import ExplanationMetric
 from medtasks_utils.benchmarks.medexqa.metrics import bertscore as bertscore_module
@@ -234,6 +235,8 @@ def answered(doc: Row) -> str:
 def test_each_example_is_scored_against_both_references_if_its_answer_is_right_and_0_if_not():
     weights = {"mcq_weight": 0.3, "explanation_weight": 0.7}
     found = samples(evaluate("medexqa_all", answered, metadata={"medexqa": {**LEXICAL, **weights}}))
+    of_explanations = {metric.name for metric in benchmarks()["medexqa"].metrics if metric.is_of_explanations}
+    assert {"rougeL", "bleu", "explanation", "combined"} <= of_explanations, "whose zeros make them unreliable"
     assert {sample["acc"] for sample in found} == {0.0, 1.0}
     for sample in found:
         doc = sample["doc"]

@@ -1,6 +1,7 @@
 """``medtasks publish``: what is written is what the Hub's client reads, and parts are held back."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,10 @@ def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path, capsy
         assert entry["notes"].startswith(f"{metric} ") and used in entry["notes"]
     assert found["medhallu"]["dataset"]["revision"] == "515060458a945c633debc6fd5baac7764416b724"
     assert found["medcalc_bench_calculator"]["dataset"]["revision"] == "v2"
+    succeed("publish", path, "--model_repo", "org/name", "-o", tmp_path / "eee", "--format", "every_eval_ever")
+    told = "".join(file.read_text() for file in (tmp_path / "eee").rglob("*.json"))
+    for name, less in (("unsure_rate", "true"), ("acc", "false")):
+        assert re.search(rf'"evaluation_description": "{name}",\s*"lower_is_better": {less}', told)
 
 
 @each_row("held_back")

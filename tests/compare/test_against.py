@@ -151,7 +151,7 @@ def test_a_specialty_is_decided_by_its_accuracy_and_generations_that_agree_are_n
 
 
 def test_a_group_is_decided_as_a_whole_and_its_tasks_say_so(tmp_path, capsys):
-    tasks = ["--tasks", f"medexqa,{TASK}", "--set", "medexqa.use_explanations=false"]
+    tasks = ["--tasks", f"medexqa,{TASK}", "--set", "medexqa.explanation_metrics=rougeL,bleu"]
     saving = ["--output_path", str(tmp_path), "--log_samples", "--json"]
     with LocalServer(lambda body: "\\boxed{A}") as served:
         words = ["eval", "--data", "sample", *tasks, *served.flags(), *saving]

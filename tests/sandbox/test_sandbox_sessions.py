@@ -171,6 +171,17 @@ def test_closed_and_used_again(caplog):
     until(lambda: not alive(started))
 
 
+def test_a_closed_sandbox_leaves_no_descriptor_and_its_sessions_begin_anew():
+    with Sandbox(timeout=20) as sandbox:
+        sandbox.run([("a", "x = 1")])
+        before = psutil.Process().num_fds()
+        sandbox.close()
+        for _ in range(3):
+            assert sandbox.run([(key, "x") for key in "ab"])[0].failed, "the key of a session that ended"
+            sandbox.close()
+    assert psutil.Process().num_fds() < before
+
+
 def test_calls_that_wait_when_it_is_closed_do_not_start_it_again():
     sandbox = Sandbox(timeout=60, processes=1)
     sandbox.started()

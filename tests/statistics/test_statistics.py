@@ -101,6 +101,8 @@ def test_macro_averages_are_means_of_means():
     assert found.stderr == approx(math.hypot(*(part.stderr or 0 for part in parts)) / 2)
     tasks = MACRO.ratio(concatenate([own[:4], own[4:]], tasks_are_strata=True))
     assert tasks.value == found.value and tasks.stderr == approx(found.stderr)
+    of_group = estimate(concatenate([own[:4], own[4:]], tasks_are_strata=True), MEAN_OF, over_strata=True)
+    assert (of_group.n, of_group.value) == (6, found.value), "a group's n is of all its examples"
     assert MACRO.value(scores("- 1", strata="ab")) == 1.0
     assert MEAN.ratio(concatenate([own, own])).clusters == 12, "tasks share no cluster"
 
@@ -185,6 +187,12 @@ def test_intervals_are_wilson_s_but_for_the_outer_end_of_three_or_fewer():
         assert low == approx(stats.chi2.ppf(0.05, 2 * hits) / 2 / 100)
         assert high == approx(stats.binomtest(hits, 100).proportion_ci(method="wilson").high)
     assert share_interval(0.0, 20).low == 0.0 and share_interval(1.0, 20).high == 1.0
+
+
+def test_the_interval_of_f1_is_that_of_a_share_whose_error_has_the_derivative():
+    for value in (0.1, 0.5, 0.9):
+        (share, error), (above, _), (below, _) = (F1.to_share(value + step, 0.1) for step in (0, 1e-6, -1e-6))
+        assert error == approx(0.1 * (above - below) / 2e-6, rel=1e-6) and F1.from_share(share) == approx(value)
 
 
 @given(st.integers(1, 500), st.integers(0, 10**6), st.sampled_from([MEAN_OF, F1_OF, POINTS, MACRO_OF]))
@@ -365,6 +373,8 @@ def test_ranks_and_groups():
     for wrong, best in ((5, [1, 1]), (6, [1, 2])):  # McNemar's p is .0625 and .031
         other = scores("0 " * wrong + "1 " * (20 - wrong))
         assert [rank.best for rank in ranking("ab", [accuracies(perfect, other)])] == best
+    three = [accuracies(perfect, other), accuracies(perfect, other), accuracies(other, other)]
+    assert [rank.best for rank in ranking("abc", three)] == [1, 1, 1], "of three comparisons, p is three times .031"
 
 
 def accuracies(first: MetricScores, second: MetricScores) -> Contrast | None:
