@@ -25,6 +25,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable, Iterator
@@ -47,6 +48,7 @@ SWAPS: dict[type, type] = {
 TABLE_ROWS = 6  # a text of so many lines is a table, of which a row may be lost
 MOST_SECONDS = 40.0  # of the tests that execute a line, in the run of --prepare
 IN_OTHER_PROCESSES = ("sandbox", "sweep")  # rooms whose code mostly runs where coverage does not see it
+OUT_OF_TIME = signal.SIGXCPU
 RECORD = 3  # a dict or tuple of so many fields is a key or record, of which one may be left out
 
 
@@ -248,7 +250,6 @@ def in_child(work: Callable[[], str], seconds: int) -> str:
     child = os.fork()
     if child == 0:
         os.setpgid(0, 0)
-        signal.alarm(seconds)
         quiet = os.open(os.devnull, os.O_WRONLY)
         os.dup2(quiet, 1), os.dup2(quiet, 2)
         said = "broke"
@@ -258,8 +259,11 @@ def in_child(work: Callable[[], str], seconds: int) -> str:
             os.write(write, said.encode())
             os._exit(0)
     os.close(write)
+    end = threading.Timer(seconds, os.kill, (child, OUT_OF_TIME))  # tests have alarms of their own
+    end.start()
     with os.fdopen(read) as pipe:
         _, status = os.waitpid(child, 0)
+        end.cancel()
         with suppress(OSError):
             os.killpg(child, signal.SIGKILL)
         return f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else pipe.read()
@@ -282,7 +286,7 @@ def tried(fault: Fault, tree: Path, executing: Executing, seconds: int, whole: b
             killer = in_child(lambda: first_failure(["tests"]), 10 * seconds)
     finally:
         path.write_text(source, encoding="utf-8")
-    killer = "slow" if killer == f"signal {int(signal.SIGALRM)}" else killer
+    killer = "slow" if killer == f"signal {int(OUT_OF_TIME)}" else killer
     return {**fault._asdict(), "killer": killer, "seconds": round(time.monotonic() - started)}
 
 
