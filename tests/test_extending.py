@@ -117,18 +117,6 @@ def test_readings_are_shown_with_their_evidence(said):
     assert "answer +70" in told and "therefore +60" in told
 
 
-def test_a_run_of_an_environment_is_imported(said, folder):
-    imported = json.loads((folder / said["import"].out.splitlines()[0]).read_text())
-    ours = saved_results(folder / "a")["results"]["toybench"]
-    theirs = imported["results"]["toybench"]
-    unknown = ("env_", "cut", "acc_finished")  # of the environment, or of how a reply ended
-    assert {key: theirs[key] for key in theirs if not key.startswith(unknown)} == pytest.approx(
-        {key: ours[key] for key in ours if "," in key and not key.startswith(unknown)}
-    )
-    assert theirs["cut,strict-match"] == "N/A"
-    assert theirs["env_reward,strict-match"] == 0.5
-
-
 def test_its_explanations_are_judged(said, folder):
     rows = csv_rows(folder / "judged_geval.csv")
     assert {row["question"]: row["status"] for row in rows} == {question: status for question, *_, status in RESPONSES}

@@ -58,7 +58,7 @@ ALL = {"medmcqa_openmed", "medexqa", "medexqa_*", "medhallu"}
     [
         pytest.param(MedHallu, "strict", unread, {"medhallu"}, marks=pytest.mark.slow),
         (HarnessAggregation, "__call__", largest, ALL),
-        (Ratio, "value", property(one_too_many), ALL),
+        pytest.param(Ratio, "value", property(one_too_many), ALL, marks=pytest.mark.slow),
     ],
     ids=["a reading", "the harness's aggregation", "the arithmetic of ours"],
 )
