@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 import huggingface_hub
@@ -38,7 +39,7 @@ def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path, capsy
     own = {"medcalc_bench": {"revision": "v2"}}
     path = saved(tmp_path, answer=right_in(0.7), tasks=tasks, metadata=own)
     succeed("publish", path, "--model_repo", "org/name", "-o", tmp_path / "out")
-    upload = f"hf upload org/name {tmp_path}/out/.eval_results .eval_results --create-pr"
+    upload = f"hf upload org/name {quote(f'{tmp_path}/out/.eval_results')} .eval_results --create-pr"
     assert capsys.readouterr().out.splitlines()[-1] == f"next: {upload}"
     results = json.loads(path.read_text())["results"]
     found = published(tmp_path / "out")

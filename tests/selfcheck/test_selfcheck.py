@@ -21,7 +21,7 @@ from medtasks_utils.harness.aggregates import HarnessAggregation
 from medtasks_utils.selfcheck.check import _unweighted_means
 from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores, known_answer
 from medtasks_utils.selfcheck.selfcheck_result import CheckedScore, SelfcheckResult
-from medtasks_utils.statistics.aggregation import Mean
+from medtasks_utils.statistics.aggregation import TOTAL, Mean
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Ratio
 
@@ -120,13 +120,15 @@ def test_of_an_empty_reply_it_is_not_known_how_it_ended(texts, cut, finished):
     assert (expected["cut"], expected["acc_finished"]) == (cut, finished)
 
 
-def test_an_aggregation_of_another_distribution_is_taken_at_its_word(monkeypatch):
+def test_an_aggregation_of_another_distribution_is_taken_at_its_word_and_a_total_is_a_sum(monkeypatch):
     class Largest(Mean):
         def value(self, scores):
             return max(scores.values)
 
-    monkeypatch.setattr("medtasks_utils.selfcheck.known_answers.metric_of", lambda name, _: Metric(name, Largest()))
-    assert expected_of([KnownAnswer("", "1")] * 2)["acc"] == 1.0
+    place = "medtasks_utils.selfcheck.known_answers.metric_of"
+    for aggregation, expected in ((Largest(), 1.0), (TOTAL, 2.0)):
+        monkeypatch.setattr(place, lambda name, _, own=aggregation: Metric(name, own))
+        assert expected_of([KnownAnswer("", "1")] * 4)["acc"] == expected, "two of two rows' answers are right"
 
 
 @each_row("known_answers")
