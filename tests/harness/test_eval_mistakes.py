@@ -4,6 +4,7 @@ import asyncio
 import errno
 import io
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,7 @@ def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceba
     assert run(dummy, server) == 1
     line = the_line(capsys)
     assert "ValueError: 1 validation error for [secret] max_len Extra inputs are not permitted" in line
-    (file,) = {word.strip("();") for word in line.split() if "medtasks_traceback_" in word}
+    (file,) = {*re.findall(r"/[^;()]*/medtasks_traceback_\w+\.txt", line)}
     assert "for [secret]\n" in Path(file).read_text()
     Path(file).unlink()
 

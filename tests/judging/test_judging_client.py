@@ -73,6 +73,8 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(said, fi
     judgement, server = one(tmp_path, bad := completion(said, finish, **more))
     assert f": 1 {kind}; requests: 3;" in capsys.readouterr().err
     assert (judgement.score, judgement.failure, len(server.requests)) == (None, kind, 3)
+    reason = more.get("refusal", finish if finish == "content_filter" else "")
+    assert reason.partition(":")[0] in judgement.error
     judgement, server = one(tmp_path, bad, bad, GOOD)
     assert judgement.score == 80.0 and len(server.requests) == 3
     prompts = [whole(request["messages"]) for request in server.requests]
