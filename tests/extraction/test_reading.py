@@ -163,6 +163,7 @@ def test_each_line_of_words_has_a_text_that_is_read_as_it_says():
     assert [row for row in rows if read_by(*row[1:]) != row[3]] == []
 
 
+@pytest.mark.slow
 def test_no_line_of_words_is_needless(monkeypatch):
     """But for durations, whose pattern has the words when it is first used."""
     listed: dict[str, list[Any]] = {}
