@@ -32,11 +32,8 @@ class Report(Command):
     split: bool = False
     """store prompts and responses in a folder next to the page, <name>_files"""
     baseline: str | None = None
-    """the run that the others are compared with: its name on the page, its model, or its folder; default: the first run
-    (readers can choose another on the page)"""
-    compare: tuple[str, ...] = ()
-    """the runs to show right after the baseline, named as for --baseline; if there are more than eight runs, only the
-    first eight are drawn and compared until readers choose others"""
+    """the run that the others are compared with: its name on the page, its model, or its folder; default: the best of
+    three or more, the first of two (readers can choose another on the page)"""
     win_rate: bool = False
     """print win rates by Medmarks' definition over the tasks that all runs have; an example that only the other run
     has counts as lost"""
@@ -54,10 +51,10 @@ class Report(Command):
             raise UsageError(f"--figure {self.figure}: name a file that ends in {', '.join(FIGURES)}")
         gc.disable()  # millions of long-lived objects would be scanned in vain
         runs = merged(read_runs(self.paths))
-        first = [self.baseline, *self.compare] if self.baseline else self.compare
-        for name in reversed(first):
-            runs = with_baseline_first(runs, name)
-        page = build_page(runs, self.output.with_name(f"{self.output.stem}_files") if self.split else None)
+        if self.baseline:
+            runs = with_baseline_first(runs, self.baseline)
+        beside = self.output.with_name(f"{self.output.stem}_files") if self.split else None
+        page = build_page(runs, beside, runs[0].name if self.baseline else "")
         warnings = problems(runs)
         warn(*warnings)
         write_whole(self.output, page)

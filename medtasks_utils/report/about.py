@@ -10,10 +10,14 @@ import numpy as np
 from medtasks_utils.filters import STRICT
 from medtasks_utils.results import Run
 from medtasks_utils.results.samples import ENDINGS, mapping
+from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import ACC
+from medtasks_utils.statistics.score_arrays import concatenate
 from medtasks_utils.writing import Secrets
 
-from .report_tables import Cell, ReportTable, samples_link
+from .board import shown
+from .drawing import between
+from .report_tables import Cell, ReportTable
 from .topics import Topic
 
 _LEAD = (
@@ -26,7 +30,7 @@ _LEAD = (
 def replies_table(topics: Sequence[Topic]) -> ReportTable:
     """Return a table with a row for each topic of a benchmark and each run whose samples say how replies ended."""
     heads = ["Benchmark", "Run", "Replies", *ENDINGS, "acc of finished", "median tokens", "90 % below", "maximum"]
-    table = ReportTable("How replies ended (%), and their tokens", heads, texts=2, lead=_LEAD, folded=True)
+    table = ReportTable("How replies ended (%), and their tokens", heads, texts=2, lead=_LEAD)
     for topic in topics:
         finished = topic.values.get((STRICT, "acc_finished"))
         for run, result in topic.sampled.items() if topic.benchmark_name else ():
@@ -35,13 +39,33 @@ def replies_table(topics: Sequence[Topic]) -> ReportTable:
                 continue
             total = endings.total()
             row = [Cell(topic.label), Cell(run), Cell(f"{total:,}")]
-            for ending, badge in ENDINGS.items():
-                link = samples_link(task=topic.only_task, run=run, badge=badge) if endings[ending] else ""
-                row.append(Cell(f"{100 * endings[ending] / total:.1f}", href=link))
+            for ending in ENDINGS:
+                row.append(Cell(f"{100 * endings[ending] / total:.1f}"))
             accuracy = ACC.shown(finished.estimates[run].value if finished else None)
             counts = [count for sample in result.samples for count in sample.tokens if count is not None]
             numbers = [f"{tokens:,.0f}" for tokens in np.quantile(counts, [0.5, 0.9, 1.0])] if counts else ["–"] * 3
             table.rows.append([*row, *map(Cell, [accuracy, *numbers])])
+    return table
+
+
+def abstention_table(topics: Sequence[Topic], filter_name: str) -> ReportTable:
+    """Return a table of the cost of abstaining, with the numbers that the benchmark declares, for each run."""
+    table = ReportTable("The cost of abstaining", [], texts=2)
+    for topic in topics:
+        abstention = topic.facts.abstention
+        for run, result in topic.sampled.items() if abstention and filter_name in topic.filters else ():
+            row = [Cell(topic.label), Cell(run)]
+            for one in abstention.rows if abstention else ():
+                metric = topic.values[filter_name, one.metric].metric
+                found = topic.values[filter_name, one.metric].estimates[run]
+                if one.rescore:
+                    scores = [task.rescored(filter_name, one.rescore) for task in result.tasks]
+                    found = estimate(concatenate(scores), metric)
+                score = shown(found, metric)
+                row.append(Cell(metric.shown(found.value), between(score.low, score.high) if score else ""))
+            table.head = ["Benchmark", "Run", *(one.name for one in abstention.rows)] if abstention else []
+            table.lead = abstention.lead if abstention else ""
+            table.rows.append(row)
     return table
 
 
@@ -55,7 +79,7 @@ def signature_table(topics: Sequence[Topic]) -> ReportTable:
     runs_by_signatures.pop((), None)
     rows = [[Cell(", ".join(names)), Cell("\n".join(lines))] for lines, names in runs_by_signatures.items()]
     title = "Signatures: everything that two numbers must share to be comparable"
-    return ReportTable(title, ["Run", "Signature"], rows, texts=2, folded=True)
+    return ReportTable(title, ["Run", "Signature"], rows, texts=2)
 
 
 def settings_table(runs: Sequence[Run]) -> ReportTable:
@@ -63,7 +87,7 @@ def settings_table(runs: Sequence[Run]) -> ReportTable:
     settings = list(map(_settings, runs))
     heads = [head for head in settings[0] if any(of_run[head] for of_run in settings)]
     rows = [[Cell(of_run[head]) for head in heads] for of_run in settings]
-    return ReportTable("Settings of each run", heads, rows, texts=len(heads), folded=True)
+    return ReportTable("Settings of each run", heads, rows, texts=len(heads))
 
 
 def _settings(run: Run) -> dict[str, str]:

@@ -7,7 +7,8 @@ from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.runs import audit_file
 from medtasks_utils.writing import JsonObject, read_json
 
-from .report_tables import Cell, ReportTable, samples_link
+from .drawing import samples_link
+from .report_tables import Cell, ReportTable
 
 DIFFERS = "an LLM reads something else"
 """The badge of samples in which an LLM reads another answer than a filter."""
@@ -28,14 +29,21 @@ def disputed(task: TaskRun) -> Mapping[int, set[str]]:
     return notes
 
 
+def disputed_share(task: TaskRun, filter_name: str) -> float:
+    """Return the percentage of responses in which an LLM reads something else than a filter; 0 without an audit."""
+    rates = _audit_of(task).get("filters", {}).get(filter_name, {})
+    return 100 * sum(rates[name]["value"] for name in ("misread", "missed") if rates.get(name))
+
+
 def audit_table(runs: Sequence[Run]) -> ReportTable:
     """Return a table with a row for each filter of each audited task of each run."""
     table = ReportTable("How often the rules misread (%)", _HEADS, texts=3, lead=_LEAD)
+    names = [run.name for run in runs]
     for run in runs:
         for task in run.tasks.values():
             audit = _audit_of(task)
             for name, rates in audit.get("filters", {}).items():
-                link = samples_link(task=task.task, run=run.name, badge=DIFFERS)
+                link = samples_link(names, a=run.name, task=task.task, filter=name, distrust="audit")
                 table.rows.append(
                     [
                         Cell(task.task, href=link),

@@ -1,98 +1,113 @@
-"""Assemble the page from the template, the style sheets, the scripts and the data.
+"""Assemble the page from its runs: the best first, once, so that all parts of the page count them alike.
 
 The page is one self-contained file. With ``--split``, it is a file and a folder next to it, which has the prompts and
 responses as scripts that the page loads.
-
-Text from data and models cannot become code: the template escapes it, and numbers and samples are in base64, which
-scripts convert to text nodes. The Content-Security-Policy allows the page's own scripts and style sheet, by hash, and
-forbids other scripts, requests and forms. With ``--split``, it also allows scripts from the place of the page
-(``'self'`` and ``file:``).
 """
 
 import base64
-import hashlib
-import math
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from importlib.metadata import version
+from os.path import commonprefix
 from pathlib import Path
-from typing import Any
-
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup
+import re
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER, FILTERS
 from medtasks_utils.results import Run
-from medtasks_utils.writing import JsonObject, write_whole
+from medtasks_utils.writing import csv_of, write_whole
 
-from .about import replies_table, settings_table, signature_table
+from . import rendering
+from .about import abstention_table, replies_table, settings_table, signature_table
 from .audits import audit_table
-from .calibration import calibrations, to_draw
-from .comparison import LEAD, comparison_data
-from .leaderboard import leaderboard
+from .board import Board, board_of, shown
+from .pair import PLANNED
 from .packed_samples import pack_samples
-from .packing import pack_one
-from .sections import topic_section
-from .summary import partial_runs, problems
-from .text import as_tex, listed, visible
-from .topics import topics_of
-
-_ASSETS = Path(__file__).parent / "assets"
-_LIBRARIES = ("temml.min.js", "markdown-it.umd.min.js", "diff.min.js")
-_STYLES = ("page.css", "tables.css", "samples.css", "response.css", "narrow.css", "print.css")
+from .summary import problems
+from .text import listed, words
+from .topics import Topic, topics_of
+from .view import CHIPS, View
+from .where import SHOWN
 
 
-def build_page(runs: Sequence[Run], beside: Path | None = None) -> str:
-    """Build the page for runs. The first run is the baseline of comparisons until a reader chooses another.
+def build_page(runs: Sequence[Run], beside: Path | None = None, baseline: str = "") -> str:
+    """Build the page for runs. Two runs stay in their order, as A and B; more are sorted, the best first.
 
-    Runs without scores are left out, which the page says. With ``beside``, prompts and responses are stored in this
-    folder next to the page, as scripts that the page loads one at a time.
+    Runs without scores are left out, which the page says.
+
+    Args:
+        runs: the runs.
+        beside: a folder next to the page, in which prompts and responses are stored as scripts that the page loads one
+            at a time; None to store them in the page.
+        baseline: the name of the run from which differences are shown at first; by default, the best.
 
     Raises:
         MedtasksError: if no run has scores.
     """
     warnings = problems(runs)
     runs = [run for run in runs if run.has_scores]
-    partial = partial_runs(runs)
     if not runs:
         raise MedtasksError(f"nothing to report: {'; '.join(warnings)}")
+    begin, runs = named_briefly(runs)
+    topics = topics_of(runs)
+    filters = filters_of(topics, runs)
+    boards = [board_of(topics, [run.name for run in runs], name) for name in filters]
+    runs = in_order(runs, boards[0])
+    for board in boards:
+        board.runs[:] = [run.name for run in runs]
+    by_name = {run.name: run for run in runs}
+    reference = baseline.removeprefix(begin)
+    views = [View(name, board, by_name, reference) for name, board in zip(filters, boards, strict=True)]
     stores = pack_samples(runs)
-    numbers = _numbers(runs)
-    stores["numbers"] = [pack_one(numbers)]
     if beside:
         _put_beside(beside, stores)
-    return _rendered(
-        title=listed(numbers["runs"]),
-        date=time.strftime("%Y-%m-%d"),
+    labels = dict.fromkeys(column.label for column in boards[0].columns)
+    about = [settings_table(runs), signature_table(topics), replies_table(topics)]
+    about += [abstention_table(topics, filters[0]), audit_table(runs)]
+    return rendering.page(
+        title=f"{len(runs)} runs" if len(runs) > 2 else " against ".join(by_name),
+        kicker=" · ".join([*labels, listed(list(by_name)) if len(runs) == 1 else f"{len(runs)} runs", _today()]),
+        begin=begin,
         version=version("medtasks"),
-        runs=numbers["runs"],
-        filters=[name for name in numbers["filters"] if name in FILTERS],
-        partial=partial,
-        problems=warnings,
-        is_compared=bool(numbers["compared"]["pairs"]),
-        calibrations=calibrations(runs),
+        runs=list(by_name),
+        views=views,
+        chips=CHIPS,
+        planned=PLANNED,
+        most_in_parts=SHOWN,
+        has_compare=any(view.against for view in views),
+        has_where=any(view.tables or view.questions or view.curves for view in views),
+        readers=_readers(boards[0]),
+        tables=[table for table in about if table.rows],
+        metrics=base64.b64encode(_metrics(topics).encode()).decode(),
+        warnings=warnings,
         samples=sum(len(task.samples) for run in runs for task in run.tasks.values()),
         stores=stores,
         parts=beside.name if beside else "",
     )
 
 
-def _numbers(runs: Sequence[Run]) -> JsonObject:
-    """Return all that the page's scripts draw but the samples, by part of the page."""
-    topics = topics_of(runs)
+def in_order(runs: Sequence[Run], board: Board) -> list[Run]:
+    """Return the runs in the order of the page: two as they are, more with the best first and unranked ones last."""
+    order = [*board.ranked, *board.unranked]
+    return list(runs) if len(runs) == 2 else sorted(runs, key=lambda run: order.index(run.name))
+
+
+def named_briefly(runs: Sequence[Run]) -> tuple[str, list[Run]]:
+    """Return what the names of three or more runs begin with, if it is long, and the runs with the rest as names."""
+    names = [run.name for run in runs]
+    begin = re.sub(r"[^-_/· ]*$", "", commonprefix(names)) if len(runs) > 2 else ""
+    if len(begin) < 6:
+        return "", list(runs)
+    return begin, [replace(run, name=run.name.removeprefix(begin)) for run in runs]
+
+
+def filters_of(topics: Sequence[Topic], runs: Sequence[Run]) -> list[str]:
+    """Return the filters that the page shows, the one that counts first; of other tasks, the first that there is."""
     names = dict.fromkeys(name for topic in topics for name in topic.filters)
     first = usual_filter(runs)
-    filters = sorted(names, key=lambda name: name != first)
-    about = [audit_table(runs), replies_table(topics), settings_table(runs), signature_table(topics)]
-    return {
-        "runs": [run.name for run in runs],
-        "filters": filters,
-        "board": leaderboard(topics, runs, [name for name in filters if name in FILTERS] or filters[:1]),
-        "topics": [topic_section(topic) for topic in topics if not topic.is_overall],
-        "compared": {"lead": LEAD, "pairs": comparison_data(runs, filters)},
-        "about": [table for table in about if table.rows],
-    }
+    known = sorted(filter(names.__contains__, FILTERS), key=lambda name: name != first)
+    return known or list(names)[:1]
 
 
 def usual_filter(runs: Sequence[Run]) -> str:
@@ -101,8 +116,36 @@ def usual_filter(runs: Sequence[Run]) -> str:
     return next(iter(usual - {DEFAULT_FILTER}), DEFAULT_FILTER)
 
 
+def _today() -> str:
+    day, rest = time.strftime("%d"), time.strftime("%B %Y")
+    return f"{int(day)} {rest}"
+
+
+def _readers(board: Board) -> list[tuple[str, str]]:
+    """Return, by benchmark, the classifier that reached the best score without the question."""
+    found = []
+    for column in board.columns:
+        reached = column.topic.values[column.filter, column.metric.name].without_question
+        if reached:
+            found.append((column.label, words(reached.reader)))
+    return found
+
+
+def _metrics(topics: Sequence[Topic]) -> str:
+    """Return all metrics of all runs under all filters as CSV, in the units that the page shows."""
+    rows = []
+    for topic in topics:
+        for filter_name in topic.filters:
+            for name in topic.metrics(filter_name):
+                values = topic.values[filter_name, name]
+                for run, found in values.estimates.items():
+                    if score := shown(found, values.metric):
+                        rows.append((topic.name, run, filter_name, name, *score[:4], score.note))
+    return csv_of(("task", "run", "filter", "metric", "value", "low", "high", "n", "note"), rows)
+
+
 FIGURES = (".svg", ".tex", ".md")
-"""The formats of the leaderboard for a paper, as file extensions."""
+"""The formats of the board for a paper, as file extensions."""
 
 
 def calibration_figure(runs: Sequence[Run]) -> str:
@@ -115,64 +158,22 @@ def calibration_figure(runs: Sequence[Run]) -> str:
 
 
 def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
-    """Return the leaderboard for a paper in one of the :data:`FIGURES`, under the filter that counts.
+    """Return the board for a paper in one of the :data:`FIGURES`, under the filter that counts, the best run first.
 
-    The best run of the first column comes first. Runs without scores are left out.
+    Runs without scores are left out.
 
     Raises:
         MedtasksError: if no run has a score that is a share or in points.
     """
     runs = [run for run in runs if run.has_scores]
-    usual = usual_filter(runs)
-    columns = leaderboard(topics_of(runs), runs, [usual])["columns"][usual]
-    drawn = [(column, *column.ends) for column in columns if column.drawn and column.ends]
-    if not drawn:
+    topics = topics_of(runs)
+    board = board_of(topics, [run.name for run in runs], filters_of(topics, runs)[0] if topics else DEFAULT_FILTER)
+    columns = [column for column in board.columns if column.metric.unit in ("share", "points")]
+    if not columns:
         raise MedtasksError("cannot draw the figure: no run has a score that is a share or in points")
-    first = drawn[0][0]
-    sign = 1 if first.ascending else -1
-    places = [sign * shown.value if shown else math.inf for shown in first.values]
-    order = sorted(range(len(runs)), key=places.__getitem__)
-    template = _environment().get_template(f"leaderboard{form}")
-    return template.render(names=[run.name for run in runs], columns=drawn, order=order).strip() + "\n"
-
-
-def _environment() -> Environment:
-    """Create a Jinja environment that escapes all values in templates for HTML and SVG."""
-    environment = Environment(
-        loader=FileSystemLoader(_ASSETS),
-        autoescape=lambda name: str(name).endswith(("html", "svg")),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"visible": visible, "tex": as_tex}
-    return environment
-
-
-def _rendered(**parts: Any) -> str:
-    """Render the page's template, with its style sheets and scripts."""
-    scripts = sorted(path.name for path in _ASSETS.glob("*.js"))
-    style, script = (
-        "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, scripts)
-    )
-    library = ";\n".join((_ASSETS / "vendor" / name).read_text(encoding="utf-8") for name in _LIBRARIES)
-    library = library.replace("<!--", r"<\!--")  # equivalent in JavaScript, but not a comment in HTML
-    # With a folder next to the page, scripts of the page's own origin and from files are allowed too.
-    beside = " 'self' file:" if parts["parts"] else ""
-    policy = (
-        f"default-src 'none'; script-src '{_digest(library)}' '{_digest(script)}'{beside}; "
-        f"style-src '{_digest(style)}'; img-src data:; base-uri 'none'; form-action 'none'"
-    )
-    return (
-        _environment()
-        .get_template("template.html")
-        .render(policy=policy, style=Markup(style), library=Markup(library), script=Markup(script), **parts)
-    )
-
-
-def _digest(text: str) -> str:
-    """Return the hash that identifies a script or style sheet in a Content-Security-Policy."""
-    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+    template = rendering.environment().get_template(f"leaderboard{form}")
+    order = [*board.ranked, *board.unranked]
+    return template.render(columns=columns, order=order).strip() + "\n"
 
 
 def _put_beside(folder: Path, stores: dict[str, Iterable[str]]) -> None:

@@ -11,12 +11,15 @@ from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.facts import ReportFacts
 from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.shortcuts import Reached
-from medtasks_utils.compare.pairing import comparability
+from medtasks_utils.compare.pairing import common_examples, comparability
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.run import Metrics
 from medtasks_utils.statistics.intervals import Estimate, estimate, estimate_from_results
 from medtasks_utils.statistics.metrics import ADDED_METRICS, PASSES, Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
+
+MOST_MISSING = 0.01
+"""The share of examples that a run may lack and still be ranked with others, on those that all have."""
 
 TOLERANCE = 1e-6
 """The difference below which two values are taken as equal, since they may differ by rounding."""
@@ -53,14 +56,23 @@ class RunResult:
         return list(dict.fromkeys(t.signatures[filter_name] for t in self.tasks if filter_name in t.signatures))
 
 
-def incompatibility(a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool) -> str:
-    """Return the reason why the results of two runs must not be compared; an empty string if they may be."""
+def incompatibility(
+    a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool, missing: float = 0.0
+) -> str:
+    """Return the reason why the results of two runs must not be compared; an empty string if they may be.
+
+    A share of examples, ``missing``, may be in one of them alone.
+    """
     tasks_of_b = {task.task: task for task in b}
     if {task.task for task in a} != set(tasks_of_b):
         return "other tasks"
-    pairs = ((task, tasks_of_b[task.task]) for task in a)
-    reasons = (comparability(*pair, filter_name, of_explanations=of_explanations).reason for pair in pairs)
-    return next(filter(None, reasons), "")
+    for task in a:
+        other = tasks_of_b[task.task]
+        found = comparability(task, other, filter_name, of_explanations=of_explanations)
+        most = max(len(task.samples), len(other.samples))
+        if found.refused or len(common_examples(task, other)[0]) < (1 - missing) * most:
+            return found.reason
+    return ""
 
 
 @dataclass(frozen=True)
@@ -69,16 +81,26 @@ class MetricOfTopic:
 
     Attributes:
         estimates: the values by run, with their 95 % intervals.
-        by_group: the values by breakdown, group and run, for the breakdowns that show the metric.
         without_question: the best score without the question; None if it was not measured on the rows of all runs.
-        incomparable: by run number, the reason why a run is not comparable with most others.
+        incomparable: by run, the reason why it is not comparable with most others.
     """
 
     metric: Metric
     estimates: dict[str, Estimate]
-    by_group: dict[str, dict[str, dict[str, Estimate]]]
     without_question: Reached | None
-    incomparable: dict[int, str]
+    incomparable: dict[str, str]
+
+
+class _Values(dict[tuple[str, str], MetricOfTopic]):
+    """The metrics of a topic, computed on first use."""
+
+    def __init__(self, topic: "Topic") -> None:
+        super().__init__()
+        self._topic = topic
+
+    def __missing__(self, key: tuple[str, str]) -> MetricOfTopic:
+        self[key] = self._topic.in_runs(*key)
+        return self[key]
 
 
 @dataclass(eq=False)
@@ -88,14 +110,12 @@ class Topic:
     Attributes:
         benchmark_name: the benchmark of its tasks; None for tasks of no benchmark and groups of several benchmarks.
         is_group: True for a group of tasks, whose reported values are means over its tasks.
-        runs: the names of all runs of the page, in order.
-        results: the result of each run that has it, by name, in the same order.
+        results: the result of each run that has it, by name.
     """
 
     name: str
     benchmark_name: str | None
     is_group: bool
-    runs: list[str]
     results: dict[str, RunResult] = field(default_factory=dict)
 
     @property
@@ -118,8 +138,17 @@ class Topic:
         """The benchmark's name as its authors write it, followed by the name of the task if it is a variant."""
         if self.benchmark is None:
             return "Overall" if self.is_overall else self.name
-        title = self.benchmark.title
-        return title if self.name == self.benchmark.tasks.default else f"{title} ({self.name})"
+        return self.title if self.is_default else f"{self.title} ({self.name})"
+
+    @property
+    def title(self) -> str:
+        """The benchmark's name as its authors write it; the name of a task of no benchmark."""
+        return self.benchmark.title if self.benchmark else self.label
+
+    @property
+    def is_default(self) -> bool:
+        """True unless it is a variant of a benchmark's task."""
+        return self.benchmark is None or self.name == self.benchmark.tasks.default
 
     @cached_property
     def filters(self) -> list[str]:
@@ -175,22 +204,17 @@ class Topic:
         return list(dict.fromkeys([*compared, *(name for name in names if name not in minor)]))
 
     @cached_property
-    def values(self) -> dict[tuple[str, str], MetricOfTopic]:
-        """By filter and name, every metric that the benchmark declares or a run reports."""
-        declared = (*self.benchmark.metrics, *ADDED_METRICS) if self.benchmark else ()
-        reported = chain.from_iterable(map(self.metrics, self.filters))
-        names = dict.fromkeys([*(metric.name for metric in declared), *reported])
-        return {(filter_name, name): self._in_runs(filter_name, name) for filter_name in self.filters for name in names}
+    def values(self) -> "_Values":
+        """By filter and name, any metric that the benchmark declares or a run reports, computed on first use."""
+        return _Values(self)
 
-    def _in_runs(self, filter_name: str, name: str) -> MetricOfTopic:
+    def in_runs(self, filter_name: str, name: str) -> MetricOfTopic:
         """Return a metric in all runs; in a group of several benchmarks, it is the metric of the first of them."""
         names = (task.benchmark_name for result in self.results.values() for task in result.tasks)
         metric = metric_of(name, self.benchmark_name or next(filter(None, names), None))
-        breakdowns = [one.name for one in self.facts.breakdowns if name in one.metrics]
         return MetricOfTopic(
             metric,
             {run: self._estimate(result, filter_name, metric) for run, result in self.results.items()},
-            {breakdown: self._by_group(breakdown, filter_name, metric) for breakdown in breakdowns},
             self._without_question(name),
             self._incomparable(filter_name, metric.is_of_explanations),
         )
@@ -213,15 +237,14 @@ class Topic:
         asked = 0 if result.samples and not of_samples.n else sum(task.asked for task in result.tasks)
         return estimate_from_results(metric, *reported, asked, not is_clustered and not self.is_group)
 
-    def _by_group(self, breakdown: str, filter_name: str, metric: Metric) -> dict[str, dict[str, Estimate]]:
-        """Return the estimates of a metric by group of a breakdown, and then by run."""
+    def by_group(self, breakdown: str, filter_name: str, name: str) -> dict[str, dict[str, Estimate]]:
+        """Return the estimates of a metric by group of a breakdown, and then by run; without those in no group."""
         groups: dict[str, dict[str, Estimate]] = {}
         for run, result in self.sampled.items():
-            names = [group for task in result.tasks for group in task.groups[breakdown]]
-            scores = result.scores(filter_name, metric.name)
+            names = np.array([group for task in result.tasks for group in task.groups[breakdown]], dtype=object)
+            scores, metric = result.scores(filter_name, name), result.tasks[0].metric(name)
             for group in filter(None, dict.fromkeys(names)):
-                members = np.array(names, dtype=object) == group
-                groups.setdefault(group, {})[run] = estimate(scores[members], metric)
+                groups.setdefault(group, {})[run] = estimate(scores[names == group], metric)
         return groups
 
     def _without_question(self, metric: str) -> Reached | None:
@@ -234,19 +257,22 @@ class Topic:
         readers = dict.fromkeys(reached.reader for reached in measured)
         return Reached(sum(reached.value for reached in measured) / len(measured), ", ".join(readers))
 
-    def _incomparable(self, filter_name: str, of_explanations: bool) -> dict[int, str]:
-        """Return, by run number, the reason why a run is not comparable with most others; on a tie, the earlier decide.
+    def _incomparable(self, filter_name: str, of_explanations: bool) -> dict[str, str]:
+        """Return, by run, the reason why it is not comparable with most others; on a tie, the earlier ones decide.
 
         Reasons are without the differing values, which the signatures show.
         """
         tasks = {run: result.tasks for run, result in self.results.items() if filter_name in result.filters}
+        alike: dict[str, list[str]] = {}  # comparable runs, by the first of them
 
         def reason(run: str, other: str) -> str:
-            return incompatibility(tasks[run], tasks[other], filter_name, of_explanations).split(" (")[0]
+            return incompatibility(tasks[other], tasks[run], filter_name, of_explanations, MOST_MISSING).split(" (")[0]
 
-        reference = max(tasks, key=lambda run: sum(not reason(run, other) for other in tasks), default="")
-        reasons = {self.runs.index(run): reason(reference, run) for run in tasks}
-        return {run_number: text for run_number, text in reasons.items() if text}
+        for run in tasks:
+            first = next((first for first in alike if not reason(run, first)), run)
+            alike.setdefault(first, []).append(run)
+        most = max(alike.values(), key=len, default=[])
+        return {run: reason(run, most[0]) for run in tasks if run not in most}
 
 
 def topics_of(runs: Sequence[Run]) -> list[Topic]:
@@ -255,7 +281,6 @@ def topics_of(runs: Sequence[Run]) -> list[Topic]:
     Groups of several benchmarks are first, then the topics of each benchmark, then tasks of no benchmark.
     """
     topics: dict[str, Topic] = {}
-    run_names = [run.name for run in runs]
     for run in runs:
         grouped: set[str] = set()
         for name in (*run.groups, *run.tasks):
@@ -267,7 +292,7 @@ def topics_of(runs: Sequence[Run]) -> list[Topic]:
             group = run.groups.get(name)
             if group and benchmark_name:
                 grouped.update(task.task for task in tasks)
-            topic = topics.setdefault(name, Topic(name, benchmark_name, bool(group), run_names))
+            topic = topics.setdefault(name, Topic(name, benchmark_name, bool(group)))
             topic.results[run.name] = RunResult(tasks, (group or run.tasks[name]).metrics)
     order = [*benchmarks(), None]
     return sorted(topics.values(), key=lambda topic: (not topic.is_overall, order.index(topic.benchmark_name)))

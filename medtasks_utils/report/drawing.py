@@ -1,0 +1,92 @@
+"""Write numbers as the page shows them, and say where they stand on an axis."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+from urllib.parse import urlencode
+
+from medtasks_utils.statistics.ratio import Interval
+
+
+class Axis(NamedTuple):
+    """A linear axis with a tick at each multiple of ``step`` from ``low`` to ``high``."""
+
+    low: float
+    high: float
+    step: float
+
+    @classmethod
+    def over(cls, marks: Iterable[float | None], least: float = -math.inf, most: float = math.inf) -> "Axis":
+        """Return an axis with at most eight ticks for all marks, which does not go beyond ``least`` and ``most``."""
+        known = [mark for mark in marks if mark is not None] or [0.0, 1.0]
+        low, high = min(known), max(known)
+        span = max(high - low, 1e-6)
+        size = 10 ** math.floor(math.log10(span / 7))
+        step = next(size * of_ten for of_ten in (1, 2, 5, 10, 20) if size * of_ten * 7 >= span)
+        first, last = math.floor(low / step) * step, math.ceil(high / step) * step
+        return cls(max(least, first), min(most, last if last > first else first + step), step)
+
+    @property
+    def ticks(self) -> list[float]:
+        """The places of the ticks."""
+        return [self.low + place * self.step for place in range(round((self.high - self.low) / self.step) + 1)]
+
+    def at(self, value: float) -> float:
+        """Return the place of a value in per cent of the axis, at its ends for values beyond them."""
+        return round(min(100.0, max(0.0, 100 * (value - self.low) / (self.high - self.low))), 2)
+
+
+def one(value: float | None) -> str:
+    """Write a number with one decimal; None as a dash."""
+    return "–" if value is None else f"{value + 0.0:.1f}".replace("-", "−")
+
+
+def signed(value: float) -> str:
+    """Write a difference with its sign, unless it is 0.0."""
+    shown = one(value).removeprefix("−")
+    return shown if shown == "0.0" else f"{'+' if value > 0 else '−'}{shown}"
+
+
+def ends(low: float, high: float) -> str:
+    """Write the ends of the interval of a difference, which may have signs."""
+    return f"{one(low)} to {one(high)}".replace("−0.0", "0.0")
+
+
+def between(low: float | None, high: float | None) -> str:
+    """Write the ends of the interval of a value; an empty text without one."""
+    return "" if low is None or high is None else f"{one(low)}–{one(high)}"
+
+
+def p_value(p: float | None) -> str:
+    """Write a p-value with its sign, such as ``p = .012``."""
+    if p is None:
+        return "not tested"
+    return "p < .001" if p < 0.001 else "p = 1" if p >= 0.9995 else f"p = {p:.3f}".replace("0.", ".", 1)
+
+
+def tick(value: float) -> str:
+    """Write the number at a tick."""
+    return f"{round(value, 6) + 0.0:g}".replace("-", "−")
+
+
+def scaled(interval: Interval | None, scale: float) -> tuple[float | None, float | None]:
+    """Return the ends of an interval in the displayed unit; None for both without one."""
+    return (interval.low * scale, interval.high * scale) if interval else (None, None)
+
+
+def joined(names: Sequence[str], word: str = "and") -> str:
+    """Join all names as in a sentence."""
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+def samples_link(runs: Sequence[str], a: str = "", b: str = "", **chosen: str) -> str:
+    """Return a link to the samples in the page that the given choices show.
+
+    Args:
+        runs: the names of all runs, in the order of the page.
+        a: the run whose samples are shown.
+        b: the run with which it is compared.
+        chosen: ``task``, ``filter``, ``which``, ``lost``, ``distrust``, ``q`` or the group of a breakdown, by name.
+    """
+    places = {side: str(runs.index(name)) for side, name in (("a", a), ("b", b)) if name}
+    return "#samples?" + urlencode({name: value for name, value in ({**chosen, **places}).items() if value})

@@ -1,0 +1,272 @@
+"""Assemble what the page shows under one filter: the lead, cautions, the board, and the sections below it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from medtasks_utils.benchmarks.facts import KNOWN_ISSUES
+from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results.budgets import budget_curve
+from medtasks_utils.results.samples import mapping
+from medtasks_utils.writing import JsonObject
+
+from .audits import disputed_share
+from .board import Board, Column
+from .cautions import Caution, Part, Shares, cautions, suspect_parts
+from .drawing import samples_link
+from .lead import Difference, Result, Standing, floor_sentences, lead, lead_of_one, lead_of_two
+from .pair import Against, Pair, against, difference_in, pair_of
+from .where import PartTable, Pattern, by_number_right, judged_parts, part_tables, patterns
+
+MANY = 15
+"""The most runs with which each run can be the reference of differences; with more, only the best is."""
+CHIPS, LINKS = 4, 4
+"""The most cautions and links that the first screen shows at once."""
+
+
+@dataclass
+class View:
+    """The page under one filter.
+
+    Attributes:
+        filter: the filter by which answers are read.
+        board: the scores.
+        runs: the runs, by name in the order of the page.
+        reference: the run with which others are compared at first.
+    """
+
+    filter: str
+    board: Board
+    runs: dict[str, Run]
+    reference: str = ""
+
+    @property
+    def kind(self) -> str:
+        """How much room a run gets: ``one``, ``pair``, ``few``, ``some`` or ``many``."""
+        k = len(self.runs)
+        return "one" if k == 1 else "pair" if k == 2 else "few" if k <= 6 else "some" if k <= MANY else "many"
+
+    # ---- what is said
+
+    @cached_property
+    def lead(self) -> list[str]:
+        """One or two sentences that say what the page shows."""
+        names = list(self.runs)
+        if self.kind == "one":
+            return lead_of_one(names[0], list(map(self._result, self.board.columns)))
+        if self.pair:
+            return lead_of_two(self.pair.a, self.pair.b, [row.compared for row in self.pair.rows])
+        return lead(list(map(self._standing, self.board.columns)), self._mean)
+
+    def _standing(self, column: Column) -> Standing:
+        """Return how the runs stand on a benchmark, as the lead needs it."""
+        shown = column.best_first(list(column.scores))
+        ranked = column.ranked
+        ahead = None
+        if column.best is not None and len(column.best) == 1:
+            found, _ = difference_in(column, ranked[1], ranked[0])
+            ahead = found and Difference(*found[:3])
+        top = column.scores[(ranked or shown)[0]] if shown else None
+        floor = column.floor.value if column.floor and column.floor.is_reached else None
+        return Standing(
+            label=column.label,
+            questions=column.questions,
+            values={run: column.scores[run].value for run in shown} if column.metric.higher_is_better is not None else {},
+            ranked=ranked,
+            best=column.best,
+            ahead=ahead,
+            has_samples=any(run in column.topic.rankable for run in shown),
+            floor=floor,
+            highest=None if top is None or top.low is None or top.high is None else (top.low, top.high),
+        )
+
+    @property
+    def _mean(self) -> Standing | None:
+        """How the runs stand in the mean of all benchmarks; None if there is none."""
+        mean = self.board.mean
+        if mean is None:
+            return None
+        top = mean.scores[mean.ranked[0]]
+        return Standing(
+            label=mean.label,
+            questions=0,
+            values={run: mean.scores[run].value for run in mean.ranked},
+            ranked=mean.ranked,
+            best=mean.best,
+            highest=(top.low or 0.0, top.high or 0.0),
+            benchmarks=len(self.board.columns),
+        )
+
+    def _result(self, column: Column) -> Result:
+        """Return the only run's result on a benchmark, as the lead needs it."""
+        (run,) = self.runs
+        score = column.scores[run]
+        kinds = ("cut", "none") if column.rise_of(run, "none") is not None else ()
+        rise = {kind: score.value + (column.rise_of(run, kind) or 0.0) for kind in kinds}
+        lost = {kind: column.lost(run, kind) for kind in kinds}
+        lenient = column.topic.values[FLEXIBLE, column.metric.name].estimates[run].value
+        if column.filter == STRICT and FLEXIBLE in column.topic.filters and lenient is not None:
+            rise["form"] = lenient * column.metric.scale
+            lost["form"] = rise["form"] - score.value
+        floor = column.floor.value if column.floor and column.floor.is_reached else None
+        return Result(
+            label=column.label, value=score.value, low=score.low, high=score.high, lost=lost, rise=rise, floor=floor
+        )
+
+    @cached_property
+    def suspect(self) -> dict[str, Part]:
+        """The parts whose labels may be wrong, by the address of their samples."""
+        parts = suspect_parts(part for table in self.tables for part in judged_parts(table))
+        return {part.href: part for part in parts}
+
+    @cached_property
+    def cautions(self) -> list[Caution]:
+        """What to distrust, the worst first."""
+        floors = [
+            sentence
+            for sentence in floor_sentences(list(map(self._standing, self.board.columns)))
+            if sentence not in self.lead
+        ]
+        return cautions(list(self._shares()), list(self.suspect.values()), self.board.unranked, list(self._notes()), floors)
+
+    def _shares(self) -> Iterator[Shares]:
+        """Yield what is known of each run on each benchmark."""
+        for column in self.board.columns:
+            for run, counts in column.outcomes.items():
+                tasks = column.topic.results[run].tasks
+                known = {kind: counts[kind] for kind in ("none", "form", "cut") if kind != "cut" or run in column.cut}
+                n = sum(counts.values())
+                samples = column.topic.results[run].samples
+                answers = Counter(sample.answers.get(column.filter, [""])[0] for sample in samples)
+                yield Shares(
+                    run=run,
+                    benchmark=column.label,
+                    lost={kind: 100 * count / (n or 1) for kind, count in known.items()},
+                    counts={kind: round(count) for kind, count in known.items()},
+                    empty=sum(not text.strip() for sample in samples for text in sample.responses),
+                    alike=100 * answers.most_common(1)[0][1] / len(samples) if len(samples) >= 30 else 0.0,
+                    asked=len(samples),
+                    available=sum(task.available for task in tasks),
+                    hrefs={kind: self.link(column, run, lost=kind) for kind in known}
+                    | {"doubted": self.link(column, run, distrust="doubted"), "audit": self.link(column, run, distrust="audit")},
+                    doubted=sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
+                    disputed=max((disputed_share(task, column.filter) for task in tasks), default=0.0),
+                )
+
+    def _notes(self) -> Iterator[Caution]:
+        """Yield the cautions that only inform: other decoding, imported runs."""
+        tasks = [task for run in self.runs.values() for task in run.tasks.values()]
+        decoding = {_temperature(task) for task in tasks} - {None}
+        if len(decoding) > 1:
+            yield Caution("Decoding differs", f": temperature {' against '.join(sorted(map(str, decoding)))}", "#methods", True)
+        unsigned = {run.name for run in self.runs.values() if any(t.samples_path and not t.signatures for t in run.tasks.values())}
+        if unsigned:
+            lenient = {task.default_filter for task in tasks} == {FLEXIBLE} and self.filter == FLEXIBLE
+            more = ": prompts unknown" + (", answers read leniently" if lenient else "")
+            who = "Imported" if len(unsigned) == len(self.runs) else f"{len(unsigned)} runs imported"
+            yield Caution(who, more, "#methods", True)
+
+    # ---- what is compared
+
+    @cached_property
+    def pair(self) -> Pair | None:
+        """The comparison of the only two runs; None for another number of runs."""
+        return pair_of(*self.runs.values(), self.board, self.filter) if len(self.runs) == 2 else None
+
+    @cached_property
+    def against(self) -> dict[str, list[Against]]:
+        """By reference, the differences of all ranked runs from it; the first reference is shown at first."""
+        if self.kind in ("one", "pair") or len(self.board.ranked) < 2:
+            return {}
+        first = self.reference if self.reference in self.board.ranked else self.board.ranked[0]
+        others = self.board.ranked if self.kind in ("few", "some") else []
+        lines = {run: against(self.board, run) for run in dict.fromkeys([first, *others])}
+        return {run: of_run for run, of_run in lines.items() if of_run}
+
+    @cached_property
+    def tables(self) -> list[PartTable]:
+        """The parts of all benchmarks."""
+        return part_tables(self.board, self.filter)
+
+    @cached_property
+    def questions(self) -> list[tuple[Column, list[Pattern]]]:
+        """By benchmark, how often which runs have a question right."""
+        make = patterns if self.kind == "few" else by_number_right
+        of_columns = [(column, make(column, list(self.runs))) for column in self.board.columns if len(self.runs) > 2]
+        return [(column, found) for column, found in of_columns if found]
+
+    @property
+    def curves(self) -> list[tuple[Column, str, JsonObject]]:
+        """The accuracy by token budget of each of a few runs."""
+        found = []
+        for column in self.board.columns if len(self.runs) <= 6 else ():
+            for run, result in column.topic.sampled.items() if column.task else ():
+                if curve := budget_curve(result.tasks[0], column.filter):
+                    found.append((column, run, curve))
+        return found
+
+    # ---- where to go next
+
+    def link(self, column: Column, run: str = "", other: str = "", **chosen: str) -> str:
+        """Return a link to samples of a benchmark under this filter."""
+        return samples_link(list(self.runs), a=run, b=other, task=column.task, filter=column.filter, **chosen)
+
+    @cached_property
+    def next(self) -> list[tuple[str, str, str]]:
+        """Links to what is worth a look next, the likeliest first: the words in bold, more words, the address."""
+        found: list[tuple[str, str, str]] = []
+        board = self.board
+        if len(board.ranked) > 1 and board.columns:
+            first, second = board.ranked[:2]
+            found.append((f"Compare {first} with {second}", "", self.link(board.columns[0], first, second)))
+        worst = max(
+            ((column.lost(run, kind), column, run, kind) for column in board.columns for run in column.outcomes for kind in ("none", "cut")),
+            key=lambda found: found[0],
+            default=None,
+        )
+        if worst and worst[0] >= 2:
+            share, column, run, kind = worst
+            what = {"none": "without an answer", "cut": "cut off"}[kind]
+            count = round(column.outcomes[run][kind])
+            found.append((f"{count:,} {what}", f" {run}" * (len(self.runs) > 1), self.link(column, run, lost=kind)))
+        for column, of_column in self.questions[:1]:
+            missed = next((pattern for pattern in of_column if pattern.label == "no run"), None)
+            if missed:
+                found.append((f"{missed.count:,} questions no run gets right", f" {column.label}", missed.href))
+        if self.tables:
+            of = ", ".join(f"{len(t.rows) + len(t.few)} by {t.breakdown}" for t in self.tables[:2])
+            found.append(("Where runs differ", f" {of}", "#where"))
+        return found[:LINKS]
+
+    @property
+    def losses(self) -> list[tuple[str, str, str, str]]:
+        """What the only run loses, the most first: number, words, address, and the flags that win it back."""
+        (run,) = self.runs
+        found = []
+        for column in self.board.columns:
+            for kind, words in (("cut", "cut off"), ("none", "without an answer"), ("form", "right, but not in the published form"), ("wrong", "wrong")):
+                count = round(column.outcomes.get(run, {}).get(kind, 0))
+                if count:
+                    text = f"of {column.scores[run].n:,} {column.label} replies {words}"
+                    flags = f"--extend --gen_kwargs max_gen_toks={_more_tokens(column)}" if kind == "cut" else ""
+                    found.append((count, text, self.link(column, run, lost=kind), flags))
+        found.sort(key=lambda line: ("wrong" in line[1], -line[0]))
+        return [(f"{count:,}", *rest) for count, *rest in found]  # type: ignore[misc]
+
+
+def _temperature(task: TaskRun) -> str | None:
+    """Return the temperature of a task's generations; None if it is not known."""
+    value = mapping(task.config.get("generation_kwargs")).get("temperature")
+    return None if value is None or not task.signatures else f"{value:g}"
+
+
+def _more_tokens(column: Column) -> int:
+    """Return twice the largest limit of tokens of a column's runs; 16,384 if it is not known."""
+    limits = [
+        mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
+        for result in column.topic.results.values()
+        for task in result.tasks
+    ]
+    return 2 * max((limit for limit in limits if isinstance(limit, int)), default=8192)

@@ -1,0 +1,185 @@
+"""Lay out where runs differ: by part of a benchmark, and by question."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+
+from .board import Board, Column, Score, common, parts_of
+from .cautions import FEW, Part
+from .drawing import samples_link
+from .text import words
+
+_BEYOND = 2.58  # standard errors, beyond which one of a hundred values lies by chance
+_LEAST_VARIANCE = 900.0  # of a score in per cent, that of a share of 10 % or 90 %
+SHOWN = 12
+"""The most runs in a table of parts."""
+
+
+class PartRow(NamedTuple):
+    """A part with its number of examples, each run's score, and by run whether it is ``up``, ``dn`` or neither."""
+
+    label: str
+    n: int
+    scores: dict[str, Score]
+    shades: dict[str, str]
+    href: str
+    is_suspect: bool = False
+
+
+@dataclass
+class PartTable:
+    """The parts of a benchmark by one breakdown, the easiest first; ``few`` are those with too few examples."""
+
+    column: Column
+    breakdown: str
+    runs: list[str]
+    rows: list[PartRow]
+    few: list[PartRow]
+
+    @property
+    def shaded(self) -> int:
+        """The number of shaded cells."""
+        return sum(len(row.shades) for row in self.rows)
+
+    @property
+    def cells(self) -> int:
+        """The number of cells with a score."""
+        return sum(len(row.scores) for row in self.rows)
+
+
+def part_tables(board: Board, filter_name: str) -> list[PartTable]:
+    """Return the parts of all benchmarks, with the runs that are ranked there."""
+    columns = {column.topic.name: column for column in board.columns}
+    tables = []
+    for topic, breakdown, groups in parts_of([column.topic for column in board.columns], filter_name):
+        column = columns[topic.name]
+        runs = column.ranked or list(column.scores)
+        by_part = {
+            group: {run: scores[run] for run in runs if run in scores} for group, scores in groups.items()
+        }
+        rows = [_row(board, column, breakdown, group, scores) for group, scores in by_part.items() if scores]
+        rows.sort(key=lambda row: -np.mean([score.value for score in row.scores.values()]))
+        enough = [row for row in rows if row.n >= FEW]
+        table = PartTable(column, breakdown, runs, _shaded(enough), [row for row in rows if row.n < FEW])
+        if rows:
+            tables.append(table)
+    return tables
+
+
+def _row(board: Board, column: Column, breakdown: str, group: str, scores: dict[str, Score]) -> PartRow:
+    n = max(score.n for score in scores.values())
+    href = samples_link(board.runs, a=next(iter(scores)), task=column.task, filter=column.filter, **{breakdown: group})
+    return PartRow(words(group), n, scores, {}, href)
+
+
+def _shaded(rows: Sequence[PartRow]) -> list[PartRow]:
+    """Return the rows with the cells that differ from what their row's and their run's averages predict."""
+    total = sum(row.n for row in rows)
+    if not total or len(rows) < 2:
+        return list(rows)
+    runs = list(rows[0].scores)
+    of_run = {run: sum(row.scores[run].value * row.n for row in rows if run in row.scores) / total for run in runs}
+    grand = np.mean(list(of_run.values()))
+    shaded = []
+    for row in rows:
+        of_row = np.mean([score.value for score in row.scores.values()])
+        shades = {}
+        for run, score in row.scores.items() if len(runs) > 1 else ():
+            error = np.sqrt(max(score.value * (100 - score.value), _LEAST_VARIANCE) / row.n)
+            distance = (score.value - (of_row + of_run[run] - grand)) / error
+            if abs(distance) > _BEYOND:
+                shades[run] = "up" if distance > 0 else "dn"
+        shaded.append(row._replace(shades=shades))
+    return shaded
+
+
+def judged_parts(table: PartTable) -> list[Part]:
+    """Return the parts as the cautions need them, with what each run has in all other parts together."""
+    rows = [*table.rows, *table.few]
+    parts = []
+    for row in table.rows:
+        others = [other for other in rows if other is not row]
+        elsewhere = [
+            np.average([other.scores[run].value for other in others], weights=[other.n for other in others])
+            for run in row.scores
+            if all(run in other.scores for other in others)
+        ]
+        if len(elsewhere) == len(row.scores) and others and table.breakdown != "label":
+            floor = table.column.floor
+            chance = floor.value if floor and not floor.is_reached else _guessing(table.column)
+            part = Part(
+                benchmark=table.column.label,
+                name=row.label,
+                n=row.n,
+                scores=list(row.scores.values()),
+                elsewhere=[float(value) for value in elsewhere],
+                chance=chance,
+                href=row.href,
+            )
+            parts.append(part)
+    return parts
+
+
+def _guessing(column: Column) -> float | None:
+    """Return the expected accuracy of guessing, in per cent; None if answers are not chosen from a list."""
+    benchmark, abstention = column.topic.benchmark, column.topic.facts.abstention
+    choices = benchmark.answers.keys() - {abstention and abstention.answer} if benchmark else ()
+    return 100 / len(choices) if choices else None
+
+
+# ---- questions
+
+
+class Pattern(NamedTuple):
+    """The runs that have some questions right, in words and one by one, and the number of these questions."""
+
+    label: str
+    right: list[bool]
+    count: int
+    href: str
+
+
+def patterns(column: Column, runs: Sequence[str]) -> list[Pattern]:
+    """Return the nine most frequent sets of runs that have a question right, for few ranked runs."""
+    ranked = column.ranked
+    rights = _rights(column)
+    counts = Counter(map(tuple, rights.T.tolist())) if rights is not None else Counter()
+    found = []
+    for right, count in counts.most_common(9):
+        names, missing = list(compress(ranked, right)), [run for run, has in zip(ranked, right, strict=True) if not has]
+        label = "no run" if not names else "all" if not missing else ", ".join(names)
+        if 0 < len(missing) < len(names):
+            label = f"all but {', '.join(missing)}"
+        link = samples_link(runs, task=column.task, filter=column.filter, which=f"right_by_{len(names)}")
+        found.append(Pattern(label, list(right), count, link))
+    return found
+
+
+def by_number_right(column: Column, runs: Sequence[str]) -> list[Pattern]:
+    """Return the number of questions that none, one, two and so on of the ranked runs have right."""
+    rights = _rights(column)
+    if rights is None:
+        return []
+    k = len(column.ranked)
+    counts = np.bincount(rights.sum(axis=0), minlength=k + 1).tolist()
+    return [
+        Pattern(
+            "no run" if number == 0 else f"all {k}" if number == k else str(number),
+            [],
+            count,
+            samples_link(runs, task=column.task, filter=column.filter, which=f"right_by_{number}"),
+        )
+        for number, count in enumerate(counts)
+    ]
+
+
+def _rights(column: Column) -> np.ndarray | None:  # type: ignore[type-arg]
+    """Return which ranked run has which common question right, shape ``(k, n)``; None for fewer than two runs."""
+    if len(column.ranked) < 2 or not column.topic.benchmark_name:
+        return None
+    scores = common(column.topic, column.ranked, column.filter, "acc")
+    return np.array([own.values > 0.5 for own in scores])
