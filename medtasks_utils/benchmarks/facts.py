@@ -278,6 +278,8 @@ class ReportFacts:
         breakdowns: the ways in which the report divides the examples into groups.
         abstention: how a response abstains, and what that costs; None if responses cannot abstain.
         marks: by metric, the words with which the report marks samples whose value is above 0.
+        range_of_right: the fields with the lowest and the highest value that is right; empty if answers have no range.
+        solution: the field with a worked solution; empty if there is none.
     """
 
     headline: tuple[str, ...] = ("acc",)
@@ -285,6 +287,8 @@ class ReportFacts:
     breakdowns: tuple[Breakdown, ...] = ()
     abstention: Abstention | None = None
     marks: Mapping[str, str] = field(default_factory=dict)
+    range_of_right: tuple[str, ...] = ()
+    solution: str = ""
 
 
 # ---- audits

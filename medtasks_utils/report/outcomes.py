@@ -2,7 +2,9 @@
 
 import numpy as np
 
+from medtasks_utils.benchmarks.facts import Abstention
 from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.results import Sample
 from medtasks_utils.statistics.score_arrays import Array
 from medtasks_utils.writing import JsonObject
 
@@ -20,6 +22,29 @@ OUTCOMES = {
     "cut": "the reply reached the token limit, and has no answer",
 }
 """The outcomes with their meanings, in such an order that a bar shows each filter's right answers without a gap."""
+
+
+def outcome_of(sample: Sample, filter_name: str, abstention: Abstention | None) -> str | None:
+    """Return how an example ended under a filter, as the addresses of the page's samples name it.
+
+    Returns:
+        ``right``; or why a generation lost the point: ``form``, ``cut``, ``none`` (no answer), ``unsure``, ``wrong``;
+        None if it is not scored.
+    """
+    best = FLEXIBLE if FLEXIBLE in sample.metrics else filter_name
+    own, values = sample.metrics.get(filter_name, {}), sample.metrics.get(best, {})
+    right = own.get("acc")
+    if right is None or right == 1:
+        return None if right is None else "right"
+    answered = values.get("answered")
+    is_unanswered = answered is not None and answered < 1
+    reasons = {
+        "form": (values.get("acc") or 0) > right,
+        "cut": is_unanswered and bool(sample.metrics.get(STRICT, {}).get("cut")),
+        "none": is_unanswered,
+        "unsure": abstention is not None and bool(values.get(abstention.rate_metric)),
+    }
+    return next((name for name, holds in reasons.items() if holds), "wrong")
 
 
 def outcomes(result: RunResult) -> dict[str, float]:

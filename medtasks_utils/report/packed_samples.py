@@ -1,160 +1,168 @@
 """Pack the samples of all runs for the page's browser of samples, as an index in columns and two stores.
 
 A *document* is the part that runs share (the prompt and the fields of the example), which is stored once. A *sample* is
-the part that differs between runs: responses, answers and scores. The index has what the list and its filters need; the
+the part that differs between runs: responses, answers and scores. The index has what the list and its facets need; the
 stores have the rest.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from medtasks_utils.benchmarks.facts import UNANSWERED
+from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
 from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, Sample, TaskRun
-from medtasks_utils.results.samples import ENDINGS, Row
+from medtasks_utils.results.samples import ENDINGS, Row, mapping
 from medtasks_utils.writing import one_line, shortened
 
-from .audits import DIFFERS, disputed
-from .packing import pack, pack_one
+from .audits import disputed
+from .outcomes import outcome_of
+from .packing import Packer, pack_one
 from .text import visible
 
-_SNIPPET_LENGTH, _ANSWER_LENGTH = 110, 40  # maximum characters in the list of samples
-
-
-@dataclass
-class _Document:
-    """A document with its samples; its prompt and fields are stored as they are in the first run that has it.
-
-    Attributes:
-        task: the task in that run.
-        facets: the group in each breakdown; None if it is in no group.
-        shown: the sample of that run.
-        samples: the samples of all runs that have it.
-    """
-
-    task: TaskRun
-    facets: dict[str, str | None]
-    shown: Sample
-    samples: list["_RunSample"] = field(default_factory=list)
-
-    def in_words(self, answers: Iterable[str]) -> list[str]:
-        """Return answers as they are shown: in words if the benchmark has words for them, else as they are."""
-        words = {UNANSWERED: "no answer", **(self.task.benchmark.answers if self.task.benchmark else {})}
-        return [words.get(answer, answer) for answer in answers]
-
-    def summary(self, answers: Sequence[str]) -> str:
-        """Return the distinct answers as one text, with their counts if there are several generations."""
-        counts = Counter(self.in_words(answers))
-        texts = [f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common()]
-        return _snippet(", ".join(texts), _ANSWER_LENGTH)
-
-
-@dataclass
-class _RunSample:
-    """A run's sample of a document, with the run's number and what an LLM read, if it disagrees with a filter."""
-
-    document: _Document
-    run: int
-    sample: Sample
-    notes: set[str]
+_SNIPPET_LENGTH, _ANSWER_LENGTH = 160, 40  # maximum characters in the list of samples
+_UNCERTAIN_BELOW = 0.9  # as medtasks audit reads
 
 
 def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
-    """Return the compressed chunks of each part in base64, as iterables for a single use; empty without samples.
+    """Return the compressed chunks of each part in base64; empty without samples.
 
     ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what
     was read and scored in them.
     """
-    documents = _documents(runs)
-    if not documents:
-        return {}
-    samples = [one for document in documents for one in document.samples]
-    chunks, starts = pack({"prompt": document.shown.messages, "doc": document.shown.doc} for document in documents)
-    sample_chunks, sample_starts = pack(map(_record, samples))
-    index = {
-        "runs": [visible(run.name) for run in runs],
-        **_index(documents, samples),
-        "starts": {"documents": starts, "samples": sample_starts},
-    }
-    return {"index": [pack_one(index)], "documents": chunks, "samples": sample_chunks}
-
-
-def _documents(runs: Sequence[Run]) -> list[_Document]:
-    """Return the documents, ordered by task and then by index; equal documents of a run are separate ones."""
-    by_task: dict[str, dict[tuple[str, int], _Document]] = defaultdict(dict)
+    index = _Index([visible(run.name) for run in runs])
     for run_number, run in enumerate(runs):
         for task in run.tasks.values():
-            notes, of_task = disputed(task), by_task[task.task]
-            for key, place in task.examples.items():
-                sample = task.samples[place]
-                facets = {name: groups[place] for name, groups in task.groups.items()}
-                document = of_task.setdefault(key, _Document(task, facets, sample))
-                document.samples.append(_RunSample(document, run_number, sample, notes.get(sample.doc_id, set())))
-    return [
-        document
-        for of_task in by_task.values()
-        for document in sorted(of_task.values(), key=lambda document: document.shown.doc_id)
-    ]
+            index.add(run_number, task)
+    if not index.samples["run"]:
+        return {}
+    documents, samples = index.packed_documents.finish(), index.packed_samples.finish()
+    return {"index": [pack_one(index.as_json())], "documents": documents, "samples": samples}
 
 
-def _record(one: _RunSample) -> Row:
-    """Return a sample's record for the detail view; it has a prompt only if this differs from the document's."""
-    sample, document = one.sample, one.document
+class _Index:
+    """The columns of documents and samples, and the stores, to which runs are added one after the other."""
+
+    def __init__(self, runs: Sequence[str]) -> None:
+        self.runs = runs
+        self.tasks: dict[str, Row] = {}
+        self.documents: defaultdict[str, list[Any]] = defaultdict(list)
+        self.samples: defaultdict[str, list[Any]] = defaultdict(list)
+        self.read: defaultdict[str, defaultdict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+        self.packed_documents, self.packed_samples = Packer(), Packer()
+        self._numbers: dict[tuple[str, tuple[str, int]], int] = {}  # of documents, by task and key
+        self._prompts: list[Any] = []  # the messages of each document
+
+    def add(self, run: int, task: TaskRun) -> None:
+        """Add a run's samples of a task; a document is stored as it is in the first run that has it."""
+        about = self.tasks.setdefault(task.task, _about(task, len(self.runs)))
+        about["limits"][run] = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
+        notes = disputed(task)
+        for key, place in task.examples.items():
+            sample = task.samples[place]
+            document = self._numbers.setdefault((task.task, key), len(self._numbers))
+            if document == len(self._prompts):
+                self._add_document(task, place)
+            own_notes = sorted(notes.get(sample.doc_id, ()))
+            self.samples["document"].append(document)
+            self.samples["run"].append(run)
+            self.samples["length"].append(sum(map(len, sample.responses)))
+            self.samples["certainty"].append(_certainty(sample))
+            self.samples["distrust"].append(_distrust(sample, own_notes))
+            self.samples["signs"].append(_signs(sample, task.facts.marks))
+            for filter_name in sample.answers:
+                self._read(task, sample, filter_name)
+            record = _record(task, sample) | ({"notes": own_notes} if own_notes else {})
+            if sample.messages != self._prompts[document]:
+                record["prompt"] = sample.messages
+            self.packed_samples.add(record)
+
+    def as_json(self) -> Row:
+        """Return the index; what filters read is by filter, with None for a sample without the filter."""
+        starts = {"documents": self.packed_documents.starts, "samples": self.packed_samples.starts}
+        filled = {name: _filled(columns, len(self.samples["run"])) for name, columns in self.read.items()}
+        return {
+            "runs": self.runs,
+            "filters": [*self.read],
+            "tasks": [{"name": name, **about} for name, about in self.tasks.items()],
+            "documents": self.documents,
+            "samples": {**self.samples, "read": filled},
+            "starts": starts,
+        }
+
+    def _add_document(self, task: TaskRun, place: int) -> None:
+        sample = task.samples[place]
+        self._prompts.append(sample.messages)
+        columns = {
+            "task": [*self.tasks].index(task.task),
+            "id": sample.doc_id,
+            "snippet": _snippet(str(sample.doc.get("question") or sample.messages[-1]["content"]), _SNIPPET_LENGTH),
+            "target": _summary(task, [sample.target]),
+            "doubted": bool(sample.doc.get(KNOWN_ISSUES)),
+            "groups": {name: groups[place] for name, groups in task.groups.items() if groups[place] is not None},
+        }
+        for name, value in columns.items():
+            self.documents[name].append(value)
+        self.packed_documents.add({"prompt": sample.messages, "doc": sample.doc})
+
+    def _read(self, task: TaskRun, sample: Sample, filter_name: str) -> None:
+        answers = sample.answers[filter_name]
+        values = {
+            "acc": sample.metrics.get(filter_name, {}).get("acc"),
+            "outcome": outcome_of(sample, filter_name, task.facts.abstention),
+            "answer": None if {*answers} == {UNANSWERED} else _summary(task, answers),
+            "found_by": sample.way_found(filter_name),
+        }
+        columns = _filled(self.read[filter_name], len(self.samples["run"]) - 1, values)
+        for name, value in values.items():
+            columns[name].append(value)
+
+
+def _filled(columns: dict[str, list[Any]], length: int, names: Iterable[str] = ()) -> dict[str, list[Any]]:
+    """Return columns after extending them to a length with None, for samples that lack the filter."""
+    for name in (*columns, *names):
+        columns[name] += [None] * (length - len(columns[name]))
+    return columns
+
+
+def _about(task: TaskRun, runs: int) -> Row:
+    """Return what the page needs to know of a task; ``limits`` has the maximum number of tokens in each run."""
+    facts = task.facts
+    return {
+        "facets": [breakdown.name for breakdown in facts.breakdowns],
+        "range": facts.range_of_right,
+        "solution": facts.solution,
+        "limits": [None] * runs,
+    }
+
+
+def _record(task: TaskRun, sample: Sample) -> Row:
+    """Return a sample's record for the open question."""
     logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
-    record = {
+    return {
         "responses": sample.responses,
-        "answers": {name: document.in_words(answers) for name, answers in sample.answers.items()},
+        "answers": {name: _in_words(task, answers) for name, answers in sample.answers.items()},
         "right": {name: sample.scores_of(name, "acc") for name in sample.metrics},
         "found_by": sample.found_by,
         "metrics": sample.metrics,
         "details": {name: value for name, value in logged if value not in (None, "")},
-        "notes": sorted(one.notes),
-    }
-    return record if sample.messages == document.shown.messages else {**record, "prompt": sample.messages}
-
-
-# ---- index
-
-
-def _index(documents: Sequence[_Document], samples: Sequence[_RunSample]) -> Row:
-    """Return the index: names of filters, tasks and breakdowns, and the columns of documents and of samples.
-
-    Columns that depend on the filter are under ``read``, with None for a sample without the filter.
-    """
-    facets = {document.task.task: [*document.facets] for document in documents}
-    tasks, all_facets = list(facets), list(dict.fromkeys(chain.from_iterable(facets.values())))
-    filters = list(dict.fromkeys(chain.from_iterable(one.sample.answers for one in samples)))
-    return {
-        "filters": filters,
-        "tasks": [{"name": name, "facets": of_task} for name, of_task in facets.items()],
-        "facets": all_facets,
-        "documents": {
-            "task": [tasks.index(document.task.task) for document in documents],
-            "id": [document.shown.doc_id for document in documents],
-            "snippet": [_snippet(_question(document.shown), _SNIPPET_LENGTH) for document in documents],
-            "target": [document.summary([document.shown.target]) for document in documents],
-            **{name: [document.facets.get(name) for document in documents] for name in all_facets},
-        },
-        "samples": {
-            "document": [place for place, document in enumerate(documents) for _ in document.samples],
-            "run": [one.run for one in samples],
-            "badges": list(map(_badges, samples)),
-            "columns": {
-                "length": [sum(map(len, one.sample.responses)) for one in samples],
-                "certainty": [_certainty(one.sample) for one in samples],
-            },
-            "read": {name: _read(samples, name) for name in filters},
-        },
     }
 
 
-def _question(sample: Sample) -> str:
-    return str(sample.doc.get("question") or sample.messages[-1]["content"])
+def _in_words(task: TaskRun, answers: Iterable[str]) -> list[str]:
+    """Return answers as they are shown: in words if the benchmark has words for them, else as they are."""
+    words = {UNANSWERED: "no answer", **(task.benchmark.answers if task.benchmark else {})}
+    return [words.get(answer, answer) for answer in answers]
+
+
+def _summary(task: TaskRun, answers: Sequence[str]) -> str:
+    """Return the distinct answers as one text, with their counts if there are several generations."""
+    counts = Counter(_in_words(task, answers))
+    texts = [f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common()]
+    return _snippet(", ".join(texts), _ANSWER_LENGTH)
 
 
 def _certainty(sample: Sample) -> float | None:
@@ -164,29 +172,23 @@ def _certainty(sample: Sample) -> float | None:
     return None if certainty is None else float(np.mean(certainty))
 
 
-def _badges(one: _RunSample) -> list[str]:
-    """Return the badges of a sample; the benchmark's own ones are those of metrics that are not 0."""
-    sample, marked = one.sample, one.document.task.facts.marks
-    marks = {
+def _distrust(sample: Sample, notes: Sequence[str]) -> list[str]:
+    """Return why the reading of a sample may be distrusted, as the page's addresses name it."""
+    certainty, answers = _certainty(sample), sample.answers.get(FLEXIBLE, [])
+    is_read = any(answer != UNANSWERED for answer in answers)
+    reasons = {"uncertain": is_read and certainty is not None and certainty < _UNCERTAIN_BELOW, "audit": notes}
+    return [name for name, holds in reasons.items() if holds]
+
+
+def _signs(sample: Sample, marks: dict[str, str]) -> list[str]:
+    """Return what is noticed in a sample; the benchmark's own signs are those of metrics that are not 0."""
+    signs = {
         "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
-        **{words: any(values.get(metric) for values in sample.metrics.values()) for metric, words in marked.items()},
+        **{words: any(values.get(metric) for values in sample.metrics.values()) for metric, words in marks.items()},
         "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),
         **{words: ending in sample.endings for ending, words in ENDINGS.items() if words},
-        DIFFERS: one.notes,
     }
-    return [name for name, holds in marks.items() if holds]
-
-
-def _read(samples: Sequence[_RunSample], filter_name: str) -> dict[str, list[Any]]:
-    """Return the columns of what a filter read in each sample."""
-    columns: dict[str, list[Any]] = {name: [] for name in ("acc", "unanswered", "answer", "found_by")}
-    for one in samples:
-        metrics, answers = one.sample.metrics.get(filter_name, {}), one.sample.answers.get(filter_name)
-        columns["acc"].append(metrics.get("acc"))
-        columns["unanswered"].append(None if answers is None else metrics.get("answered") == 0)
-        columns["answer"].append(None if answers is None else one.document.summary(answers))
-        columns["found_by"].append(one.sample.way_found(filter_name))
-    return columns
+    return [name for name, holds in signs.items() if holds]
 
 
 def _snippet(text: str, length: int) -> str:

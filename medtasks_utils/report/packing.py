@@ -6,30 +6,41 @@ zlib and encoded in base64, whose characters have no meaning in HTML, so no reco
 
 import base64
 import zlib
-from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
-from itertools import accumulate, pairwise
 from typing import Any
 
 from pydantic_core import to_json
 
 
-def pack(records: Iterable[Any], chunk: int = 200_000) -> tuple[Iterable[str], list[int]]:
-    """Pack records in order, into chunks of about so many bytes of JSON; NaN and infinities become null.
+class Packer:
+    """Records that are packed as they come; no more than a chunk of them is held uncompressed.
 
-    The page decodes a whole chunk to show one record.
-
-    Returns:
-        The chunks, as an iterable for a single use, and the number of the first record in each.
+    Attributes:
+        chunks: the chunks that are full; all of them after :meth:`finish`.
+        starts: the number of the first record in each chunk.
     """
-    texts = [to_json(record, inf_nan_mode="null") for record in records]
-    chunks_before = [length // chunk for length in accumulate(map(len, texts), initial=0)]
-    starts = [n for n in range(len(texts)) if n == 0 or chunks_before[n] > chunks_before[n - 1]]
-    arrays = (b"[" + b",\n".join(texts[start:end]) + b"]" for start, end in pairwise([*starts, len(texts)]))
-    worker = ThreadPoolExecutor(1)  # zlib releases the GIL, so chunks are compressed in the background
-    chunks = worker.map(_packed, arrays)
-    worker.shutdown(wait=False)
-    return chunks, starts
+
+    def __init__(self, size: int = 200_000) -> None:
+        """Create a packer of chunks of about ``size`` bytes of JSON, all of which the page decodes for one record."""
+        self.chunks: list[str] = []
+        self.starts: list[int] = []
+        self._size, self._count = size, 0
+        self._waiting: list[bytes] = []
+
+    def add(self, record: Any) -> None:
+        """Add a record; NaN and infinities become null."""
+        if not self._waiting:
+            self.starts.append(self._count)
+        self._waiting.append(to_json(record, inf_nan_mode="null"))
+        self._count += 1
+        if sum(map(len, self._waiting)) >= self._size:
+            self.finish()
+
+    def finish(self) -> list[str]:
+        """Return all chunks, after packing the records that wait for one to be full."""
+        if self._waiting:
+            self.chunks.append(_packed(b"[" + b",\n".join(self._waiting) + b"]"))
+            self._waiting.clear()
+        return self.chunks
 
 
 def pack_one(value: Any) -> str:

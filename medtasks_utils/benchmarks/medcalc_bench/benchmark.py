@@ -185,6 +185,8 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         ),
         abstention=Abstention(NOT_AVAILABLE, rate_metric="na_rate"),
         marks={"tool_errors": "a tool call failed"},
+        range_of_right=("lower_limit", "upper_limit"),
+        solution="explanation",
     )
     written = "<answer>%s</answer>"
     blanks = {kind: {"judgement": kind} for kind in ("decimal", "integer", "date", "weeks_days")}

@@ -1,65 +1,85 @@
 "use strict";
 
-/* The detail view of an example: the prompt, and one column for each response shown. */
+/* The open question: why the point was lost, the question, and the replies side by side. */
 
 const LETTERS = "ABCDEFGHIJ";
+const RULES = { "strict-match": "Published rule", "flexible-extract": "Lenient" };
+const LONGEST_QUOTE = 48; // characters
+const ALIKE = 0.4; // share of words in common from which the differences of two replies say something
 
-/** Build the nodes of an example's detail view.
+/** Build the nodes of the open question.
  *
  * @param shared the document's record
- * @param columns of the runs shown: {run, record, badges, verdict, verdictOf(filter)}
- * @param about {target, facets, filter, raw, several}
+ * @param columns of the runs shown: {letter, run, record, outcome, verdict, answer, share, limit, marks}
+ * @param about {target, task, groups, filter, raw, diff, prompt}
  */
-function exampleNodes(shared, columns, about) {
+function questionNodes(shared, columns, about) {
   const { doc } = shared;
-  const nodes = [];
-  if (columns.length === 1) nodes.push(verdictNode(columns[0], about));
-  if (typeof doc.question === "string") nodes.push(el("div", { class: "question", tabindex: "0" }, doc.question));
+  const range = about.task.range.map((name) => doc[name]).filter((value) => typeof value === "number");
+  const [what, remark_] = whyLine(columns.map((column) => sideOf(column, about.filter)), { target: about.target, range: range.length === 2 ? range : undefined, issues: [doc.known_issues].flat().filter(Boolean) });
+  const nodes = [el("p", { class: "why" }, el("b", {}, what), remark_ && ` ${remark_}`)];
+  if (typeof doc.question === "string") nodes.push(el("div", { class: "quest", tabindex: "0", role: "group", "aria-label": "The question" }, doc.question));
   if (Array.isArray(doc.options)) nodes.push(optionsNode(doc.options, columns, about));
-  if (typeof doc.answer === "string") nodes.push(el("div", { class: "question", tabindex: "0" }, el("b", {}, "Answer shown: "), doc.answer));
-  const texts = columns.map(({ record }) => record.responses[0] ?? "");
-  const parts = about.diff ? Diff.diffWordsWithSpace(...texts, { timeout: 2000 }) : null; // nothing if it takes longer
-  nodes.push(el("div", { class: "columns" }, columns.map((column, place) => columnNode(column, { ...about, difference: parts && differenceNode(parts, place) }, columns.length > 1))));
-  nodes.push(promptNode(columns[0].record.prompt ?? shared.prompt, about.raw));
-  if (Object.keys(about.facets).length) nodes.push(folded("About the example", () => anything(about.facets)));
+  if (typeof doc.answer === "string") nodes.push(el("p", { class: "quest" }, el("b", {}, "Answer shown: "), doc.answer));
+  if (!Array.isArray(doc.options)) nodes.push(el("p", { class: "key" }, "Right: ", el("b", {}, about.target), range.length === 2 && range[0] < range[1] && `, from ${range[0]} to ${range[1]}`));
+  if (doc[about.task.solution]) nodes.push(folded("Reference solution", () => textNodes(asText(doc[about.task.solution]), about.raw), { class: "solution", open: "" }));
+  const parts = about.diff ? differences(columns) : null;
+  nodes.push(el("div", { class: "cols" }, columns.map((column, place) => columnNode(column, { ...about, difference: parts && differenceNode(parts, place) }))));
+  nodes.push(promptNode(columns, shared.prompt, about));
+  if (Object.keys(about.groups).length) nodes.push(folded("About the question", () => anything(about.groups)));
   nodes.push(folded("The row of the data", () => anything(doc)));
   return nodes;
 }
 
-function promptNode(messages, raw) {
-  const length = messages.reduce((sum, { content }) => sum + asText(content ?? "").length, 0);
-  const what = messages.length > 1 ? `${messages.length} messages, ` : "";
-  return folded(`Prompt, ${what}${grouped(length)} characters`, () => messageNodes(messages, raw), { class: "prompt" });
+/** What the why line says of a reply; with several generations, of the first that is not right. */
+function sideOf({ letter, record, outcome, answer, share }, filter) {
+  const { details, right, answers, responses } = record;
+  const i = Math.max(0, (right[filter] ?? []).findIndex((score) => score !== 1));
+  const of = (name) => (Array.isArray(details[name]) ? details[name][i] : details[name]);
+  const strict = answers["strict-match"]?.[i];
+  const response = responses[i] ?? "";
+  return {
+    letter, outcome, answer, share,
+    ended: of("ended"), tokens: of("tokens"), certainty: of("certainty"),
+    isEmpty: !response.trim(), isThinking: splitReasoning(response)[2],
+    strict: strict === "no answer" ? undefined : strict,
+    words: wordsRead(record, "flexible-extract", i),
+  };
 }
 
-/** Build the list of options, with marks at the right one and the chosen ones. */
+/** Build the folded prompt; where the prompts of two runs differ, with marks at what differs. */
+function promptNode(columns, prompt, { raw, prompt: isOpen }) {
+  const prompts = columns.map(({ record }) => record.prompt ?? prompt);
+  const texts = prompts.map((messages) => messages.map(({ role, content }) => `${role ?? "message"}\n${asText(content ?? "")}`).join("\n\n"));
+  const differ = new Set(texts).size > 1;
+  const what = prompts[0].length > 1 ? `${prompts[0].length} messages, ` : "";
+  const draw = () => (differ && window.Diff ? el("div", { class: "cols" }, columns.map((_, place) => differenceNode(Diff.diffWordsWithSpace(texts[0], texts[1]), place))) : messageNodes(prompts[0], raw));
+  return folded(`Prompt${differ ? "s differ" : ""}, ${what}${grouped(texts[0].length)} characters`, draw, { class: "prompt", ...(isOpen && { open: "" }) });
+}
+
+/** Build the list of options, with a mark at the right one and the letters of the runs that chose it. */
 function optionsNode(options, columns, { target, filter }) {
-  const items = options.map((option, i) => {
-    const letter = LETTERS[i];
-    const by = columns.filter(({ record }) => record.answers[filter]?.includes(letter)).map(({ run }) => run);
-    const who = columns.length > 1 ? by.join(", ") : "answered";
-    const tags = [...(letter === target ? [el("span", { class: "tag right" }, "right")] : []), ...(by.length ? [el("span", { class: "tag" }, who)] : [])];
-    return el("li", letter === target ? { class: "target" } : {}, el("b", {}, `${letter} `), el("bdi", {}, asText(option)), " ", tags);
-  });
-  return el("ul", { class: "options" }, items);
+  return el("ul", { class: "opts" }, options.map((option, i) => {
+    const by = columns.filter(({ record, answer }) => (record.answers[filter] ?? []).includes(LETTERS[i]) || answer === LETTERS[i]);
+    const who = by.map(({ letter }) => (letter ? runSign(letter) : el("span", { class: "chosen" }, "answered")));
+    return el("li", LETTERS[i] === target ? { class: "right" } : {}, el("b", {}, LETTERS[i]), el("span", {}, el("bdi", {}, asText(option)), LETTERS[i] === target && el("b", {}, " ✓ right")), el("span", { class: "who" }, who));
+  }));
 }
 
-/** Build the line with the chosen filter's answer, whether it is right, and the other filters' answers. */
-function verdictNode({ record, verdict, verdictOf }, { target, filter }) {
-  const filters = Object.keys(record.answers);
-  const chosen = filters.includes(filter) ? filter : filters[0];
-  const given = (name) => tally(record.answers[name] ?? []);
-  const ways = (name) => [...new Set(record.found_by[name] ?? [])].map(words).join(", ");
-  const found = ways(chosen) && ways(chosen) !== "none" ? `found by ${ways(chosen)}` : "";
-  const words_ = wordsRead(record, chosen, 0);
-  const others = filters.filter((name) => name !== chosen && (given(name) !== given(chosen) || verdictOf(name) !== verdict));
-  const lines = [
-    el("p", { class: "answer" }, mark(verdict), " ", el("b", {}, MARKS[verdict][1]), verdict === "none" ? "" : ["; answer ", el("b", {}, given(chosen))].flat()),
-    el("p", { class: "note" }, "right answer ", el("b", {}, target), found && ` · ${found} · ${chosen}`),
-    words_ && el("p", { class: "note" }, "read from ", el("q", {}, words_.trim())),
-    ...others.map((name) => el("p", { class: "note" }, `${name}: ${given(name)}, `, MARKS[verdictOf(name)][1].toLowerCase())),
-  ];
-  return el("div", { class: `verdict ${verdict}` }, lines);
+/** The letter of a compared run. */
+function runSign(letter) {
+  return el("span", { class: `ab ${letter.toLowerCase()}` }, letter);
+}
+
+/** Build the line with what each rule read, and in which words. */
+function readNode(record, filter) {
+  const filters = Object.keys(record.answers).sort((one, other) => Number(other === filter) - Number(one === filter));
+  const parts = filters.map((name) => {
+    const ways = [...new Set(record.found_by[name] ?? [])].filter((way) => way !== "none").map(words).join(", ");
+    const read = wordsRead(record, name, 0).trim();
+    return [`${RULES[name] ?? name}: `, el("b", {}, tally(record.answers[name])), ways && `, from the ${ways}`, read && el("span", {}, " ", el("q", {}, read.length > LONGEST_QUOTE ? `…${read.slice(-LONGEST_QUOTE)}` : read)), ". "];
+  });
+  return el("p", { class: "read" }, parts);
 }
 
 /** Return the answers with their frequencies, the most frequent first. */
@@ -70,58 +90,73 @@ function tally(answers) {
   return answers.length < 2 ? (answers[0] ?? "–") : ordered.map(([answer, times]) => `${answer} ×${times}`).join(", ");
 }
 
-function columnNode(column, about, isOneOfSeveral) {
-  const { record, badges } = column;
-  const nodes = isOneOfSeveral ? [el("h4", {}, el("bdi", {}, column.run)), verdictNode(column, about)] : [];
-  if (badges.length) nodes.push(el("p", { class: "tags" }, badges.map((badge) => el("span", { class: "tag" }, badge))));
+/** Build a reply with all that was read and scored in it. */
+function columnNode({ letter, run, record, verdict, signs, marks }, about) {
+  const nodes = [el("h3", {}, letter && runSign(letter), el("bdi", {}, run), " ", box(verdict)), readNode(record, about.filter)];
+  if (signs.length) nodes.push(el("p", { class: "signs" }, signs.join(" · ")));
   for (const note of record.notes ?? []) nodes.push(el("p", { class: "note" }, note));
-  nodes.push(column.mark, ...(about.difference ? [about.difference] : generationNodes(record, about)));
+  nodes.push(...(about.difference ? [about.difference] : generationNodes(record, { ...about, run })), marks);
   const { transcript, judge, words: _, ended, tokens, reasoning, certainty, ...others } = record.details;
   if (judge) nodes.push(folded("Judge", () => judgeNodes(judge), { open: "" }));
   for (const [name, value] of Object.entries(others)) nodes.push(folded(sentence(words(name)), () => anything(value)));
-  if (record.metrics[about.filter]) nodes.push(folded(`Metrics, ${about.filter}`, () => anything(record.metrics[about.filter])));
-  return el("div", { class: "column", role: "group", "aria-label": column.run }, nodes);
+  if (record.metrics[about.filter]) nodes.push(folded("Metrics", () => anything(record.metrics[about.filter])));
+  return el("div", { class: "col", role: "group", "aria-label": `The reply of ${run}` }, nodes);
 }
 
-/** Build the response; for several generations, all of them, the first one open, with a line about their agreement. */
+/** Build the reply; of several generations all, the first one open, with a line about their agreement. */
 function generationNodes(record, about) {
   const { responses } = record;
   const filter = about.filter in record.answers ? about.filter : Object.keys(record.answers)[0];
-  const lengths = responses.map((response) => response.length);
   const transcripts = generationTranscripts(record.details.transcript, responses.length);
   const drawn = (i) => {
     const turns = transcripts[i] ? conversationNodes(transcripts[i], about.raw) : [];
     const apart = record.details.reasoning?.[i];
     return [
-      endNode(record.details, i),
       apart && folded(`Reasoning sent separately, ${grouped(apart.length)} characters`, () => textNodes(apart, about.raw), { class: "reasoning" }),
-      el("div", { class: "read", "data-words": wordsRead(record, filter, i) }, turns.length ? turns : responseNodes(responses[i], about.raw)),
+      el("div", { class: "resp", tabindex: "0", role: "group", "aria-label": `What ${about.run} wrote`, "data-words": wordsRead(record, filter, i) }, turns.length ? turns : responseNodes(responses[i], about.raw)),
+      endNode(record.details, i, responses[i].length),
     ].filter(Boolean);
   };
-  if (responses.length === 1) {
-    const nodes = drawn(0);
-    const turns = nodes.at(-1).querySelectorAll(":scope > .turn").length;
-    return [el("h4", {}, turns ? `Conversation, ${turns} turn${turns > 1 ? "s" : ""}` : `Response, ${grouped(lengths[0])} characters`), ...nodes];
-  }
+  if (responses.length === 1) return drawn(0);
   const answers = record.answers[filter] ?? [];
   const most = Math.max(0, ...answers.map((answer) => answers.filter((other) => other === answer).length));
   const agreement = el("p", { class: "agreement" }, `${responses.length} generations, ${most} of ${answers.length} agree: ${tally(answers)}`);
   return [agreement, ...responses.map((_, i) => {
     const right = record.right[filter]?.[i];
     const wrong = answers[i] === "no answer" ? "none" : "wrong"; // as report/packed_samples.py writes it
-    const verdict = right === 1 ? "right" : right === 0 ? wrong : "unscored";
-    const title = el("span", {}, mark(verdict), ` Generation ${i + 1}: ${answers[i] ?? "–"}`, el("span", { class: "note" }, ` ${grouped(lengths[i])} characters`));
+    const title = el("span", {}, box(right === 1 ? "right" : right === 0 ? wrong : "unscored"), ` Generation ${i + 1}: ${answers[i] ?? "–"}`);
     return folded(title, () => drawn(i), { class: "generation", open: i === 0 && "" });
   })];
 }
 
-const ENDS = { stop: "ended by itself", length: "cut at the token limit", filter: "stopped by a content filter", unknown: "" };
+const ENDS = { stop: "ended by itself", length: "cut at the token limit", filter: "stopped by a content filter" };
 
-/** Build a line with the end of a reply and its number of tokens; nothing if both are unknown. */
-function endNode({ ended, tokens, certainty }, i) {
+/** Build a line with the end of a reply, its length, and how certain the reading is. */
+function endNode({ ended, tokens, certainty }, i, length) {
   const sure = Array.isArray(certainty) ? certainty[i] : certainty;
-  const known = [ENDS[ended?.[i]], tokens?.[i] && `${grouped(tokens[i])} tokens`, typeof sure === "number" && `certainty of the reading ${sure}, if an answer is stated`].filter(Boolean);
-  return known.length ? el("p", { class: "note" }, sentence(known.join(", "))) : "";
+  const known = [ENDS[ended?.[i]], tokens?.[i] && `${grouped(tokens[i])} tokens`, `${grouped(length)} characters`, typeof sure === "number" && `certainty of the reading ${sure}`].filter(Boolean);
+  return el("p", { class: "note" }, sentence(known.join(", ")));
+}
+
+/** Return the parts of two replies that differ; null if there are not two, or if they have little in common. */
+function differences(columns) {
+  const texts = columns.map(({ record }) => record.responses[0] ?? "");
+  if (texts.length !== 2 || !window.Diff || inCommon(texts) <= ALIKE) return null;
+  return Diff.diffWordsWithSpace(texts[0], texts[1], { timeout: 2000 }) ?? null; // nothing if it takes longer
+}
+
+/** Return the share of words that two texts have in common. */
+function inCommon(texts) {
+  const [one, other] = texts.map((text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
+  const left = new Map();
+  for (const word of one) left.set(word, (left.get(word) ?? 0) + 1);
+  let common = 0;
+  for (const word of other) {
+    if (!left.get(word)) continue;
+    left.set(word, left.get(word) - 1);
+    common++;
+  }
+  return (2 * common) / (one.length + other.length || 1);
 }
 
 /** Build one side of two compared texts, with marks at the parts that the other side lacks. */
@@ -195,7 +230,7 @@ function highlight(root, query) {
   if (window.Highlight) CSS.highlights.delete("found");
   if (!query) return;
   for (const fold of root.querySelectorAll("details")) {
-    fold.fill?.();
+    fillFold(fold);
     fold.open ||= fold.textContent.toLowerCase().includes(query);
   }
   if (!window.Highlight) return;

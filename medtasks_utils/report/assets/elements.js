@@ -24,24 +24,23 @@ function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-function svg(tag, attributes, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children.flat());
-  return element;
-}
-
 function button(text, onclick, attributes = {}) {
   return el("button", { type: "button", onclick, ...attributes }, text);
 }
 
+const fillers = new WeakMap(); // what creates the content of a folded part
+
 /** Create a folded part whose content is created when it is unfolded. */
 function folded(title, make, attributes = {}) {
   const fold = el("details", attributes, el("summary", {}, title));
-  fold.fill = () => fold.children.length > 1 || fold.append(...[make()].flat().filter(Boolean));
-  fold.addEventListener("toggle", fold.fill);
-  if (fold.open) fold.fill();
+  fillers.set(fold, () => fold.children.length > 1 || fold.append(...[make()].flat().filter(Boolean)));
+  fold.addEventListener("toggle", () => fillFold(fold));
+  if (fold.open) fillFold(fold);
   return fold;
+}
+
+function fillFold(fold) {
+  fillers.get(fold)?.();
 }
 
 function grouped(number) {
@@ -65,43 +64,51 @@ function asText(value) {
   return JSON.stringify(value, null, 1);
 }
 
-function number(value) {
+function shortNumber(value) {
   return Number.isNaN(value) ? "–" : Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 3 : 1);
 }
 
 /** Show any JSON value as nested lists. */
 function anything(value) {
   if (value === null || value === undefined || value === "") return el("span", { class: "note" }, "–");
-  if (typeof value === "number") return el("span", {}, number(value));
+  if (typeof value === "number") return el("span", {}, shortNumber(value));
   if (typeof value !== "object") return el("span", {}, value);
   if (Array.isArray(value)) {
     if (!value.length) return el("span", { class: "note" }, "none");
     return el("ol", {}, value.map((item) => el("li", {}, anything(item))));
   }
-  const pairs = Object.entries(value);
-  return el("dl", {}, pairs.flatMap(([name, item]) => [el("dt", {}, words(name)), el("dd", {}, anything(item))]));
+  return el("dl", {}, Object.entries(value).flatMap(([name, item]) => [el("dt", {}, words(name)), el("dd", {}, anything(item))]));
 }
 
-/** Create a table whose cells are texts or nodes. */
+/** Create a table of texts. */
 function textTable(head, rows) {
   const cells = (tag, texts) => texts.map((text) => el(tag, { class: "text", ...(tag === "th" && { scope: "col" }) }, text));
-  return el(
-    "table",
-    {},
-    el("thead", {}, el("tr", {}, cells("th", head))),
-    el("tbody", {}, rows.map((row) => el("tr", {}, cells("td", row)))),
-  );
+  return el("table", {}, el("thead", {}, el("tr", {}, cells("th", head))), el("tbody", {}, rows.map((row) => el("tr", {}, cells("td", row)))));
 }
 
-const MARKS = {
-  right: ["✓", "Right"],
-  wrong: ["✗", "Wrong"],
-  partly: ["◐", "Right in some generations"],
-  none: ["○", "No answer found"],
-  unscored: ["·", "Not scored"],
-};
+const BOXES = { right: ["✓", "Right"], wrong: ["✗", "Wrong"], partly: ["◐", "Right in some generations"], none: ["–", "No answer"], unscored: ["·", "Not scored"] };
 
-function mark(verdict) {
-  const [sign, word] = MARKS[verdict];
-  return el("span", { class: `mark ${verdict}`, role: "img", "aria-label": word, title: word }, sign);
+/** Create the box that says how a reply ended. */
+function box(verdict, of = "") {
+  const [sign, word] = BOXES[verdict];
+  const title = of ? `${of}: ${word}` : word;
+  return el("span", { class: `box ${verdict}`, role: "img", "aria-label": title, title }, sign);
+}
+
+/** A text as a cell of a CSV; what a spreadsheet would take for a formula is set apart by an apostrophe. */
+function csvCell(text) {
+  const safe = /^[=@+\t\r-]/.test(text) && Number.isNaN(Number(text)) ? `'${text}` : text;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function csv(rows) {
+  return rows.map((row) => `${row.map((value) => csvCell(String(value ?? ""))).join(",")}\r\n`).join("");
+}
+
+/** Save texts as a file. */
+function download(name, texts, type = "text/csv") {
+  const blob = new Blob(type === "text/csv" ? ["\ufeff", ...texts] : texts, { type });
+  const link = el("a", { href: URL.createObjectURL(blob), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -1,16 +1,17 @@
 "use strict";
 
-/* What a person makes of responses: kept in the browser by run, task, example and length of the response, so that any page
-   with that response shows it; saved as CSV, and read from there. */
+/* What a person makes of replies: kept in the browser by run, task, example and length of the reply, so that any page with
+   that reply shows it; saved as CSV, and read from there. */
 
 const PERSON = "marked by a person";
-const KINDS_OF_MARK = ["", "reading wrong", "reading right", "label doubted", "other"];
+const KINDS_OF_MARK = ["reading wrong", "label doubted", "question unclear"];
 const MARK_HEAD = ["run", "task", "id", "length", "mark", "states", "note"];
 
 class PersonMarks {
   constructor(index) {
     this.index = index;
     this.changed = () => {};
+    this.wasRead = () => {};
     this.lines = new Map(); // by identity: [mark, states, note]
     try {
       this.lines = new Map(JSON.parse(window.localStorage.getItem(PERSON) ?? "[]"));
@@ -22,7 +23,7 @@ class PersonMarks {
   identity(sample) {
     const { samples, documents, runs, tasks } = this.index;
     const document_ = samples.document[sample];
-    return JSON.stringify([runs[samples.run[sample]], tasks[documents.task[document_]].name, String(documents.id[document_]), String(samples.columns.length[sample])]);
+    return JSON.stringify([runs[samples.run[sample]], tasks[documents.task[document_]].name, String(documents.id[document_]), String(samples.length[sample])]);
   }
 
   has(sample) {
@@ -43,31 +44,44 @@ class PersonMarks {
     this.changed();
   }
 
-  /** The fields of a sample, to be filled in. */
+  /** The buttons and fields of a reply's mark; a button that is pressed again takes its mark away. */
   form(sample) {
     const identity = this.identity(sample);
-    const [kind = "", states = "", note = ""] = this.lines.get(identity) ?? [];
-    const select = el("select", { name: "mark" }, KINDS_OF_MARK.map((each) => el("option", { value: each, ...(each === kind && { selected: "" }) }, each || "not marked")));
-    const inputs = [["states", "The response states", states], ["note", "Note", note]].map(([name, label, value]) => el("label", {}, label, el("input", { name, value, autocomplete: "off" })));
-    const form = el("form", { class: "own-mark", "aria-label": "Your mark" }, el("label", {}, "Your mark", select), inputs);
-    form.addEventListener("change", () => { this.put(identity, [form.elements.mark, form.elements.states, form.elements.note].map(({ value }) => value.trim())); this.keep(); });
-    form.addEventListener("submit", (event) => event.preventDefault());
-    return form;
+    const line = this.lines.get(identity) ?? ["", "", ""];
+    const keep = () => (this.put(identity, line), this.keep());
+    const kinds = [...KINDS_OF_MARK, ...(line[0] && !KINDS_OF_MARK.includes(line[0]) ? [line[0]] : [])].map((kind, i) => {
+      const choose = () => {
+        line[0] = line[0] === kind ? "" : kind;
+        for (const each of kinds) each.setAttribute("aria-pressed", String(each.value === line[0]));
+        keep();
+      };
+      return button([kind, " ", el("kbd", {}, i + 1)], choose, { class: "btn", value: kind, "aria-pressed": String(kind === line[0]) });
+    });
+    const fields = [["states", "the reply states", 1], ["note", "note", 2]].map(([name, label, place]) => {
+      const input = el("input", { name, value: line[place], autocomplete: "off" });
+      input.addEventListener("change", () => {
+        line[place] = input.value.trim();
+        keep();
+      });
+      return el("label", {}, label, input);
+    });
+    return el("div", { class: "marks", role: "group", "aria-label": "Your mark" }, "Mark: ", kinds, fields);
   }
 
   /** Buttons to save all marks, and to read marks from a file. */
   buttons() {
-    const save = button("Marks", () => download("marks.csv", [csv([MARK_HEAD, ...[...this.lines].map(([identity, line]) => [...JSON.parse(identity), ...line])])]), { class: "csv", title: "Save your marks as CSV" });
+    const rows = () => [MARK_HEAD, ...[...this.lines].map(([identity, line]) => [...JSON.parse(identity), ...line])];
     const file = el("input", { type: "file", accept: ".csv", class: "unseen", tabindex: "-1", "aria-label": "A CSV of marks" });
     file.addEventListener("change", async () => {
       for (const [run, task, id, length, ...line] of linesOfCsv(await file.files[0].text()).slice(1)) if (line.length > 2) this.put(JSON.stringify([run, task, id, length]), line.slice(0, 3));
       this.keep();
+      this.wasRead();
     });
-    return [save, button("Read marks", () => file.click(), { class: "csv", title: "Read marks from a CSV" }), file];
+    return [button("Marks", () => download("marks.csv", [csv(rows())]), { class: "btn", title: "Save your marks as CSV" }), button("Read marks", () => file.click(), { class: "btn", title: "Read marks from a CSV" }), file];
   }
 }
 
-/** The lines of a CSV, as texts; what quoted() has set apart from a formula comes back as it was. */
+/** The lines of a CSV, as texts; what csvCell() has set apart from a formula comes back as it was. */
 function linesOfCsv(text) {
   const lines = [[]];
   for (const [, field, end] of text.replace("\ufeff", "").matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(,|\r?\n|$)/g)) {

@@ -2,18 +2,18 @@
 
 /* Responses: rendered or raw, with folded reasoning, and transcripts with tools as conversations. */
 
-const FIRST_SHOWN = 20000; // characters of a long text, until "Show all" is pressed
+const FIRST_SHOWN = 20_000; // characters of a long text, until "Show all" is pressed
 
-/** Show a text, rendered or raw; a long text is cut until the reader asks for all of it. */
+/** Show a text, rendered or raw; of a long text the end, where the answer is, until the reader asks for all of it. */
 function textNodes(text, raw, className = "") {
   const draw = (part) => (raw ? [el("pre", { class: "raw", tabindex: "0" }, part)] : markdown(part));
-  const box = el("div", { class: `text ${className}` }, draw(text.slice(0, FIRST_SHOWN)));
-  if (text.length <= FIRST_SHOWN) return [box];
+  const shown = el("div", { class: `text ${className}` }, draw(text.slice(-FIRST_SHOWN)));
+  if (text.length <= FIRST_SHOWN) return [shown];
   const more = button(`Show all ${grouped(text.length)} characters`, () => {
-    box.replaceChildren(...draw(text));
+    shown.replaceChildren(...draw(text));
     more.remove();
-  }, { class: "show-all" });
-  return [box, more];
+  }, { class: "btn" });
+  return [more, shown];
 }
 
 /** Split a response into [reasoning, rest, whether the reasoning was never closed]. */

@@ -1,468 +1,368 @@
 "use strict";
 
-/* The browser of samples: the list, and the open example. The address after # contains its complete state. */
+/* The browser of samples: facets, the list with a row a question, and the open question. The address is the view:
+   #samples?task=…&which=… (facets.js); links change it, and everything is drawn from it. */
 
-const ROW_HEIGHT = 56; // pixels, as in samples.css
-const COLUMNS_FIRST = 2; // runs side by side, until others are chosen
+const PLACE = "#samples?";
+const BOXES_SHOWN = 12; // runs with a box in each row
+const VALUES_SHOWN = 8; // of a facet, until the others are unfolded
 
 class SampleBrowser {
-  constructor(index, choice) {
-    this.choice = choice;
+  constructor(index) {
     this.index = index;
+    this.marks = new PersonMarks(index);
+    this.facets = new Facets(index, this.marks);
     this.documents = new Store("documents", index.starts.documents);
     this.records = new Store("samples", index.starts.samples);
-    this.size = index.samples.run.length;
-    this.state = { task: "", result: "", run: "", found: "", certainty: "", badge: "", a: "", b: "", view: "", beside: "", sort: "", columns: "", q: "" }; // and facets
-    this.selection = new Selection(index, this.state, choice);
+    this.place = Object.fromEntries(["browse", "facets", "choices", "count", "list", "detail", "keys"].map((id) => [id, document.getElementById(id)]));
+    this.search = this.place.facets.querySelector('[name="q"]');
+    this.order = this.place.browse.querySelector('[name="order"]');
+    this.order.append(...Object.entries(ORDERS).map(([value, text]) => el("option", { value }, text)));
+    this.rules = [...document.querySelectorAll('[name="filter"]')];
+    this.usual = this.rules.find(({ defaultChecked }) => defaultChecked)?.value ?? this.facets.filter;
+    this.rowHeight = index.runs.length > 2 ? 96 : 76; // pixels, as in samples.css
+    this.view = {};
     this.shown = [];
-    this.open = null; // number of the sample that is open
-    this.raw = false; // whether responses are shown as they are
-    this.diff = false; // whether two responses are shown by their differences
-    this.search = 0; // counts searches, so that an overtaken one stops
-    this.isSearching = false;
-    this.list = document.getElementById("list");
-    this.detail = document.getElementById("detail");
-    this.form = document.getElementById("filters");
-    this.frame = this.list.parentElement;
-    this.spacer = el("div", { role: "presentation" });
-    this.list.append(this.spacer);
-    this.buildFilters();
-    this.buildColumns();
-    this.form.hidden = false;
+    this.opened = null; // number of the document that is open
+    this.toggles = { raw: false, diff: false, prompt: false };
+    this.searches = 0; // counts searches, so that an overtaken one stops
+    this.searched = ""; // what hits are of
+    this.spacer = el("div", { class: "spacer" });
+    this.place.list.append(this.spacer);
+    const save = (kind) => button(kind, () => this.save(kind), { class: "btn", title: `Save the listed questions with every run's reply as ${kind}` });
+    document.getElementById("saving").append(save("CSV"), save("JSONL"), ...this.marks.buttons());
+    if (matchMedia("(max-width: 48rem)").matches) this.place.facets.removeAttribute("open");
+    this.place.browse.hidden = false;
+    this.place.browse.dataset.runs = index.runs.length > 2 ? "many" : "few";
     this.listen();
+    this.readAddress(true);
+  }
+
+  // ---- the address
+
+  /** The address of the view with changes. */
+  address(changes) {
+    const filter = this.facets.filter === this.usual ? "" : this.facets.filter;
+    const entries = Object.entries({ ...this.view, ...changes, filter }).filter(([, value]) => value !== "" && value !== undefined);
+    return PLACE + new URLSearchParams(entries);
+  }
+
+  readAddress(isFirst = false) {
+    const { hash } = window.location;
+    if (hash.startsWith(PLACE)) this.view = Object.fromEntries(new URLSearchParams(hash.slice(PLACE.length)));
+    else if (isFirst) this.view = this.facets.likeliest();
+    else return;
+    const rule = this.rules.find(({ value }) => value === this.view.filter);
+    if (rule && !rule.checked) {
+      rule.checked = true;
+      rule.dispatchEvent(new Event("change", { bubbles: true })); // the whole page follows, and this browser with it
+    } else this.apply();
+    if (hash.startsWith(PLACE)) this.comeIntoView();
+  }
+
+  /** Change the view without a step that the browser's Back would go through. */
+  replace(changes) {
+    history.replaceState(null, "", this.address(changes));
     this.readAddress();
   }
 
-  // ---- filters
+  // ---- drawing
 
-  buildFilters() {
-    const { tasks, runs, documents, samples } = this.index;
-    const distinct = (values) => [...new Set(values)].filter((value) => value !== null).sort();
-    const ways = distinct(Object.values(samples.read).flatMap((reading) => reading.found_by));
-    const badges = distinct(samples.badges.flat());
-    const options = (names, any) => [["", any], ...names.map((name) => [name, words(name)])];
-    const ofRuns = (any) => [...(any ? [["", any], [ONCE, "each example once"]] : []), ...runs.map((run) => [run, run])];
-    this.addSelect("task", "Task", [["", "all tasks"], ...tasks.map((task) => [task.name, task.name])]);
-    this.addSelect("result", "Result", []);
-    if (runs.length > 1) this.addSelect("run", "Run", ofRuns("all runs"));
-    if (runs.length > 2) for (const [name, label] of [["a", "A"], ["b", "B"]]) this.addSelect(name, label, ofRuns());
-    if (ways.length) this.addSelect("found", "Answer found by", options(ways, "any way"));
-    if (samples.columns.certainty.some(Number.isFinite)) this.addSelect("certainty", "Certainty", [["", "any"], ...Object.entries(CERTAINTIES)]);
-    this.addSelect("badge", "Marked", options([...badges, PERSON], "anything"));
-    for (const name of this.index.facets) this.addSelect(name, sentence(name), options(distinct(documents[name]), "all"));
-    this.nameResults();
+  apply() {
+    this.runs = this.facets.runsOf(this.view);
+    this.search.value = this.view.q ?? "";
+    this.order.value = this.view.order ?? "";
+    if ((this.view.q ?? "") === this.searched) this.draw();
+    else this.runSearch();
   }
 
-  /** Add the controls for the columns of numbers, the order of the list, and saving the listed samples. */
-  buildColumns() {
-    const names = Object.keys(this.index.samples.columns);
-    const sorts = names.flatMap((name) => [[`-${name}`, `${name}, largest first`], [name, `${name}, smallest first`]]);
-    this.addSelect("sort", "Order", [["", "of the data"], ["failures", "failures first"], ...sorts]);
-    this.boxes = names.map((name) => el("input", { type: "checkbox", value: name }));
-    for (const box of this.boxes) box.addEventListener("change", () => this.set({ columns: this.boxes.filter((b) => b.checked).map((b) => b.value).join(" ") }));
-    const shown = el("fieldset", { class: "columns-shown" }, el("legend", {}, "Shown"), this.boxes.map((box) => el("label", {}, box, box.value)));
-    this.form.insertBefore(shown, this.form.querySelector(".search"));
-    const save = (kind) => button(kind, () => this.save(kind), { class: "csv", title: `Save the listed samples as ${kind}` });
-    document.getElementById("count").before(el("p", { class: "save" }, save("CSV"), save("JSONL"), this.selection.marks.buttons()));
-    this.selection.marks.changed = () => { if (this.state.badge === PERSON) this.apply(); };
+  draw(progress = "") {
+    this.drawChoices(progress);
+    const open = Number(this.view.open ?? NaN);
+    this.opened = open in this.index.documents.id ? open : (this.shown[0] ?? null);
+    this.place.browse.toggleAttribute("data-open", "open" in this.view);
+    this.scrollTo(this.shown.indexOf(this.opened));
+    this.drawList();
+    this.drawQuestion();
   }
 
-  /** Save the listed samples: CSV has the columns of the list; JSONL also has prompts, rows and responses. */
-  async save(kind) {
-    const rows = this.shown.map((sample) => this.selection.row(sample));
-    if (kind === "CSV") {
-      const heads = [...new Set(rows.flatMap(Object.keys))];
-      const lines = [heads, ...rows.map((row) => heads.map((name) => row[name] ?? ""))].map((values) => values.map((value) => quoted(String(value))).join(","));
-      return download("samples.csv", [`${lines.join("\r\n")}\r\n`]);
+  /** Draw the facets with their counts, and the list. */
+  drawChoices(progress = "") {
+    const { facets, counts, shown } = this.facets.select(this.view);
+    this.shown = shown;
+    this.spacer.style.height = `${shown.length * this.rowHeight}px`;
+    this.place.choices.replaceChildren(...this.runChoices(), ...facets.map((facet, i) => this.facetNode(facet, counts[i])));
+    this.place.count.textContent = `${grouped(shown.length)} question${shown.length === 1 ? "" : "s"}${progress}`;
+    this.drawList();
+  }
+
+  /** Of more than two runs, the choice of those that are shown side by side. */
+  runChoices() {
+    const { runs } = this.index;
+    if (runs.length < 3) return [];
+    const chosen = { a: this.runs.a, b: this.runs.b ?? "" };
+    return ["a", "b"].map((name) => {
+      const options = [...(name === "b" ? [["", "no other run"]] : []), ...runs.entries()];
+      const select = el("select", { name }, options.map(([value, text]) => el("option", { value }, text)));
+      select.value = chosen[name];
+      select.addEventListener("change", () => (window.location.hash = this.address({ ...chosen, [name]: select.value, which: "" })));
+      return el("label", { class: "run" }, runSign(name.toUpperCase()), select);
+    });
+  }
+
+  facetNode({ name, title, labels }, counts) {
+    const chosen = this.view[name];
+    const found = [...counts.keys()].filter((value) => value !== null && value !== undefined).sort((one, other) => counts.get(other) - counts.get(one) || (one < other ? -1 : 1));
+    const values = labels ? Object.keys(labels).filter((value) => counts.has(value) || value === chosen || value !== "unsure") : found;
+    if (!labels && (values.length < 2 && !chosen)) return "";
+    if (chosen && !values.includes(chosen)) values.unshift(chosen);
+    const links = values.map((value) => el("a", { href: this.address({ [name]: value === chosen ? "" : value, open: "" }), ...(value === chosen && { "aria-current": "true" }) }, el("bdi", {}, labels?.[value] ?? words(value)), el("span", {}, grouped(counts.get(value) ?? 0))));
+    const rest = labels ? [] : links.splice(Math.max(VALUES_SHOWN, values.indexOf(chosen) + 1));
+    const { a, b, focus } = this.runs;
+    const other = focus === a ? { a: "", b } : { a, b: "" };
+    const swap = name === "lost" && this.index.runs.length === 2 && el("a", { class: "swap", href: this.address({ ...other, lost: "", open: "" }) }, `${focus === a ? "B" : "A"}’s`);
+    return el("div", { class: "facet", role: "group", "aria-label": title }, el("h3", {}, title, swap), links, rest.length > 0 && el("details", {}, el("summary", {}, `${rest.length} more`), rest));
+  }
+
+  drawList() {
+    const { list } = this.place;
+    const first = Math.max(0, Math.floor(list.scrollTop / this.rowHeight) - 4);
+    const last = Math.min(this.shown.length, Math.ceil((list.scrollTop + list.clientHeight) / this.rowHeight) + 4);
+    const rows = this.shown.slice(first, last).map((document_, i) => this.row(document_, first + i));
+    if (!this.shown.length) rows.push(el("p", { class: "empty" }, this.searching ? "Searching …" : "No question is in this view. ", !this.searching && el("a", { href: `${PLACE}all` }, "Show all questions")));
+    this.spacer.replaceChildren(...rows);
+  }
+
+  row(document_, place) {
+    const { documents, runs } = this.index;
+    const samples = this.boxed().map((run) => this.facets.sampleOf[run].get(document_));
+    const answers = this.runs.shown.map((run, i) => {
+      const sample = this.facets.sampleOf[run].get(document_);
+      return `${this.runs.shown.length > 1 ? `${"AB"[i]} ` : ""}${sample === undefined ? "not asked" : (this.facets.answer(sample) ?? "–")}`;
+    });
+    const [group] = Object.values(documents.groups[document_]);
+    const boxes = this.boxed().map((run, i) => (samples[i] === undefined ? el("span", { class: "box" }) : box(this.facets.verdict(samples[i]), runs.length > 1 ? runs[run] : "")));
+    const about = [group && words(group), ...answers, `right ${documents.target[document_]}`].filter(Boolean).join(" · ");
+    const row = el("a", { class: "it", href: this.address({ open: document_ }), ...(document_ === this.opened && { "aria-current": "true" }) }, el("span", { class: "boxes" }, boxes), el("bdi", { class: "q" }, documents.snippet[document_]), el("bdi", { class: "about" }, about));
+    row.style.top = `${place * this.rowHeight}px`;
+    return row;
+  }
+
+  /** The runs with a box in each row: the compared ones of two, else all, as far as there is room. */
+  boxed() {
+    const { length } = this.index.runs;
+    return length > 2 ? [...this.index.runs.keys()].slice(0, BOXES_SHOWN) : this.runs.shown;
+  }
+
+  async drawQuestion() {
+    const { detail } = this.place;
+    const document_ = this.opened;
+    if (document_ === null) return void detail.replaceChildren();
+    const { documents, samples, tasks, runs } = this.index;
+    const task = tasks[documents.task[document_]];
+    const drawing = (this.drawing = {});
+    const compared = this.runs.shown.filter((run) => this.facets.sampleOf[run].has(document_));
+    const has = compared.length ? compared : [this.facets.sampleOf.findIndex((of) => of.has(document_))];
+    const only = { a: this.runs.a, b: this.runs.b }[this.view.show];
+    const chosen = has.includes(only) ? [only] : has;
+    const own = chosen.map((run) => this.facets.sampleOf[run].get(document_));
+    const [shared, ...records] = await Promise.all([this.documents.record(document_), ...own.map((sample) => this.records.record(sample))]);
+    if (drawing !== this.drawing) return; // overtaken by the next keystroke
+    const letterOf = (run) => (this.runs.b === undefined ? "" : run === this.runs.a ? "A" : "B");
+    const columns = chosen.map((run, i) => ({
+      letter: letterOf(run), run: runs[run], record: records[i],
+      outcome: this.facets.read("outcome", own[i]), verdict: this.facets.verdict(own[i]), answer: this.facets.answer(own[i]), share: this.facets.read("acc", own[i]),
+      limit: task.limits[run], signs: samples.signs[own[i]], marks: this.marks.form(own[i]),
+    }));
+    const { raw, diff, prompt } = this.toggles;
+    const isDifferent = differences(columns) !== null;
+    detail.replaceChildren(this.tools(document_, has, chosen, isDifferent), ...this.everyRun(document_, chosen), ...questionNodes(shared, columns, { target: documents.target[document_], task, groups: documents.groups[document_], filter: this.facets.filter, raw, diff: diff && isDifferent, prompt }));
+    detail.scrollTop = 0;
+    for (const reply of detail.querySelectorAll(".resp")) reply.scrollTop = reply.scrollHeight;
+    highlight(detail, (this.view.q ?? "").toLowerCase());
+    markRead(detail);
+    detail.dataset.document = String(document_);
+  }
+
+  /** The buttons above the question; each says its key. */
+  tools(document_, has, chosen, isDifferent) {
+    const tool = (text, key, attributes) => button([text, " ", el("kbd", {}, key)], () => this.act(key), { class: "btn", ...attributes });
+    const pressed = (is) => ({ "aria-pressed": String(is) });
+    const views = [["A and B", "s", chosen.length > 1], ["Only A", "a", chosen.length === 1 && chosen[0] === this.runs.a], ["Only B", "b", chosen.length === 1 && chosen[0] === this.runs.b]];
+    return el(
+      "div",
+      { class: "tools", role: "group", "aria-label": "Views" },
+      button("‹ List", () => this.close(), { class: "btn back" }),
+      tool("↑", "k", { "aria-label": "Previous" }),
+      tool("↓", "j", { "aria-label": "Next" }),
+      has.length > 1 && views.map(([text, key, is]) => tool(text, key, pressed(is))),
+      tool("Prompt", "p", pressed(this.toggles.prompt)),
+      tool("Raw", "r", pressed(this.toggles.raw)),
+      isDifferent && tool("Differences", "d", pressed(this.toggles.diff)),
+      el("span", { class: "where" }, `${grouped(this.shown.indexOf(document_) + 1)} of ${grouped(this.shown.length)} · ${this.index.tasks[this.index.documents.task[document_]].name} ${this.index.documents.id[document_]}`),
+    );
+  }
+
+  /** Of more than two runs, each with its box; a link shows its reply beside A's. */
+  everyRun(document_, chosen) {
+    const { runs } = this.index;
+    if (runs.length < 3) return [];
+    const links = [...runs.keys()].filter((run) => this.facets.sampleOf[run].has(document_)).map((run) => el("a", { href: this.address({ a: this.runs.a, b: run === this.runs.a ? "" : run, open: document_, show: "" }), ...(chosen.includes(run) && { "aria-current": "true" }) }, box(this.facets.verdict(this.facets.sampleOf[run].get(document_))), el("bdi", {}, runs[run])));
+    return [el("nav", { class: "runs", "aria-label": "Runs" }, links)];
+  }
+
+  // ---- search and saving
+
+  /** Search questions, replies and answers, chunk by chunk; what is found is shown as it is found. */
+  async runSearch() {
+    const query = (this.view.q ?? "").toLowerCase();
+    const own = ++this.searches;
+    const isOvertaken = () => own !== this.searches;
+    this.searched = this.view.q ?? "";
+    const hits = query ? new Uint8Array(this.index.documents.id.length) : null;
+    this.facets.hits = hits;
+    this.searching = Boolean(query);
+    if (query) {
+      let shownAt = performance.now();
+      const progress = (share) => {
+        if (performance.now() - shownAt < 300) return;
+        shownAt = performance.now();
+        this.draw(` – searching, ${Math.floor(100 * share)} %`);
+      };
+      await this.documents.search(query, (document_) => (hits[document_] = 1), isOvertaken, () => progress(0));
+      await this.records.search(query, (sample) => (hits[this.index.samples.document[sample]] = 1), isOvertaken, progress);
+      if (isOvertaken()) return;
     }
+    this.searching = false;
+    this.draw();
+  }
+
+  /** Save the listed questions, a line for each run's reply: CSV has what the list knows; JSONL also prompts and replies. */
+  async save(kind) {
+    const listed = this.shown.flatMap((document_) => this.facets.sampleOf.flatMap((of) => of.get(document_) ?? []));
+    const rows = listed.map((sample) => this.fields(sample));
+    const heads = [...new Set(rows.flatMap(Object.keys))];
+    if (kind === "CSV") return download("samples.csv", [csv([heads, ...rows.map((row) => heads.map((name) => row[name]))])]);
     const lines = [];
-    for (const [place, sample] of this.shown.entries()) {
-      const { document: documentOf } = this.index.samples;
-      const [shared, own] = await Promise.all([this.documents.record(documentOf[sample]), this.records.record(sample)]);
+    for (const [place, sample] of listed.entries()) {
+      const [shared, own] = await Promise.all([this.documents.record(this.index.samples.document[sample]), this.records.record(sample)]);
       lines.push(`${JSON.stringify({ ...shared, ...own, ...rows[place] })}\n`);
     }
     return download("samples.jsonl", lines, "application/x-ndjson");
   }
 
-  addSelect(name, label, options) {
-    const select = el("select", { name }, options.map(([value, text]) => el("option", { value }, text)));
-    this.form.insertBefore(el("label", { "data-facet": name }, label, select), this.form.querySelector(".search"));
-    this.state[name] = "";
-  }
-
-  /** Update the results to choose from, which name the compared runs. */
-  nameResults() {
-    const { runs, filters } = this.index;
-    const several = runs.length > 1;
-    const [a, b] = this.selection.pair.map((run) => runs[run]);
-    const offered = Object.entries(RESULTS).filter(([key]) => {
-      return ["disagree", "all-wrong", "alone-right"].includes(key) ? several : key !== "format" || (filters.includes("strict-match") && filters.includes("flexible-extract"));
-    });
-    if (several) offered.push(["only-a", `only ${a} right`], ["only-b", `only ${b} right`], ["same-wrong", `${a}, ${b}: same wrong answer`]);
-    const select = this.form.elements.result;
-    select.replaceChildren(...offered.map(([value, text]) => el("option", { value }, text)));
-    select.value = this.state.result;
-  }
-
-  /** Show only the controls that apply to the current choice. */
-  arrangeFilters() {
-    const task = this.index.tasks.find(({ name }) => name === this.state.task);
-    for (const name of this.index.facets) this.control(name).hidden = !task?.facets.includes(name);
-    const [a, b] = this.selection.pair;
-    for (const [name, run] of [["a", a], ["b", b]]) {
-      if (!this.form.elements[name]) continue;
-      this.control(name).hidden = !this.selection.isPaired;
-      this.form.elements[name].value = this.index.runs[run];
-    }
-    for (const box of this.boxes) box.checked = this.selection.columns.includes(box.value);
-    if (this.form.elements.run) this.form.elements.run.disabled = this.selection.isPaired;
-    this.nameResults();
-  }
-
-  control(name) {
-    return this.form.querySelector(`[data-facet="${name}"]`);
-  }
-
-  apply() {
-    this.arrangeFilters();
-    this.shown = this.selection.passing();
-    this.spacer.style.height = `${this.shown.length * ROW_HEIGHT}px`;
-    this.draw();
-    this.count();
-  }
-
-  count(searched = 1) {
-    const progress = searched < 1 ? ` – searching, ${Math.floor(100 * searched)} %` : "";
-    const what = this.selection.isPaired ? "examples" : "samples";
-    const all = this.selection.isPaired ? this.selection.byDocument.length : this.size;
-    document.getElementById("count").textContent = `${grouped(this.shown.length)} of ${grouped(all)} ${what}${progress}`;
-  }
-
-  reset() {
-    const cleared = Object.fromEntries(Object.keys(this.state).map((name) => [name, ""]));
-    for (const name of Object.keys(cleared)) if (this.form.elements[name]) this.form.elements[name].value = "";
-    this.set({ ...cleared, view: this.state.view });
-    this.list.focus();
-  }
-
-  /** Search prompts, responses and answers for the text, chunk by chunk; matches appear as they are found. */
-  async runSearch() {
-    const query = this.state.q.toLowerCase();
-    const own = ++this.search;
-    const overtaken = () => own !== this.search;
-    const hits = query ? new Uint8Array(this.size) : null;
-    this.selection.hits = hits;
-    this.isSearching = Boolean(query);
-    if (query) {
-      this.apply();
-      this.count(0);
-      let shownAt = performance.now();
-      const progress = (share) => {
-        if (performance.now() - shownAt < 300) return;
-        this.apply();
-        this.count(share);
-        shownAt = performance.now();
-      };
-      const inDocument = (number_) => this.selection.byDocument[number_].forEach((sample) => (hits[sample] = 1));
-      await this.documents.search(query, inDocument, overtaken, () => progress(0));
-      await this.records.search(query, (sample) => (hits[sample] = 1), overtaken, progress);
-    }
-    if (overtaken()) return;
-    this.isSearching = false;
-    this.apply();
-  }
-
-  /** Unpack the data to search while the user types. */
-  warmUp() {
-    for (const store of [this.documents, this.records]) store.search("\n", () => {}, () => false, () => {});
-  }
-
-  // ---- the list
-
-  draw() {
-    const top = this.list.scrollTop;
-    const first = Math.max(0, Math.floor(top / ROW_HEIGHT) - 4);
-    const last = Math.min(this.shown.length, Math.ceil((top + this.list.clientHeight) / ROW_HEIGHT) + 4);
-    const rows = [];
-    for (let place = first; place < last; place++) rows.push(this.row(place));
-    if (!this.shown.length) rows.push(this.emptiness());
-    this.spacer.replaceChildren(...rows);
-    const selected = this.spacer.querySelector('[aria-selected="true"]');
-    if (selected) this.list.setAttribute("aria-activedescendant", selected.id);
-    else this.list.removeAttribute("aria-activedescendant");
-  }
-
-  emptiness() {
-    if (this.isSearching) return el("div", { class: "empty" }, el("p", {}, "Searching …"));
-    return el("div", { class: "empty" }, el("p", {}, "No samples match these filters."), button("Reset filters", () => this.reset()));
-  }
-
-  row(place) {
-    const sample = this.shown[place];
+  /** What the list knows of a sample, by name. */
+  fields(sample) {
     const { samples, documents, tasks, runs } = this.index;
     const document_ = samples.document[sample];
-    const verdict = this.selection.verdict(sample);
-    const answer = this.selection.at("answer", sample) ?? "–";
-    const parts = [verdict === "right" ? answer : `${answer} (right: ${documents.target[document_]})`];
-    if (runs.length > 1 && !this.selection.isPaired) parts.push(runs[samples.run[sample]]);
-    parts.push(`${tasks[documents.task[document_]].name} ${documents.id[document_]}`);
-    const together = this.selection.byDocument[document_];
-    const others = together.length > 1 && together.length <= DRAWN ? together : [];
-    const numbers = this.selection.columns.map((name) => `${name} ${number(samples.columns[name][sample] ?? NaN)}`);
-    const row = el(
-      "div",
-      {
-        class: "row",
-        id: `row-${sample}`,
-        role: "option",
-        "aria-selected": String(sample === this.open),
-        "aria-setsize": this.shown.length,
-        "aria-posinset": place + 1,
-      },
-      mark(verdict),
-      others.length > 0 && el("span", { class: "others" }, others.map((other) => mark(this.selection.verdict(other)))),
-      el("bdi", { class: "snippet" }, documents.snippet[document_]),
-      el("bdi", { class: "about" }, [...numbers, ...parts].join(" · ")),
-    );
-    row.style.top = `${place * ROW_HEIGHT}px`;
-    return row;
-  }
-
-  // ---- the example that is open
-
-  /** Open a sample; on a phone, it covers the list if the user opened it. */
-  async show(sample, asked) {
-    this.open = sample;
-    this.draw();
-    this.writeAddress();
-    const { samples, documents, runs, tasks } = this.index;
-    const document_ = samples.document[sample];
-    const together = this.selection.together(document_);
-    const side = this.state.view === "side" && together.length > 1;
-    const columns = side ? this.beside(together) : [sample];
-    const [shared, ...own] = await Promise.all([this.documents.record(document_), ...columns.map((number_) => this.records.record(number_))]);
-    if (this.open !== sample) return; // overtaken by the next keystroke
-    const task = tasks[documents.task[document_]];
-    const groups = task.facets.filter((name) => documents[name][document_] !== null);
-    const ofSample = (number_, i) => ({
-      run: runs[samples.run[number_]],
-      record: own[i],
-      badges: samples.badges[number_],
-      verdict: this.selection.verdict(number_),
-      verdictOf: (filter) => this.selection.verdict(number_, filter),
-      mark: this.selection.marks.form(number_),
-    });
-    const nodes = exampleNodes(shared, columns.map(ofSample), {
-      target: documents.target[document_],
-      facets: Object.fromEntries(groups.map((name) => [sentence(name), words(documents[name][document_])])),
-      filter: this.selection.filter,
-      raw: this.raw,
-      diff: this.diff && columns.length === 2,
-    });
-    const title = [mark(this.selection.verdict(sample)), " ", el("bdi", {}, `${task.name} ${documents.id[document_]}`)];
-    if (runs.length > 1 && !side) title.push(el("bdi", {}, ` · ${runs[samples.run[sample]]}`));
-    this.frame.dataset.view = side ? "side" : "";
-    this.detail.replaceChildren(el("div", { class: "buttons" }, this.buttons(sample, together, side)), el("h3", { tabindex: "-1" }, side ? title.slice(2) : title), ...nodes);
-    this.detail.scrollTop = 0;
-    if (asked) {
-      if (this.covers && !this.detail.classList.contains("open")) history.pushState(null, "", this.choice.address); // Back closes it
-      this.detail.classList.add("open");
-      if (this.covers) this.detail.querySelector("h3").focus();
-    }
-    highlight(this.detail, this.state.q.toLowerCase());
-    markRead(this.detail);
-  }
-
-  /** Return true if the open sample covers the list, as on a phone. */
-  get covers() {
-    return getComputedStyle(this.detail).position === "fixed";
-  }
-
-  /** Create the buttons of the detail view: first those that every sample has, then one for each run of the example. */
-  buttons(sample, together, side) {
-    const { samples, runs } = this.index;
-    const toggle = (text, pressed, change) => button(text, () => { change(); this.show(this.open, true); }, { "aria-pressed": String(pressed) });
-    const buttons = [
-      button("Close", () => this.close(), { class: "close" }),
-      button("Previous", () => this.step(-1)),
-      button("Next", () => this.step(1)),
-      toggle("Raw text", this.raw, () => (this.raw = !this.raw)),
-    ];
-    if (together.length < 2) return buttons;
-    buttons.push(toggle("Side by side", side, () => (this.state.view = side ? "" : "side")));
-    const columns = side ? this.beside(together) : [];
-    if (columns.length === 2) buttons.push(toggle("Differences", this.diff, () => (this.diff = !this.diff)));
-    const numbers = (of) => of.map((each) => samples.run[each]).join(" ");
-    return [...buttons, ...together.map((other) => {
-      const has = columns.includes(other);
-      const chosen = has ? columns.filter((each) => each !== other) : together.filter((each) => each === other || columns.includes(each));
-      const change = () => (side ? this.set({ beside: numbers(chosen) }) : undefined, this.show(side ? sample : other, true));
-      const pressed = side ? { "aria-pressed": String(has) } : {};
-      const name = button("", change, { ...pressed, ...(!side && other === sample && { "aria-current": "true" }) });
-      name.replaceChildren(mark(this.selection.verdict(other)), " ", el("bdi", {}, runs[samples.run[other]]));
-      return name;
-    })];
-  }
-
-  /** Return an example's samples of the runs in the address; if there are none, the first few. */
-  beside(together) {
-    const chosen = this.state.beside.split(" ").filter(Boolean).map(Number);
-    const found = together.filter((sample) => chosen.includes(this.index.samples.run[sample]));
-    return found.length ? found : together.slice(0, COLUMNS_FIRST);
-  }
-
-  /** Open the first sample of a document, ignoring the filters. */
-  openDocument = (document_) => {
-    this.reset();
-    this.show(this.selection.byDocument[document_][0], true);
-    this.scrollTo(this.shown.indexOf(this.open));
-    document.getElementById("samples").scrollIntoView();
-  };
-
-  close() {
-    if (this.covers && this.detail.classList.contains("open")) history.back();
-    this.detail.classList.remove("open");
-    this.list.focus();
-  }
-
-  /** Go to the next listed sample; if the open one is no longer listed, to the sample at its position. */
-  step(by) {
-    if (!this.shown.length) return;
-    const { document: documentOf } = this.index.samples;
-    let place = this.shown.indexOf(this.open);
-    if (place < 0 && this.open !== null) {
-      const after = this.shown.findIndex((sample) => documentOf[sample] >= documentOf[this.open]);
-      place = by < 0 && after < 0 ? this.shown.length : after - (by > 0 && after >= 0 ? 1 : 0); // past the end: start again
-    }
-    const next = place < 0 && this.open === null ? 0 : Math.min(this.shown.length - 1, Math.max(0, place + by));
-    this.scrollTo(next);
-    this.show(this.shown[next], this.detail.classList.contains("open"));
-  }
-
-  scrollTo(place) {
-    const top = place * ROW_HEIGHT;
-    if (top < this.list.scrollTop) this.list.scrollTop = top;
-    const bottom = top + ROW_HEIGHT - this.list.clientHeight;
-    if (bottom > this.list.scrollTop) this.list.scrollTop = bottom;
+    const of = (name) => this.facets.read(name, sample);
+    return {
+      task: tasks[documents.task[document_]].name, id: documents.id[document_], run: runs[samples.run[sample]], filter: this.facets.filter,
+      right: of("acc"), outcome: of("outcome"), answer: of("answer"), target: documents.target[document_], found_by: of("found_by"),
+      marked: samples.signs[sample].join("; "), ...documents.groups[document_],
+      length: samples.length[sample], certainty: samples.certainty[sample], question: documents.snippet[document_],
+    };
   }
 
   // ---- input
 
   listen() {
-    let timer;
-    this.form.addEventListener("submit", (event) => event.preventDefault());
-    this.form.addEventListener("change", ({ target }) => {
-      if (target.name !== "q") this.set({ [target.name]: target.value });
+    const { list, detail } = this.place;
+    this.search.addEventListener("focus", () => [this.documents, this.records].forEach((store) => store.search("\n", () => {}, () => false, () => {})), { once: true });
+    this.search.addEventListener("input", () => {
+      clearTimeout(this.typing);
+      this.typing = setTimeout(() => this.replace({ q: this.search.value.trim(), open: "" }), 250);
     });
-    this.form.elements.q.addEventListener("focus", () => this.warmUp(), { once: true });
-    this.form.elements.q.addEventListener("input", ({ target }) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => this.set({ q: target.value.trim() }), 250);
-    });
-    this.list.addEventListener("scroll", () => requestAnimationFrame(() => this.draw()));
-    this.list.addEventListener("focus", () => {
-      if (this.open === null && this.list.matches(":focus-visible")) this.step(1);
-    });
-    this.list.addEventListener("click", ({ target, clientY }) => {
-      const place = Math.floor((clientY - this.spacer.getBoundingClientRect().top) / ROW_HEIGHT);
-      if (!target.closest("button") && place in this.shown) this.show(this.shown[place], true);
-    });
-    this.detail.addEventListener("toggle", () => markRead(this.detail), true);
-    new ResizeObserver(() => this.draw()).observe(this.list);
-    document.addEventListener("keydown", (event) => this.key(event));
+    this.order.addEventListener("change", () => this.replace({ order: this.order.value, open: "" }));
+    list.addEventListener("scroll", () => requestAnimationFrame(() => this.drawList()));
+    list.addEventListener("click", () => (this.cameFromList = true));
+    detail.addEventListener("toggle", () => markRead(detail), true);
+    new ResizeObserver(() => this.drawList()).observe(list);
     window.addEventListener("hashchange", () => this.readAddress());
-    this.choice.addEventListener("change", () => this.refresh());
-    window.addEventListener("popstate", () => this.detail.classList.remove("open"));
+    document.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("change", ({ target }) => {
+      if (target instanceof HTMLInputElement && target.name === "filter") this.followRule();
+    });
+    this.marks.changed = () => this.drawChoices();
+    this.marks.wasRead = () => this.draw();
   }
 
-  refresh() {
-    this.apply();
-    if (this.open !== null) this.show(this.open);
+  followRule() {
+    if (window.location.hash.startsWith(PLACE)) this.replace({});
+    else this.draw();
   }
 
   key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName);
-    const listed = event.target === this.list;
-    const moves = { j: 1, k: -1, ...(listed && { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -this.size, End: this.size }) };
+    const { target } = event;
+    const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && target.type !== "radio";
     if (event.key === "Escape") {
-      if (this.covers && this.detail.classList.contains("open")) this.close();
-      else if (event.target.name === "q") this.form.elements.q.blur();
-    } else if (typing) {
-      return;
-    } else if (event.key === "/") {
-      event.preventDefault();
-      this.form.elements.q.focus();
-      this.form.scrollIntoView({ block: "nearest" });
-    } else if (event.key in moves) {
-      event.preventDefault();
-      this.comeIntoView();
-      this.step(moves[event.key]);
-    } else if (event.key === "Enter" && listed && this.open !== null) {
-      event.preventDefault();
-      this.show(this.open, true);
-      this.detail.focus();
-    }
+      if (isTyping) target.blur();
+      else if (this.place.browse.hasAttribute("data-open")) this.close();
+    } else if (!isTyping && this.isInView() && this.act(event.key)) event.preventDefault();
   }
 
-  /** Scroll the page only if no part of the browser is visible. */
-  comeIntoView() {
-    const { top, bottom } = this.frame.getBoundingClientRect();
-    if (top > window.innerHeight - 2 * ROW_HEIGHT || bottom < 2 * ROW_HEIGHT) this.frame.scrollIntoView({ block: "nearest" });
+  /** Keys act on the samples while they, and nothing else, are being read. */
+  isInView() {
+    const { top, bottom } = this.place.browse.getBoundingClientRect();
+    return top < window.innerHeight / 2 && bottom > window.innerHeight / 2;
   }
 
-  set(changes) {
-    if (Object.entries(changes).every(([name, value]) => this.state[name] === value)) return;
-    const searches = "q" in changes && changes.q !== this.state.q;
-    const wasPaired = this.selection.isPaired;
-    Object.assign(this.state, changes);
-    if (this.selection.isPaired && !wasPaired) this.state.view = "side";
-    if ("task" in changes) this.dropForeignFacets();
-    this.list.scrollTop = 0;
-    if (searches) this.runSearch();
-    else this.apply();
-    this.writeAddress();
+  /** Do what a key stands for; false if it stands for nothing. */
+  act(key) {
+    const toggles = { r: "raw", d: "diff", p: "prompt" };
+    const { detail } = this.place;
+    if (key === "j" || key === "k") this.step(key === "j" ? 1 : -1);
+    else if (key === "/") this.goToSearch();
+    else if (key === "s") this.replace({ show: "" });
+    else if (key === "a" || key === "b") this.replace({ show: this.view.show === key ? "" : key });
+    else if (key in toggles) (this.toggles[toggles[key]] = !this.toggles[toggles[key]]), this.drawQuestion();
+    else if ("123".includes(key)) [...detail.querySelectorAll(".marks")].at(-1)?.querySelectorAll("button")[Number(key) - 1]?.click();
+    else if (key === "n") [...detail.querySelectorAll('.marks [name="note"]')].at(-1)?.focus();
+    else if (key === "u") this.step(1, (document_) => !this.runs.shown.some((run) => this.facets.sampleOf[run].has(document_) && this.marks.has(this.facets.sampleOf[run].get(document_))));
+    else if (key === "?") this.place.keys.open = !this.place.keys.open;
+    else return false;
+    return true;
   }
 
-  dropForeignFacets() {
-    const task = this.index.tasks.find(({ name }) => name === this.state.task);
-    for (const name of this.index.facets) {
-      if (task?.facets.includes(name)) continue;
-      this.state[name] = "";
-      this.form.elements[name].value = "";
-    }
+  goToSearch() {
+    this.place.facets.setAttribute("open", "");
+    this.search.focus();
   }
 
-  // ---- the address: #samples&task=…&result=…&open=NUMBER
-
-  writeAddress() {
-    const entries = Object.entries(this.state).filter(([, value]) => value);
-    this.choice.write("samples", this.open === null ? entries : [...entries, ["open", this.open]]);
-  }
-
-  readAddress() {
-    const { hash } = window.location;
-    if (!hash.startsWith("#samples")) return this.apply();
-    if (hash === this.choice.address) return undefined;
-    const parameters = new URLSearchParams(hash.slice(1));
-    for (const name of Object.keys(this.state)) {
-      const value = parameters.get(name) ?? "";
-      const control = this.form.elements[name];
-      if (control) control.value = value;
-      this.state[name] = name === "view" ? (value === "side" ? value : "") : control?.value === value ? value : "";
-    }
-    if (this.selection.isPaired && !parameters.has("open")) this.state.view = "side";
-    for (const name of ["columns", "beside"]) this.state[name] = parameters.get(name) ?? "";
-    this.arrangeFilters();
-    this.dropForeignFacets();
-    this.runSearch();
-    document.getElementById("samples").scrollIntoView();
-    const open = Number(parameters.get("open") ?? NaN);
-    if (Number.isInteger(open) && open >= 0 && open < this.size) {
-      this.show(open, true);
-      const place = this.shown.indexOf(open);
-      if (place >= 0) this.scrollTo(place);
-    }
+  /** Open the next listed question that passes; past the end, the last. */
+  step(by, passes = () => true) {
+    const at = this.shown.indexOf(this.opened);
+    for (let place = at + by; place >= 0 && place < this.shown.length; place += by) if (passes(this.shown[place])) return this.replace({ open: this.shown[place] });
     return undefined;
   }
+
+  scrollTo(place) {
+    const { list } = this.place;
+    const top = place * this.rowHeight;
+    if (top < list.scrollTop) list.scrollTop = Math.max(0, top);
+    if (top + this.rowHeight > list.scrollTop + list.clientHeight) list.scrollTop = top + this.rowHeight - list.clientHeight;
+  }
+
+  close() {
+    if (this.cameFromList) history.back();
+    else this.replace({ open: undefined });
+    this.cameFromList = false;
+  }
+
+  comeIntoView() {
+    if (!this.isInView()) document.getElementById("samples").scrollIntoView();
+  }
 }
+
+async function startSamples() {
+  const [packed] = packedElements("index");
+  const status = document.getElementById("unpacking");
+  if (!packed) return;
+  if (!window.DecompressionStream) return void (status.textContent = "This browser is too old to unpack the samples; use one from 2023 or later.");
+  new SampleBrowser(JSON.parse(await unpack(packed.textContent)));
+  status.remove();
+  document.getElementById("samples").dataset.ready = "true";
+}
+
+document.addEventListener("DOMContentLoaded", startSamples);
