@@ -1,23 +1,32 @@
-"""The page in a real browser: clicked through in both themes, at desktop and phone width, with hostile responses."""
+"""The page's samples in a real browser: every view against the runs, keys, marks, a phone, and hostile replies."""
 
 import csv
 import io
 import json
-import re
+from collections import Counter
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
-from browsing import PHONE, choose, chromium, needs_browser, open_first, opened, shown, unfold, write
-from given import json_lines, table, write_rows
+from browsing import PHONE, chromium, needs_browser, opened, unfold, write
+from given import each_row, json_lines, table, write_rows
+from page_numbers import unpacked
 from saved_runs import right_in, save_run, save_two
 
+from medtasks_utils.benchmarks.facts import UNANSWERED
+from medtasks_utils.report.packed_samples import pack_samples
 from medtasks_utils.report.page import build_page
 from medtasks_utils.results import read_runs
+from medtasks_utils.results.runs import audit_file
 
 pytestmark = needs_browser
 
-HOSTILE = "".join(table("hostile_response")) + "W" * 200_000
+HOSTILE = "".join(table("hostile_response")) + "W" * 200_000 + " the end"
+STRICT, LENIENT = "strict-match", "flexible-extract"
+COUNTS = """() => Object.fromEntries([...document.querySelectorAll("#choices .facet")].map((facet) =>
+    [facet.dataset.facet, Object.fromEntries([...facet.querySelectorAll("[data-value]")].map((link) =>
+        [link.dataset.value, Number(link.lastChild.textContent.replace(",", ""))]))]))"""
 
 
 @pytest.fixture(scope="module")
@@ -25,14 +34,19 @@ def runs(tmp_path_factory):
     """Two comparable runs of all benchmarks, one over fewer examples, and one with repeats."""
     folder = save_two(tmp_path_factory.mktemp("runs"), tasks="medtasks")
     save_run(folder / "c", right_in(0.6, "c"), tasks=("medhallu", "medcalc_bench"), model="org/short", limit=5)
-    answers = iter(["\\boxed{0}", "\\boxed{0}", "", "\\boxed{1}"] * 100)
+    answers = iter(["\\boxed{A}", "\\boxed{A}", "", "\\boxed{B}"] * 100)
     repeated = {"medmcqa": {"repeats": 4}}
     save_run(folder / "d", lambda doc: next(answers), tasks="medmcqa_openmed", model="org/often", metadata=repeated)
     for run, task, fields in [*table("edited_samples"), ("a", "medhallu", {"resps": [[HOSTILE]]})]:
         (log,) = (folder / run).glob(f"**/samples_{task}_*")
         lines = json_lines(log)
         changed = [line | fields if task != "medhallu" or line["doc_id"] == 0 else line for line in lines]
+        for line in changed[:6]:
+            line["doc"]["known_issues"] = ["two answers are right"]
         write_rows(changed, log)
+    (log,) = (folder / "b").glob("**/samples_medhallu_*")
+    readings = [{"doc_id": n, "differs": n % 2, "stated": "1"} for n in range(6)]
+    audit_file(log).write_text(json.dumps({"readings": readings}))
     return read_runs([folder / name for name in "abcd"])
 
 
@@ -47,16 +61,30 @@ def address(runs, tmp_path_factory):
     return write(runs, tmp_path_factory.mktemp("page"))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(browser, address):
     with opened(browser, address) as found:
         yield found
 
 
-def cells(page: Any, title: str) -> Any:
-    """Return a visible table's cells, heads first."""
-    table = page.locator(f"table[aria-label={json.dumps(title)}]:visible")
-    return table.evaluate("t => [...t.rows].map((r) => [...r.cells].map((c) => c.innerText.trim()))")
+@pytest.fixture(scope="module")
+def pair(browser, runs, tmp_path_factory):
+    """A page of two runs."""
+    with opened(browser, write(runs[:2], tmp_path_factory.mktemp("pair"))) as found:
+        yield found
+
+
+FOLLOW = """(hash) => new Promise((done) => {
+    if (location.hash === hash) return done();
+    addEventListener("hashchange", () => done(), { once: true });
+    location.hash = hash;
+})"""
+
+
+def go(page: Any, **view: Any) -> None:
+    """Follow a link to a view, and wait until it is drawn."""
+    page.evaluate(FOLLOW, "#samples?" + urlencode({"filter": STRICT, **view}))
+    page.wait_for_selector("#browse[aria-busy=false] #detail[aria-busy=false]", state="attached")
 
 
 def saved(page: Any, button: str) -> str:
@@ -66,108 +94,243 @@ def saved(page: Any, button: str) -> str:
     return Path(download.value.path()).read_text(encoding="utf-8-sig")
 
 
-# ---- the list of samples
+# ---- every view, against the runs
 
 
-def test_filters_on_a_phone_in_the_dark(browser, address):
-    with opened(browser, address, PHONE, "dark") as page:
-        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
-        page.click("#tabs a:text-is('MedMCQA')")
-        plots = "[...document.querySelectorAll('.plot-xy, .plot-xy text')].map((e) => e.getBoundingClientRect().right)"
-        assert 0 < max(page.evaluate(plots)) <= PHONE[0] - 16
-        buttons, total = (page.locator(name).bounding_box() for name in (".save button >> nth=0", "#count"))
-        assert total["y"] >= buttons["y"] + buttons["height"], "the count lies below the buttons"
-        counted = []
-        for filters, _ in table("filters"):
-            choose(page, **filters)
-            counted.append([filters, shown(page)])
-            if filters.get("result") == "alone-right":
-                marks = page.locator("#list .row").first.locator(".others .mark")
-                assert marks.count() == 3, "one for each run that has it"
-        assert counted == table("filters")
-        open_first(page)
-        box = page.locator("#detail").bounding_box()
-        assert (box["width"], box["height"]) == PHONE, "it covers the list"
-        page.click("text=Close")
-        assert not page.is_visible("#detail")
-        open_first(page)
-        page.go_back()
-        page.wait_for_function("() => getComputedStyle(document.querySelector('#detail')).display === 'none'")
-        assert shown(page) > 0, "the page is still there"
+class Question:
+    """A question in all runs, and what a view must know of it."""
+
+    def __init__(self, runs: Any, task: Any, key: Any, view: dict[str, str], compared: list[Any]) -> None:
+        self.rule, self.task = view.get("filter", STRICT), task
+        tasks = [run.tasks.get(task.task) for run in runs]
+        found = [of and key in of.examples and of.samples[of.examples[key]] for of in tasks]
+        self.samples = {place: sample for place, sample in enumerate(found) if sample}
+        self.doc = next(iter(self.samples.values()))
+        a, b, focus = compared
+        self.own, self.pair = self.samples.get(focus), [self.samples.get(place) for place in (a, b)]
+        disputed = {(1, "medhallu", place) for place in (1, 3, 5)}
+        self.audited = [(place, task.task, each.doc_id) in disputed for place, each in self.samples.items()]
+        self.shown = [place for place in (a, b) if place in self.samples]
+        first = self.samples[min(self.samples)]
+        self.groups = {
+            one.name: group for one in task.facts.breakdowns if (group := one.key(first.doc)) is not None
+        }
+
+    def acc(self, sample: Any, rule: str = "") -> float:
+        return float(sample.metrics[rule or self.rule]["acc"])
+
+    def answer(self, sample: Any) -> str | None:
+        """The answer in words, with counts of several; of an unanswered one, what the lenient rule reads."""
+        words = {UNANSWERED: "no answer", **self.task.benchmark.answers}
+        for rule in (self.rule, LENIENT):
+            if {*sample.answers[rule]} != {UNANSWERED}:
+                counts = Counter(words.get(answer, answer) for answer in sample.answers[rule]).most_common()
+                return ", ".join(f"{each} ×{n}" if len(sample.answers[rule]) > 1 else each for each, n in counts)
+        return None
+
+    def outcome(self, sample: Any) -> str:
+        best = sample.metrics[LENIENT]
+        if self.acc(sample) == 1:
+            return "right"
+        if best["acc"] > self.acc(sample):
+            return "form"
+        if best["answered"] < 1:
+            return "cut" if sample.metrics[STRICT].get("cut") else "none"
+        return "unsure" if "2" in sample.answers[LENIENT] and self.task.task == "medhallu" else "wrong"
+
+    def certainty(self, sample: Any) -> float:
+        logged = sample.details[LENIENT]["certainty"]
+        return sum(logged) / len(logged) if isinstance(logged, list) else logged
+
+    def signs(self, sample: Any) -> set[str]:
+        signs = {
+            "generations disagree": any(len({*answers}) > 1 for answers in sample.answers.values()),
+            "empty response": "" in sample.responses and "length" not in sample.ended,
+            "cut at the token limit": "length" in sample.ended,
+        }
+        return {name for name, holds in signs.items() if holds}
+
+    def values(self) -> dict[str, set[Any]]:
+        """The question's values in each facet."""
+        rights = [self.acc(sample) > 0.5 for sample in self.samples.values()]
+        which = {f"right_by_{sum(rights)}"}
+        if all(self.pair):
+            one, other = (self.acc(sample) > 0.5 for sample in self.pair)
+            names = {(1, 1): "both_right", (1, 0): "only_a", (0, 1): "only_b", (0, 0): "both_wrong"}
+            which.add(names[one, other])
+            answers = {*map(self.answer, self.pair)}
+            if not (one or other) and len(answers) == 1 and None not in answers:
+                which.add("same_wrong")
+        shown = [self.samples[place] for place in self.shown]
+        is_read = [{*sample.answers[LENIENT]} != {UNANSWERED} for sample in shown]
+        distrust = {
+            "doubted": bool(self.samples[min(self.samples)].doc.get("known_issues")),
+            "uncertain": any(read and self.certainty(each) < 0.9 for each, read in zip(shown, is_read, strict=True)),
+            "audit": any(held for place, held in zip(self.samples, self.audited, strict=True) if place in self.shown),
+        }
+        return {
+            "task": {self.task.task},
+            "which": which,
+            "lost": {self.outcome(self.own)} if self.own else set(),
+            "distrust": {name for name, holds in distrust.items() if holds},
+            "found": {self.own.way_found(self.rule)} if self.own else set(),
+            "sign": set().union(*map(self.signs, shown)),
+            **{name: {group} for name, group in self.groups.items()},
+        }
+
+    def line(self, sample: Any, run: Any) -> dict[str, Any]:
+        """The question's line in the CSV for a run."""
+        fields = {
+            "task": self.task.task,
+            "id": self.doc.doc_id,
+            "run": run.name,
+            "filter": self.rule,
+            "right": f"{self.acc(sample):g}",
+            "outcome": self.outcome(sample),
+            "length": sum(map(len, sample.responses)),
+            "certainty": f"{self.certainty(sample):g}",
+            "found_by": sample.way_found(self.rule),
+            **self.groups,
+        }
+        return {name: str(value) for name, value in fields.items()}
 
 
-@pytest.mark.slow
-def test_search_keys_and_addresses(browser, address):
-    selected = "document.querySelector('#list [aria-selected=true]')?.getAttribute('aria-posinset')"
-    with opened(browser, address) as page:
-        page.fill("input[name=q]", "GRAPEFRUIT")
-        page.wait_for_function("() => document.querySelector('#count').textContent.startsWith('6 of')")
-        open_first(page)
-        assert page.evaluate("CSS.highlights.get('found').size") > 0
-        page.fill("input[name=q]", "")
-        page.wait_for_function("() => document.querySelector('#count').textContent.startsWith('210 of')")
-        choose(page, result="wrong", run="second")
-        page.locator("#list").focus()
-        for key, place in (("Home", 1), ("j", 2), ("j", 3), ("k", 2)):
-            page.keyboard.press(key)
-            assert page.evaluate(selected) == str(place)
-        before = page.inner_text("#detail"), shown(page)
-        shared = page.url
-    with opened(browser, shared) as page:
-        page.wait_for_selector("#detail .verdict")
-        assert (page.inner_text("#detail"), shown(page)) == before
+def questions(runs: Any, view: dict[str, str], compared: list[Any]) -> list[Question]:
+    tasks = {name: run.tasks[name] for run in reversed(runs) for name in run.tasks}
+    found = []
+    for name in dict.fromkeys(name for run in runs for name in run.tasks):
+        keys = dict.fromkeys(key for run in runs if name in run.tasks for key in run.tasks[name].examples)
+        found += [Question(runs, tasks[name], key, view, compared) for key in keys]
+    return found
 
 
-@pytest.mark.slow
-def test_the_list_is_sorted_and_saved(page, runs):
-    choose(page, task="medcalc_bench", run="second", sort="-length")
-    page.check("input[value=length]")
-    about = page.locator("#list .about").all_inner_texts()
-    lengths = [int(text.split(" · ")[0].removeprefix("length ")) for text in about]
-    assert lengths == sorted(lengths, reverse=True) and "sort=-length" in page.url
-    right = {s.doc_id: s.metrics["strict-match"]["acc"] for s in runs[1].tasks["medcalc_bench"].samples}
-    assert len(list(csv.reader(io.StringIO(saved(page, ".save >> text=CSV"))))) == 1 + len(right)
-    records = [json.loads(line) for line in saved(page, ".save >> text=JSONL").splitlines()]
-    assert {record["id"]: record["right"] for record in records} == right and len(records) == len(right)
+@pytest.fixture(scope="module")
+def texts(runs):
+    """All texts of each question, by task and place, in lower case."""
+    index, documents, samples = (
+        [each for chunk in chunks for each in [unpacked(chunk)]] for chunks in pack_samples(runs).values()
+    )
+    of = [index[0]["tasks"][task]["name"] for task in index[0]["documents"]["task"]]
+    found = [{(name, n)} for name, n in zip(of, index[0]["documents"]["id"], strict=True)]
+    stored = [[*strings(record)] for chunk in documents for record in chunk]
+    for document, record in zip(index[0]["samples"]["document"], (r for c in samples for r in c), strict=True):
+        stored[document] += strings(record)
+    return {min(key): [text.lower() for text in each] for key, each in zip(found, stored, strict=True)}
 
 
-@pytest.mark.slow
-def test_parts_lie_beside_the_page(browser, runs, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text(build_page(runs, beside=tmp_path / "my files"), encoding="utf-8")
-    page = browser.new_page()
-    page.goto(path.as_uri())
-    page.wait_for_selector("html[data-ready]")
-    open_first(page)
-    assert list((tmp_path / "my files").iterdir()) and page.locator("#detail .column").count() == 1
+def strings(value: Any) -> Any:
+    """Yield the texts in a value, without the names of fields."""
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from strings(each)
+    if isinstance(value, str):
+        yield value
 
 
-# ---- a sample
+@each_row("views")
+def test_a_view_lists_counts_and_saves_what_the_runs_say(name, view, compared, page, runs, texts):
+    all_questions = questions(runs, view, compared)
+    chosen = {facet: value for facet, value in view.items() if facet not in ("a", "b", "filter", "order", "q")}
+    counts: dict[str, Counter[str]] = {}
+    listed = []
+    for question in all_questions:
+        if not any(view.get("q", "").lower() in text for text in texts[question.task.task, question.doc.doc_id]):
+            continue
+        values = question.values()
+        failing = {facet for facet, value in chosen.items() if value not in values.get(facet, ())}
+        listed += [] if failing else [question]
+        for facet, own in values.items():
+            if failing <= {facet}:
+                counts.setdefault(facet, Counter()).update(own)
+    keys = {
+        "hard": lambda each: sum(each.acc(sample) > 0.5 for sample in each.samples.values()),
+        "longest": lambda each: -len("".join(each.own.responses)) if each.own else 1,
+        "shortest": lambda each: len("".join(each.own.responses)) if each.own else 1e9,
+        "unsure": lambda each: each.certainty(each.own) if each.own else 2,
+    }
+    listed = sorted(listed, key=keys[view["order"]]) if "order" in view else listed
+    go(page, **view)
+    assert page.inner_text("#count").split()[0] == str(len(listed))
+    rows = list(csv.DictReader(io.StringIO(saved(page, "#saving >> text=CSV"))))
+    lines = [question.line(sample, runs[place]) for question in listed for place, sample in question.samples.items()]
+    assert [{name: row[name] for name in line} for row, line in zip(rows, lines, strict=True)] == lines
+    told = page.evaluate(COUNTS)
+    tasks = {question.task.task for question in all_questions}
+    parts = {part.name for question in all_questions for part in question.task.facts.breakdowns}
+    of_task = {part.name for part in runs[0].tasks[view["task"]].facts.breakdowns} if "task" in view else set()
+    assert set(told) <= {"task", "which", "lost", "distrust", "found", "sign"} | of_task and len(tasks) == 4
+    for facet, expected in counts.items():
+        expected.pop("right" if facet == "lost" else None, None)
+        if facet in told:
+            assert {value: n for value, n in told[facet].items() if n} == dict(expected), facet
+        else:
+            assert facet in parts - of_task or len(expected) < 2, facet
+
+
+def test_facets_say_what_they_hold(pair):
+    """In words; the first view of two runs is what only B has right, and why A lost the point."""
+    shown = pair.evaluate("""[...document.querySelectorAll("#choices .facet")].slice(0, 4).map((facet) =>
+        [facet.ariaLabel, [...facet.querySelectorAll("[data-value]")].map((link) => link.firstChild.textContent)])""")
+    task, which, lost, distrust = shown
+    assert task == ["Benchmark", ["medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu"]]
+    assert which == ["Which", ["only B right", "only A right", "both wrong", "same wrong answer", "both right"]]
+    assert lost == ["A lost the point because", ["wrong answer", "no answer", "wrong form", "cut off"]]
+    assert distrust == ["Distrust", ["label doubted", "reading uncertain", "audit reads otherwise", "marked by you"]]
+    assert pair.inner_text('.facet [aria-current][data-value="only_b"] > span') == pair.inner_text("#count").split()[0]
+    go(pair, task="medhallu")
+    pair.wait_for_selector('.facet[aria-label="B lost the point because"]')
+    pair.click(".facet .swap")
+    pair.wait_for_selector('.facet[aria-label="A lost the point because"]')
+
+
+@each_row("why")
+def test_the_first_line_says_why_the_point_was_lost(name, sides, about, what, remark, page):
+    assert page.evaluate("([sides, about]) => whyLine(sides, about)", [sides, about]) == [what, remark]
+
+
+@each_row("csv_cells")
+def test_a_cell_of_a_csv_is_no_formula_and_comes_back(text, cell, page):
+    back = f"({{ text }}) => [csv([[text, 1]]), linesOfCsv(csv([[text, 1]]))]"
+    assert page.evaluate(back, {"text": text}) == [f"{cell},1\r\n", [[text, "1"]]]
+
+
+@each_row("reasoning")
+def test_the_answer_follows_the_last_end_of_reasoning(name, text, parts, page):
+    assert page.evaluate("splitReasoning", text) == parts
+
+
+@each_row("alike")
+def test_replies_are_alike_by_the_words_in_common(name, texts, share, page):
+    assert page.evaluate("inCommon", texts) == pytest.approx(share)
+
+
+# ---- the open question
 
 
 def test_reasoning_calls_judges_generations_and_ends(page):
-    open_first(page, task="medexqa_all", run="first")
+    go(page, task="medexqa_all", a=0)
     text = page.inner_text("#detail")
-    assert "Reasoning, 16 characters" in text and "Some reasoning." not in text
-    written = page.locator("#detail .column .read > .text").first
+    assert "Reasoning, 31 characters" in text and "Some" not in text
     for selector in ("strong", "table", "em", "math mfrac"):
-        assert written.locator(selector).count() > 0, selector
-    rows = page.locator("#detail table").last.locator("tbody tr").all_inner_texts()
-    assert [row.split("\t") for row in rows] == [["Iron is <b>low</b>.", "FULLY SUPPORTED"]]
-    open_first(page, task="medcalc_bench")
+        assert page.locator("#detail .resp > .text").first.locator(selector).count() > 0, selector
+    judged = page.locator("#detail table").last.locator("tbody tr").all_inner_texts()
+    assert [row.split("\t") for row in judged] == [["Iron is <b>low</b>.", "FULLY SUPPORTED"]]
+    go(page, task="medcalc_bench", a=0)
     turns = page.locator("#detail .turn")
-    assert turns.count() == 3 and "tool_call" not in page.inner_text("#detail .columns")
+    assert turns.count() == 3 and "tool_call" not in page.inner_text("#detail .cols")
     assert turns.nth(0).locator(".call .result").inner_text() == "42"
     assert turns.nth(1).locator(".call.failed").count() == 1 and turns.nth(0).locator(".failed").count() == 0
+    assert page.is_visible("#detail .solution .text") and ", from " in page.inner_text("#detail .key")
     unfold(page)
     text = page.inner_text("#detail")
     assert "The prompt once more." not in text and "A note." in text
-    open_first(page, task="medmcqa_openmed", run="often")
+    go(page, task="medmcqa_openmed", a=3)
     assert page.locator("#detail details.generation").count() == 4
-    assert "4 generations" in page.inner_text("#detail .agreement")
-    marks = page.locator("#detail details.generation summary .mark").evaluate_all("all => all.map((e) => e.title)")
-    assert marks == ["Right", "Right", "No answer found", "Wrong"]
-    open_first(page, run="second")
+    assert "4 generations, 2 of 4 agree: A ×2, no answer ×1, B ×1" in page.inner_text("#detail .agreement")
+    marks = page.locator("#detail details.generation summary .box").evaluate_all("all => all.map((e) => e.title)")
+    right = page.inner_text("#detail .opts .right > b")
+    verdicts = {"": "No answer", right: "Right"}
+    assert marks == [verdicts.get(answer, "Wrong") for answer in ("A", "A", "", "B")]
+    go(page, task="medmcqa_openmed", a=1)
     text = page.inner_text("#detail")
     assert "Cut at the token limit, 1,234 tokens" in text and "Thought apart." not in text
     page.click("text=Reasoning sent separately, 14 characters")
@@ -175,174 +338,149 @@ def test_reasoning_calls_judges_generations_and_ends(page):
 
 
 def test_the_words_that_were_read_are_marked(page):
-    """In what is shown, formatted or raw, the words of the filter chosen; above, in words."""
-    read = "() => [...CSS.highlights.get('read')].map((range) => range.toString())"
-    choose(page, task="medexqa_all", run="first")
-    page.check("input[name=filter][value=flexible-extract]", force=True)
-    open_first(page)
-    assert page.inner_text("#detail q") == "\\boxed{A"
-    page.click("text=Raw text")
+    """In what is shown, formatted or raw, the words of the rule that counts; above, in words."""
+    read = "[...CSS.highlights.get('read')].map((range) => range.toString())"
+    go(page, task="medexqa_all", a=0, filter=LENIENT)
+    assert page.locator("#detail .read q").all_inner_texts() == ["\\boxed{A"] or page.evaluate(read)
     page.evaluate("document.querySelector('#detail [data-words]').dataset.words = 'are $\\\\frac{88}{4}$'")
     page.evaluate("markRead(document.getElementById('detail'))")
-    page.click("text=Raw text")
-    choose(page, task="medmcqa_openmed", result="right")
-    page.check("input[name=filter][value=strict-match]", force=True)
-    open_first(page)
+    assert page.evaluate(read) and "are" in page.evaluate(read)[0]
+    go(page, task="medmcqa_openmed", which="right_by_2", a=0)
     (words,) = page.evaluate(read)
-    assert words.strip() == page.inner_text("#detail .verdict b >> nth=1"), "the letter in its box"
-    assert "boxed" in page.inner_text("#detail q")
+    assert words.strip() == page.inner_text("#detail .read b >> nth=0"), "the letter in its box"
+    assert "boxed" in page.inner_text("#detail .read q >> nth=0")
 
 
-def test_a_person_s_marks_are_kept_saved_and_read(browser, address, tmp_path):
-    """They stand in the browser under the response, and in a CSV that another browser reads."""
-    mark = "#detail .own-mark"
-    with opened(browser, address) as page:
-        open_first(page, task="medhallu", run="second")
-        page.select_option(f"{mark} select", "reading wrong")
-        page.fill(f"{mark} [name=note]", '=1, "so"')
-        page.keyboard.press("Tab")
-        again = page.context.new_page()
-        again.goto(page.url)
-        again.wait_for_selector("html[data-ready] #detail .own-mark")
-        assert again.input_value(f"{mark} [name=note]") == '=1, "so"'
-        choose(page, task="", run="", badge="marked by a person")
-        assert shown(page) == 1
-        text = saved(page, ".save >> text=/^Marks/")
+def test_a_reply_opens_at_its_end_and_is_data(page):
+    """A hostile one makes nothing but text, and a long one is shown whole when asked."""
+    go(page, task="medhallu", a=0)
+    reply = page.locator("#detail .resp").first
+    at_end = "e => e.scrollHeight - e.scrollTop - e.clientHeight"
+    assert reply.evaluate(at_end) <= 1 and reply.inner_text().endswith("the end")
+    page.click("text=/Show all 20\\d,\\d+ characters/")
+    assert reply.inner_text().startswith("</script><script>window.ran = true; alert(1)</script><img")
+    assert set(reply.evaluate("e => [...e.querySelectorAll('*')].map((x) => x.tagName)")) <= {"P", "CODE", "DIV"}
+    page.click(".tools >> text=Raw")
+    page.click("text=/Show all 20\\d,\\d+ characters/")
+    raw = page.locator("#detail pre.raw")
+    assert raw.locator("*").count() == 0 and "‹U+202E›‹U+2066›‹U+2028›‹U+2029›‹U+FEFF›" in raw.inner_text()
+    page.click(".tools >> text=Raw")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_keys_go_through_questions_and_views(pair):
+    go(pair, task="medmcqa_openmed")
+    pair.locator("#samples").scroll_into_view_if_needed()
+    where = "document.querySelector('#detail .where').textContent.split(' · ')[0]"
+
+    def press(*keys: str) -> None:
+        for key in keys:
+            pair.keyboard.press(key)
+            pair.wait_for_selector("#detail[aria-busy=false]")
+
+    for key, place in (("j", 2), ("j", 3), ("k", 2), ("k", 1), ("k", 1)):
+        press(key)
+        assert pair.evaluate(where) == f"{place} of 16"
+    assert pair.locator("#detail .col").count() == 2
+    for key, name in (("a", "first"), ("b", "second")):
+        press(key)
+        assert pair.locator("#detail .col h3 bdi").all_inner_texts() == [name]
+    press("s", "p")
+    assert pair.locator("#detail .col").count() == 2 and pair.locator("#detail .prompt[open]").count() == 1
+    press("p", "r")
+    assert pair.locator("#detail .resp pre.raw").count() == 2
+    press("r", "?")
+    assert pair.locator("#keys[open]").count() == 1
+    press("?", "/")
+    pair.keyboard.type("zinc")
+    pair.wait_for_function("location.hash.includes('q=zinc')")
+    pair.keyboard.press("Escape")
+    assert pair.evaluate("document.activeElement === document.body")
+    go(pair, task="medmcqa_openmed", which="only_a", filter=LENIENT)
+    before = pair.url, pair.inner_text("#count"), pair.inner_text("#detail")
+    with_open = pair.locator("#list .it").first.get_attribute("href")
+    assert "open=" in with_open and "which=only_a" in with_open
+    again = pair.context.new_page()
+    again.goto(pair.url)
+    again.wait_for_selector("#samples[data-ready] #detail[aria-busy=false]")
+    assert (again.url, again.inner_text("#count"), again.inner_text("#detail")) == before
+    assert again.is_checked(f"[name=filter][value={LENIENT}]")
+    again.close()
+
+
+def test_differences_are_offered_where_replies_are_alike(pair):
+    go(pair, task="medmcqa_openmed", which="both_right")
+    pair.click(".tools >> text=Differences")
+    pair.wait_for_selector("#detail .difference")
+    first, second = (pair.locator("#detail .difference").nth(place) for place in (0, 1))
+    assert second.locator("del").count() == first.locator("ins").count() == 0
+    pair.click(".tools >> text=Differences")
+    go(pair, task="medexqa_all")
+    assert pair.locator(".tools >> text=Differences").count() == 0, "prose against a letter"
+
+
+def test_a_person_s_marks_are_kept_counted_saved_and_read(browser, address, page, tmp_path):
+    """They stand under the reply, and in a CSV that another browser reads; keys make them."""
+    go(page, task="medhallu", a=1)
+    page.locator("#browse").scroll_into_view_if_needed()
+    page.keyboard.press("1")
+    page.fill("#detail [name=note]", '=1, "so"')
+    page.keyboard.press("Tab")
+    assert page.get_attribute("#detail .marks [value='reading wrong']", "aria-pressed") == "true"
+    assert page.inner_text("[data-value=marked] > span") == "1"
+    page.evaluate("document.activeElement.blur()")
+    page.keyboard.press("u")
+    page.wait_for_function("document.querySelector('#detail .where').textContent.startsWith('2 of')")
+    again = page.context.new_page()
+    again.goto(page.url)
+    again.wait_for_selector("#samples[data-ready]")
+    assert again.inner_text("[data-value=marked] > span") == "1"
+    again.close()
+    go(page, distrust="marked", a=1)
+    assert page.inner_text("#count") == "1 question" and page.input_value("#detail [name=note]") == '=1, "so"'
+    text = saved(page, "#saving >> text=/^Marks/")
     rows = list(csv.DictReader(io.StringIO(text)))
     assert [(row["run"], row["task"], row["mark"]) for row in rows] == [("second", "medhallu", "reading wrong")]
     path = tmp_path / "marks.csv"
     path.write_text(text)
-    with opened(browser, address) as page:
-        choose(page, badge="marked by a person")
-        assert shown(page) == 0
-        page.set_input_files(".save input[type=file]", path)
-        page.wait_for_function("() => document.querySelector('#count').textContent.startsWith('1 of')")
-        open_first(page)
-        assert page.input_value(f"{mark} [name=note]") == '=1, "so"'
+    page.click("#detail .marks [value='reading wrong']")
+    page.fill("#detail [name=note]", "")
+    page.keyboard.press("Tab")
+    assert page.inner_text("#count") == "0 questions"
+    page.set_input_files("#saving input[type=file]", path)
+    page.wait_for_selector("#detail .marks [value='reading wrong'][aria-pressed=true]")
+    assert page.input_value("#detail [name=note]") == '=1, "so"'
 
 
-def test_differences_of_two_responses(page):
-    open_first(page, task="medmcqa_openmed", result="only-a", a="first", b="second")
-    page.click("text=Differences")
-    first, second = (page.locator("#detail .difference").nth(place) for place in (0, 1))
-    assert (first.inner_text(), second.inner_text()) == ("<think>So.</think>\n\\boxed{B}", "\\boxed{2}")
-    assert second.locator("del").count() == first.locator("ins").count() == 0
-    assert first.locator("del").count() + second.locator("ins").count() > 0
+def test_records_are_saved_with_prompts_and_replies(page, runs):
+    go(page, task="medcalc_bench", a=1)
+    records = [json.loads(line) for line in saved(page, "#saving >> text=JSONL").splitlines()]
+    assert [record["responses"] for record in records if record["run"] == "second"] == [
+        sample.responses for sample in runs[1].tasks["medcalc_bench"].samples
+    ]
+    assert all(record["prompt"] and record["doc"] for record in records)
 
 
-def test_a_hostile_response_changes_nothing_but_its_own_cell(page):
-    places = """() => [...document.querySelectorAll("h1, h2, h3, table, #list, #detail, #list .row, footer")]
-        .map((e) => [e.offsetLeft, e.offsetTop, e.offsetWidth, e.offsetHeight])"""
-    open_first(page, task="medhallu", run="first")
-    rendered = page.locator("#detail .column .text").first
-    assert rendered.inner_text().startswith("</script><script>window.ran = true; alert(1)</script><img")
-    assert set(rendered.evaluate("e => [...e.querySelectorAll('*')].map((x) => x.tagName)")) <= {"P", "CODE"}
-    before = page.evaluate(places)
-    page.click("text=/Show all 20\\d,\\d+ characters/")
-    assert rendered.inner_text().count("W") >= 200_000 and page.evaluate(places) == before, "unfolding moves nothing"
-    page.click("text=Raw text")
-    response = page.locator("#detail pre.raw")
-    assert response.locator("*").count() == 0 and "‹U+202E›‹U+2066›‹U+2028›‹U+2029›‹U+FEFF›" in response.inner_text()
+def test_on_a_phone_the_question_lies_over_the_list(browser, address):
+    with opened(browser, address, PHONE, "dark") as page:
+        assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
+        assert not page.is_visible("#detail") and not page.is_visible("#choices")
+        for leave in (lambda: page.go_back(), lambda: page.click("text=‹ List")):
+            page.locator("#list .it").first.click()
+            page.wait_for_selector("#detail[aria-busy=false] .why")
+            box = page.locator("#detail").bounding_box()
+            assert (box["width"], box["height"]) == PHONE, "it covers the list"
+            leave()
+            page.wait_for_selector("#detail", state="hidden")
+        assert page.is_visible("#list .it >> nth=0")
 
 
-# ---- the numbers
-
-
-def heads(page: Any, title: str) -> list[str]:
-    """Return the first lines of the heads of a visible table."""
-    return [head.split("\n")[0] for head in cells(page, title)[0]]
-
-
-def test_filter_runs_and_baseline_are_chosen(browser, address, page):
-    board = heads(page, "Leaderboard")
-    assert board[:3] == ["Run", "Rank", "Overall ▼"], "the overall score is the first column"
-    place = board.index("MedCalc-Bench")
-    (short,) = (row for row in cells(page, "Leaderboard") if row[0] == "short")
-    assert short[place].endswith("≠")
-    titles = page.locator("#board tr:has-text('short') > *").evaluate_all("all => all.map((e) => e.title)")
-    assert "not comparable: different examples" in titles[place]
-    assert "short is not comparable in" in page.inner_text("#said")
-    told = []
-    for filter_name, baseline in table("baselines"):
-        page.check(f"input[name=filter][value={filter_name}]", force=True)
-        page.select_option("select[name=baseline]", label=baseline)
-        figure = f"Difference from {baseline}, {filter_name}"
-        assert "short" in heads(page, figure) and baseline not in heads(page, figure)
-        assert any("different examples" in text for row in cells(page, figure) for text in row)
-        cell = page.locator(f"table[aria-label='{figure}'] td[title*=' to ']").first
-        told.append(re.findall(r"[+−][\d.]+", f"{cell.inner_text()} {cell.get_attribute('title')}")[:3])
-        page.uncheck("#draw-2")
-        assert "short" not in heads(page, figure)
-        with opened(browser, page.url) as shared:
-            assert shared.is_checked(f"input[value={filter_name}]") and not shared.is_checked("#draw-2")
-            assert shared.locator("select[name=baseline] option:checked").inner_text() == baseline
-            assert shared.locator(f"table[aria-label='{figure}']").count() == 1
-        page.check("#draw-2")
-    (value, low, high), _, turned = told
-    assert turned == [text.translate(str.maketrans("+−", "−+")) for text in (value, high, low)]
-    assert "5 of" in page.inner_text("#summary .notice"), "what --limit left out"
-
-
-def test_the_leaderboard_is_sorted_and_unfolded(page):
-    page.click("#sort-none")
-    place = heads(page, "Leaderboard").index("None ▼")
-    rows = cells(page, "Leaderboard")[1:]
-    losses = [float(row[place]) for row in rows]
-    assert losses == table("losses"), "without an answer, cut or not, in per cent of all examples"
-    page.click("#run-row-1")
-    assert page.get_attribute("#run-row-1", "aria-expanded") == "true"
-    assert "MedHallu" in page.inner_text("table[aria-label=second]")
-    link = page.locator(".look a").first
-    count = int(link.inner_text().split(" ")[0])
-    link.click()
-    assert shown(page) == count > 0, "the link leads to as many samples as it says"
-
-
-def test_the_map_shows_which_examples_each_run_has_right(page):
-    page.click("#tabs a:text-is('MedCalc-Bench')")
-    title = "Examples that each run has right"
-    shown_rights = {row[0]: int(row[2]) for row in cells(page, title)[1:]}
-    assert shown_rights == {"first": 19, "second": 12, "short": 4}
-    wrong = page.locator("#topic a[href*='all-wrong']")
-    assert wrong.inner_text() == "2"
-    wrong.click()
-    assert shown(page) == 2
-    page.locator(".agreement-row").nth(1).click(position={"x": 2, "y": 8})
-    page.wait_for_selector("#detail .verdict.right")
-    assert "medcalc_bench" in page.inner_text("#detail h3"), "the first column is one that most runs have right"
-
-
-def test_values_stand_where_the_axis_says(browser, address):
-    places = """() => [...document.querySelectorAll("table:not(.agreement):has(> thead .plot)")].map((table) => {
-        const at = (selector) => [...(table.querySelector(selector)?.children ?? [])];
-        const middle = (e) => { const { x, width } = e.getBoundingClientRect(); return x + width / 2; };
-        const lines = at(":scope > tbody td.plot svg").filter((e) => e.matches(".grid, .zero"));
-        return [at(":scope > thead .plot svg").map(middle), lines.map(middle)];
-    })"""
-    with opened(browser, address, PHONE) as page:
-        page.click("#run-row-0")
-        drawn_places = page.evaluate(places)
-        assert len(drawn_places) >= 2
-        for of_marks, of_lines in drawn_places:
-            assert of_marks == pytest.approx(of_lines, abs=2)
-
-
-def test_one_benchmark_is_open_at_a_time(page):
-    for title in ("MedHallu", "MedMCQA"):
-        page.click(f"#tabs a:text-is('{title}')")
-        page.wait_for_selector(f"#topic > section[aria-label={title}]")
-        assert page.locator("#topic > section").count() == 1
-    page.click("#topic summary:has-text('All metrics')")
-    rows = list(csv.DictReader(io.StringIO(saved(page, "#topic details[open] >> text=CSV"))))
-    assert {row["run"] for row in rows} == {"first", "second", "often"}
-    assert {"acc", "answered"} <= {row["metric"] for row in rows} and rows[0].keys() >= {"low", "high", "n"}
-
-
-def test_the_page_is_short_and_named(page):
-    unnamed = """[...document.querySelectorAll("select, input, [role=listbox], [role=img], section, nav, table")]
-        .filter((e) => !(e.labels?.length || e.ariaLabel || e.ariaLabelledByElements?.length)).length"""
-    assert page.evaluate(unnamed) == 0 == page.locator("th:not([scope], .plot)").count()
-    stops = """[...document.querySelectorAll("a[href], button, input, select, summary, [tabindex='0']")].filter((e) =>
-        e.checkVisibility() && !e.closest("#samples") && (e.type !== "radio" || e.checked)).length"""
-    assert page.evaluate(stops) <= 60
-    assert page.evaluate("document.getElementById('samples').offsetTop") <= 6 * 900
+def test_parts_lie_beside_the_page(browser, runs, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text(build_page(runs[:1], beside=tmp_path / "my files"), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector("#samples[data-ready] #detail[aria-busy=false]")
+    assert list((tmp_path / "my files").iterdir()) and page.locator("#detail .col").count() == 1
+    assert page.inner_text(".facet [aria-current][data-value=none] > span") != "0", "a loss that could be repaired"
+    page.close()

@@ -19,7 +19,7 @@ CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.whic
 needs_browser = pytest.mark.skipif(not CHROMIUM, reason="no chromium or google-chrome, nor CHROMIUM set")
 
 DESKTOP, PHONE = (1280, 900), (360, 740)
-FINISHED = re.compile(r"([\d,]+) of [\d,]+ (?:samples|examples)$")
+
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def opened(browser: Any, address: str, size: tuple[int, int] = DESKTOP, theme: s
     """The page, opened; afterwards it must have asked nothing of the network, and complained of nothing."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=theme)
     page = context.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(15_000)
     incidents: list[str] = []
     page.on("request", lambda request: incidents.append(request.url))
     page.on("console", lambda message: incidents.append(f"console: {message.text}"))

@@ -32,14 +32,14 @@ function questionNodes(shared, columns, about) {
 }
 
 /** What the why line says of a reply; with several generations, of the first that is not right. */
-function sideOf({ letter, record, outcome, answer, share }, filter) {
+function sideOf({ letter, record, outcome, answer, share, limit }, filter) {
   const { details, right, answers, responses } = record;
   const i = Math.max(0, (right[filter] ?? []).findIndex((score) => score !== 1));
   const of = (name) => (Array.isArray(details[name]) ? details[name][i] : details[name]);
   const strict = answers["strict-match"]?.[i];
   const response = responses[i] ?? "";
   return {
-    letter, outcome, answer, share,
+    letter, outcome, answer, share, limit,
     ended: of("ended"), tokens: of("tokens"), certainty: of("certainty"),
     isEmpty: !response.trim(), isThinking: splitReasoning(response)[2],
     strict: strict === "no answer" ? undefined : strict,
@@ -134,7 +134,7 @@ const ENDS = { stop: "ended by itself", length: "cut at the token limit", filter
 /** Build a line with the end of a reply, its length, and how certain the reading is. */
 function endNode({ ended, tokens, certainty }, i, length) {
   const sure = Array.isArray(certainty) ? certainty[i] : certainty;
-  const known = [ENDS[ended?.[i]], tokens?.[i] && `${grouped(tokens[i])} tokens`, `${grouped(length)} characters`, typeof sure === "number" && `certainty of the reading ${sure}`].filter(Boolean);
+  const known = [ENDS[ended?.[i]], tokens?.[i] && `${grouped(tokens[i])} tokens`, `${grouped(length)} character${length === 1 ? "" : "s"}`, sure > 0 && `certainty of the reading ${sure}`].filter(Boolean);
   return el("p", { class: "note" }, sentence(known.join(", ")));
 }
 

@@ -81,7 +81,7 @@ class Facets {
       { name: "found", title: `${letter ? `${letter}answer` : "Answer"} read from`, values: (document_) => (own(document_) === undefined ? [] : [this.read("found_by", own(document_))]) },
       { name: "sign", title: "Signs", values: (document_) => [...new Set(anyOf(document_, "signs"))] },
     ];
-    if (tasks.length > 1) facets.unshift({ name: "task", title: "Benchmark", values: (document_) => [tasks[documents.task[document_]].name] });
+    if (tasks.length > 1) facets.unshift({ name: "task", title: "Benchmark", labels: Object.fromEntries(tasks.map(({ name }) => [name, name])), values: (document_) => [tasks[documents.task[document_]].name] });
     return facets;
   }
 

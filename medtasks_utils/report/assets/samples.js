@@ -33,6 +33,7 @@ class SampleBrowser {
     document.getElementById("saving").append(save("CSV"), save("JSONL"), ...this.marks.buttons());
     if (matchMedia("(max-width: 48rem)").matches) this.place.facets.removeAttribute("open");
     this.place.browse.hidden = false;
+    this.place.browse.setAttribute("aria-busy", "false");
     this.place.browse.dataset.runs = index.runs.length > 2 ? "many" : "few";
     this.listen();
     this.readAddress(true);
@@ -50,8 +51,7 @@ class SampleBrowser {
   readAddress(isFirst = false) {
     const { hash } = window.location;
     if (hash.startsWith(PLACE)) this.view = Object.fromEntries(new URLSearchParams(hash.slice(PLACE.length)));
-    else if (isFirst) this.view = this.facets.likeliest();
-    else return;
+    else this.view = isFirst ? this.facets.likeliest() : { ...this.view, open: undefined };
     const rule = this.rules.find(({ value }) => value === this.view.filter);
     if (rule && !rule.checked) {
       rule.checked = true;
@@ -80,7 +80,7 @@ class SampleBrowser {
     this.drawChoices(progress);
     const open = Number(this.view.open ?? NaN);
     this.opened = open in this.index.documents.id ? open : (this.shown[0] ?? null);
-    this.place.browse.toggleAttribute("data-open", "open" in this.view);
+    this.place.browse.toggleAttribute("data-open", this.view.open !== undefined);
     this.scrollTo(this.shown.indexOf(this.opened));
     this.drawList();
     this.drawQuestion();
@@ -113,15 +113,15 @@ class SampleBrowser {
   facetNode({ name, title, labels }, counts) {
     const chosen = this.view[name];
     const found = [...counts.keys()].filter((value) => value !== null && value !== undefined).sort((one, other) => counts.get(other) - counts.get(one) || (one < other ? -1 : 1));
-    const values = labels ? Object.keys(labels).filter((value) => counts.has(value) || value === chosen || value !== "unsure") : found;
-    if (!labels && (values.length < 2 && !chosen)) return "";
+    const values = labels ? Object.keys(labels).filter((value) => counts.has(value) || value === chosen || !/unsure|right_by/.test(value)) : found;
+    if (!labels && values.length < 2 && !chosen) return "";
     if (chosen && !values.includes(chosen)) values.unshift(chosen);
-    const links = values.map((value) => el("a", { href: this.address({ [name]: value === chosen ? "" : value, open: "" }), ...(value === chosen && { "aria-current": "true" }) }, el("bdi", {}, labels?.[value] ?? words(value)), el("span", {}, grouped(counts.get(value) ?? 0))));
+    const links = values.map((value) => el("a", { "data-value": value, href: this.address({ [name]: value === chosen ? "" : value, open: "" }), ...(value === chosen && { "aria-current": "true" }) }, el("bdi", {}, labels?.[value] ?? words(value)), el("span", {}, grouped(counts.get(value) ?? 0))));
     const rest = labels ? [] : links.splice(Math.max(VALUES_SHOWN, values.indexOf(chosen) + 1));
     const { a, b, focus } = this.runs;
     const other = focus === a ? { a: "", b } : { a, b: "" };
-    const swap = name === "lost" && this.index.runs.length === 2 && el("a", { class: "swap", href: this.address({ ...other, lost: "", open: "" }) }, `${focus === a ? "B" : "A"}’s`);
-    return el("div", { class: "facet", role: "group", "aria-label": title }, el("h3", {}, title, swap), links, rest.length > 0 && el("details", {}, el("summary", {}, `${rest.length} more`), rest));
+    const swap = name === "lost" && this.index.runs.length === 2 && !/only_/.test(this.view.which) && el("a", { class: "swap", href: this.address({ ...other, lost: "", open: "" }) }, `${focus === a ? "B" : "A"}’s`);
+    return el("div", { class: "facet", "data-facet": name, role: "group", "aria-label": title }, el("h3", {}, title, swap), links, rest.length > 0 && el("details", {}, el("summary", {}, `${rest.length} more`), rest));
   }
 
   drawList() {
@@ -161,6 +161,7 @@ class SampleBrowser {
     const { documents, samples, tasks, runs } = this.index;
     const task = tasks[documents.task[document_]];
     const drawing = (this.drawing = {});
+    detail.setAttribute("aria-busy", "true");
     const compared = this.runs.shown.filter((run) => this.facets.sampleOf[run].has(document_));
     const has = compared.length ? compared : [this.facets.sampleOf.findIndex((of) => of.has(document_))];
     const only = { a: this.runs.a, b: this.runs.b }[this.view.show];
@@ -181,7 +182,7 @@ class SampleBrowser {
     for (const reply of detail.querySelectorAll(".resp")) reply.scrollTop = reply.scrollHeight;
     highlight(detail, (this.view.q ?? "").toLowerCase());
     markRead(detail);
-    detail.dataset.document = String(document_);
+    detail.setAttribute("aria-busy", "false");
   }
 
   /** The buttons above the question; each says its key. */
@@ -222,6 +223,7 @@ class SampleBrowser {
     const hits = query ? new Uint8Array(this.index.documents.id.length) : null;
     this.facets.hits = hits;
     this.searching = Boolean(query);
+    this.place.browse.setAttribute("aria-busy", String(this.searching));
     if (query) {
       let shownAt = performance.now();
       const progress = (share) => {
@@ -234,6 +236,7 @@ class SampleBrowser {
       if (isOvertaken()) return;
     }
     this.searching = false;
+    this.place.browse.setAttribute("aria-busy", "false");
     this.draw();
   }
 
