@@ -32,7 +32,7 @@ def disputed(task: TaskRun) -> Mapping[int, set[str]]:
 def disputed_share(task: TaskRun, filter_name: str) -> float:
     """Return the percentage of responses in which an LLM reads something else than a filter; 0 without an audit."""
     rates = _audit_of(task).get("filters", {}).get(filter_name, {})
-    return 100 * sum(rates[name]["value"] for name in ("misread", "missed") if rates.get(name))
+    return 100.0 * sum(float(rates[name]["value"]) for name in ("misread", "missed") if rates.get(name))
 
 
 def audit_table(runs: Sequence[Run]) -> ReportTable:

@@ -4,21 +4,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain
+from itertools import compress
 from typing import NamedTuple
 
 import numpy as np
 
 from medtasks_utils.compare.pairing import common_examples
-from medtasks_utils.filters import FILTERS, FLEXIBLE, STRICT
+from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.best_set import best_set
 from medtasks_utils.statistics.intervals import Estimate
 from medtasks_utils.statistics.metrics import ACC, Metric
-from medtasks_utils.statistics.ratio import Interval, Ratio, Z
+from medtasks_utils.statistics.ratio import Ratio, Z
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 
 from .drawing import Axis, scaled
-from .outcomes import OUTCOMES, outcomes
+from .outcomes import outcomes
 from .text import words
 from .topics import RunResult, Topic
 
@@ -34,7 +34,7 @@ ENDED = {
 
 
 class Score(NamedTuple):
-    """A run's value as it is shown, in per cent for shares; ``rise`` is how far it rises if all lost replies are right."""
+    """A run's value as it is shown; ``rise`` is by how much it would be higher if all lost replies were right."""
 
     value: float
     low: float | None
@@ -74,6 +74,10 @@ class Ranking:
         if self.best is None or run not in self.best or len(self.ranked) < 2:
             return ""
         return "★" if len(self.best) == 1 else "☆" if len(self.best) < len(self.ranked) else ""
+
+    def choose(self, are_best: Sequence[bool] | None) -> None:
+        """Set the runs that may be the best, as found for each ranked run; None if that cannot be told."""
+        self.best = None if are_best is None else list(compress(self.ranked, are_best))
 
     def best_first(self, runs: Sequence[str]) -> list[str]:
         """Return the runs that have a value, the best first; in their order if neither direction is better."""
@@ -140,7 +144,7 @@ class Column(Ranking):
         return Axis.over([*marks, self.floor and self.floor.value], *of_share)
 
     def rise_of(self, run: str, kind: str) -> float | None:
-        """Return the part of a run's possible rise that is due to one of the kinds without an answer; None if unknown."""
+        """Return the part of a run's possible rise that is due to one kind of loss; None if it is not known."""
         lost = {one: self.lost(run, one) for one in ("none", "cut")}
         total = sum(lost.values())
         if run not in self.outcomes or self.metric.unit != "share":
@@ -223,14 +227,10 @@ def _column(topic: Topic, filter_name: str) -> Column:
     found = {run: _ended(result, filter_name) for run, result in topic.sampled.items() if topic.benchmark_name}
     cut = {run: one.value for run, one in topic.values[STRICT, "cut"].estimates.items() if topic.benchmark_name}
     scores = {
-        run: score._replace(rise=_rise(topic, run, filter_name, metric, one) if run in topic.sampled else 0.0)
-        for run, one in values.estimates.items()
-        if (score := shown(one, metric))
+        run: score._replace(rise=_rise(topic, run, filter_name, metric, score)) if run in topic.sampled else score
+        for run, score in _scores(values.estimates, metric).items()
     }
-    also = {
-        other: {run: score for run, one in topic.values[filter_name, other].estimates.items() if (score := shown(one, topic.values[filter_name, other].metric))}
-        for other in others
-    }
+    also = {other: topic.values[filter_name, other] for other in others}
     column = Column(
         label=topic.label,
         metric=metric,
@@ -240,7 +240,7 @@ def _column(topic: Topic, filter_name: str) -> Column:
         reasons={run: _reason(topic, run, reason) for run, reason in values.incomparable.items()},
         outcomes=found,
         cut={run: 100 * share for run, share in cut.items() if share is not None},
-        also={other: by_run for other, by_run in also.items() if by_run},
+        also={other: _scores(found.estimates, found.metric) for other, found in also.items()},
         floor=_floor(topic, metric, values.without_question and values.without_question.value),
     )
     comparable = [run for run in scores if run not in column.reasons and filter_name in topic.results[run].filters]
@@ -251,9 +251,8 @@ def _column(topic: Topic, filter_name: str) -> Column:
     if metric.higher_is_better is not None:
         column.ranked = column.best_first(sampled)
     if len(column.ranked) > 1:
-        found_best = best_set([ratios(topic, column.ranked, filter_name, metric)], ascending=not metric.higher_is_better)
-        if found_best is not None:
-            column.best = [run for run, is_in in zip(column.ranked, found_best, strict=True) if is_in]
+        of_runs = ratios(topic, column.ranked, filter_name, metric)
+        column.choose(best_set([of_runs], ascending=not metric.higher_is_better))
     return column
 
 
@@ -280,9 +279,7 @@ def _mean(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
         scores[run] = Score(value, max(0.0, value - reach), min(100.0, value + reach), 0)
     mean = Ranking(label=f"Mean of {len(columns)}", metric=ACC, scores=scores)
     mean.ranked = mean.best_first(runs)
-    found = best_set([ratios(column.topic, mean.ranked, column.filter, column.metric) for column in columns])
-    if found is not None:
-        mean.best = [run for run, is_in in zip(mean.ranked, found, strict=True) if is_in]
+    mean.choose(best_set([ratios(column.topic, mean.ranked, column.filter, column.metric) for column in columns]))
     return mean
 
 
@@ -319,9 +316,14 @@ def ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) 
     return [whole.aggregation.ratio(replace(own, applies=applies)) for own in scores]
 
 
+def _scores(estimates: Mapping[str, Estimate], metric: Metric) -> dict[str, Score]:
+    """Return the scores of the runs that have a value."""
+    return {run: score for run, one in estimates.items() if (score := shown(one, metric))}
+
+
 def _ended(result: RunResult, filter_name: str) -> dict[str, float]:
     """Return the number of examples by how they ended under a filter (:data:`ENDED`)."""
-    strict_alone, right, form, wrong, unsure, none, cut = map(outcomes(result).get, OUTCOMES)
+    strict_alone, right, form, wrong, unsure, none, cut = outcomes(result).values()
     if filter_name == STRICT:
         numbers = right + strict_alone, form, wrong, unsure, none, cut
     else:
@@ -329,11 +331,11 @@ def _ended(result: RunResult, filter_name: str) -> dict[str, float]:
     return dict(zip(ENDED, numbers, strict=True))
 
 
-def _rise(topic: Topic, run: str, filter_name: str, metric: Metric, found: Estimate) -> float:
+def _rise(topic: Topic, run: str, filter_name: str, metric: Metric, found: Score) -> float:
     """Return by how much a share would rise if all examples without an answer were right; 0 for other metrics."""
     result = topic.results[run]
     of_means = metric.aggregation.within_stratum or metric.aggregation
-    if metric.unit != "share" or of_means.over_decided or not metric.name.endswith("acc") or found.value is None:
+    if metric.unit != "share" or of_means.over_decided or not metric.name.endswith("acc"):
         return 0.0
     best = FLEXIBLE if FLEXIBLE in result.filters else filter_name
     scores = result.scores(filter_name, metric.name, topic.is_group)
@@ -341,7 +343,7 @@ def _rise(topic: Topic, run: str, filter_name: str, metric: Metric, found: Estim
     raised = np.maximum(scores.numerators, scores.denominators * (1 - answered)[:, None, None])
     whole = metric.over_strata() if topic.is_group else metric
     value = whole.aggregation.value(replace(scores, numerators=raised))
-    return max(0.0, 100 * ((value or 0.0) - found.value))
+    return max(0.0, 100 * (value or 0.0) - found.value)
 
 
 def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
@@ -355,16 +357,15 @@ def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
     return Floor(100 / len(choices), False) if choices else None
 
 
-def parts_of(topics: Sequence[Topic], filter_name: str) -> Iterator[tuple[Topic, str, Mapping[str, Mapping[str, Score]]]]:
+def parts_of(
+    topics: Sequence[Topic], filter_name: str
+) -> Iterator[tuple[Topic, str, Mapping[str, Mapping[str, Score]]]]:
     """Yield each breakdown of each topic by its first metric: by group and run, the scores."""
     for topic in topics:
         for breakdown in topic.facts.breakdowns:
             name = next((one for one in ("acc", *breakdown.metrics) if one in breakdown.metrics), "acc")
             groups = topic.by_group(breakdown.name, filter_name, name) if filter_name in topic.filters else {}
             metric = topic.values[filter_name, name].metric if groups else ACC
-            scores = {
-                group: {run: score for run, one in by_run.items() if (score := shown(one, metric))}
-                for group, by_run in groups.items()
-            }
+            scores = {group: _scores(by_run, metric) for group, by_run in groups.items()}
             if len(scores) > 1 and any(scores.values()):
                 yield topic, breakdown.name, scores

@@ -120,7 +120,11 @@ def cautions(
     found += [Caution("Floor", f": {sentence}", "#methods") for sentence in floors]
     disputed = [share for share in shares if share.disputed > 2]
     found += [
-        Caution("An audit reads otherwise", f": {one(share.disputed)} % of {_of(share, runs)}", share.hrefs.get("audit", "#methods"))
+        Caution(
+            "An audit reads otherwise",
+            f": {one(share.disputed)} % of {_of(share, runs)}",
+            share.hrefs.get("audit", "#methods"),
+        )
         for share in disputed[:1]
     ]
     return [*found, *notes]
@@ -136,7 +140,9 @@ def _labels(parts: Sequence[Part], shares: Sequence[Shares], runs: int) -> Itera
     for part in parts[:2]:
         values = [score.value for score in part.scores]
         if runs == 1:
-            yield Caution("Far off", f": {part.name} {one(values[0])} %, elsewhere {one(fmean(part.elsewhere))}", part.href)
+            yield Caution(
+                "Far off", f": {part.name} {one(values[0])} %, elsewhere {one(fmean(part.elsewhere))}", part.href
+            )
         else:
             more = f": all of {part.benchmark}’s {part.name} (every run {min(values):.0f} to {max(values):.0f} %)"
             yield Caution("Labels in doubt", more, part.href)
@@ -160,7 +166,9 @@ def _losses(shares: Sequence[Shares], kind: str, what: str, least: float, runs: 
         values = joined([f"{share.lost[kind]:.0f} %" for share in of_run])
         others = len({share.run for share in lost}) - 1
         of = joined([share.benchmark for share in of_run])
-        more = f"{values} of {worst.run} in {of}" + (f", and in {others} more run{'s' * (others > 1)}" if others else "")
+        more = f"{values} of {worst.run} in {of}" + (
+            f", and in {others} more run{'s' * (others > 1)}" if others else ""
+        )
     yield Caution(what, f": {more}", worst.hrefs.get(kind, "#samples"))
 
 

@@ -4,10 +4,9 @@ Not shown is not equal: no sentence says that runs are alike, that a run leads, 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from os.path import commonprefix
 from typing import NamedTuple
 
 from .drawing import ends, joined, one, signed
@@ -27,6 +26,11 @@ class Difference(NamedTuple):
     def interval(self) -> str:
         """The ends of the interval as in a sentence; empty without one."""
         return "" if self.low is None or self.high is None else ends(self.low, self.high)
+
+    @property
+    def turned(self) -> "Difference":
+        """The difference of the other run."""
+        return Difference(-self.points, self.high and -self.high, self.low and -self.low)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,17 +75,17 @@ def lead(standings: Sequence[Standing], mean: Standing | None = None) -> list[st
     said: list[str] = []
     if mean and mean.benchmarks >= 3 and mean.best and len(mean.best) == 1:
         (first,) = mean.best
-        low, high = mean.highest or (None, None)
-        about = f"{one(mean.values[first])} %" + (f", 95 % CI {ends(low, high)}" if low is not None and high is not None else "")
-        said.append(f"{first} is best on average over {mean.benchmarks} benchmarks ({about}).")
+        interval = f", 95 % CI {ends(*mean.highest)}" if mean.highest else ""
+        value = f"{one(mean.values[first])} %{interval}"
+        said.append(f"{first} is best on average over {mean.benchmarks} benchmarks ({value}).")
         standings = [standing for standing in standings if list(standing.best or ()) != [first]]
     outcomes = sorted(filter(None, map(_outcome, standings)), key=lambda found: (found.rule, found.named))
     merged = [[*group] for _, group in groupby(outcomes, key=lambda found: (found.rule, found.named))]
     merged.sort(key=lambda group: (group[0].rule, -len(group)))
-    is_first_interval = not said
     for group in merged:
-        said.append(_sentence(group[0], [found.standing for found in group], is_first_interval))
-        is_first_interval &= "95 % CI" not in said[-1]
+        is_first = not any("95 % CI" in sentence for sentence in said)
+        say = (_best, _tie, _large_tie, _all_tied, _too_few, _reported, _nothing_in_common)[group[0].rule - 1]
+        said.append(say(group[0].named, [found.standing for found in group], is_first))
     return [*said, *floor_sentences(standings)][:MOST]
 
 
@@ -91,69 +95,101 @@ def _outcome(standing: Standing) -> _Outcome | None:
     if len(standing.values) < 2:
         return None
     if not standing.has_samples:
-        return _Outcome(8, tuple(standing.values)[:1], standing)
+        return _Outcome(6, tuple(standing.values)[:1], standing)
     if len(ranked) < 2:
-        return _Outcome(9, (), standing)
+        return _Outcome(7, (), standing)
     if standing.best is None:
         return _Outcome(5, (), standing)
     best = tuple(standing.best)
     rule = 1 if len(best) == 1 else 4 if len(best) == len(ranked) else 2 if len(best) <= 3 else 3
-    return _Outcome(rule, best if rule < 3 else best[:1] if rule == 3 else (), standing)
+    return _Outcome(rule, {1: best, 2: best, 3: tuple(ranked[:1]), 4: ()}[rule], standing)
 
 
-def _sentence(outcome: _Outcome, standings: Sequence[Standing], is_first_interval: bool) -> str:
-    """Return the sentence about benchmarks with the same outcome."""
-    labels, first = joined([standing.label for standing in standings]), standings[0]
-    them = "these" if len(standings) > 1 else f"these {first.questions:,}"
-    if outcome.rule == 1:
-        return _best(outcome.named[0], standings, labels, is_first_interval)
-    if outcome.rule == 2:
-        alike = differing_parts(outcome.named)
-        if alike and len(standings) == 1:
-            value = first.values[outcome.named[0]]
-            return f"The best is {alike[0]} at {joined(alike[1], 'or')}: {value:.0f} % right on {labels}."
-        return f"On {labels} the best is {joined(outcome.named, 'or')}."
-    if outcome.rule == 3:
-        top = outcome.named[0]
-        best, values = (joined(list(map(str, of))) for of in ([len(s.best or ()) for s in standings], [f"{one(s.values[top])} %" for s in standings]))
-        return f"On {labels} the best is one of {best} of {len(first.ranked)} runs; {top} has the highest score, {values}."
-    if outcome.rule == 4:
-        shown = joined([f"{one(min(s.values[run] for run in s.ranked))} to {one(max(s.values[run] for run in s.ranked))} %" for s in standings])
-        return f"On {labels} {them} questions do not tell the {len(first.ranked)} runs apart ({shown})."
-    if outcome.rule == 5:
-        return f"On {labels} {'these' if len(standings) > 1 else f'{first.questions:,}'} questions are too few to rank the runs."
-    if outcome.rule == 8:
-        top = outcome.named[0]
-        values = joined([f"{one(standing.values[top])} %" for standing in standings])
-        return f"{top} has the highest reported score on {labels}, {values}; without samples no run can be compared."
-    return f"On {labels} no two runs answered the same questions."
+def _on(standings: Sequence[Standing]) -> str:
+    return joined([standing.label for standing in standings])
 
 
-def _best(run: str, standings: Sequence[Standing], labels: str, is_first_interval: bool) -> str:
+def _values(run: str, standings: Sequence[Standing]) -> str:
+    return joined([f"{one(standing.values[run])} %" for standing in standings])
+
+
+def _best(named: Sequence[str], standings: Sequence[Standing], is_first: bool) -> str:
     """Return the sentence about a run that is the best on some benchmarks."""
-    known = [standing.ahead for standing in standings if standing.ahead]
+    (run,), known = named, [standing.ahead for standing in standings if standing.ahead]
+    start = f"{run} is best on {_on(standings)}"
     if not known:
-        return f"{run} is best on {labels}."
+        return f"{start}."
     if len(standings) > 1:
-        points = joined([one(difference.points) for difference in known])
-        return f"{run} is best on {labels}, {points} points ahead of the next."
-    value = f": {one(standings[0].values[run])} % right" if is_first_interval and not standings[0].benchmarks else ""
-    about = f" ({'95 % CI ' * is_first_interval}{known[0].interval})" if known[0].interval else ""
-    return f"{run} is best on {labels}{value}, {one(known[0].points)} points ahead of {standings[0].ranked[1]}{about}."
+        return f"{start}, {joined([one(difference.points) for difference in known])} points ahead of the next."
+    value = f": {_values(run, standings)} right" if is_first else ""
+    interval = f" ({'95 % CI ' * is_first}{known[0].interval})" if known[0].interval else ""
+    return f"{start}{value}, {one(known[0].points)} points ahead of {standings[0].ranked[1]}{interval}."
+
+
+def _tie(named: Sequence[str], standings: Sequence[Standing], is_first: bool) -> str:
+    """Return the sentence about two or three runs that may be the best."""
+    alike = differing_parts(named) if len(standings) == 1 else None
+    if alike:
+        value = standings[0].values[named[0]]
+        return f"The best is {alike[0]} at {joined(alike[1], 'or')}: {value:.0f} % right on {_on(standings)}."
+    return f"On {_on(standings)} the best is {joined(named, 'or')}."
+
+
+def _large_tie(named: Sequence[str], standings: Sequence[Standing], is_first: bool) -> str:
+    """Return the sentence about four or more runs that may be the best, of more."""
+    sizes = joined([str(len(standing.best or ())) for standing in standings])
+    of_runs = f"{sizes} of {len(standings[0].ranked)} runs"
+    highest = f"{named[0]} has the highest score, {_values(named[0], standings)}"
+    return f"On {_on(standings)} the best is one of {of_runs}; {highest}."
+
+
+def _all_tied(named: Sequence[str], standings: Sequence[Standing], is_first: bool) -> str:
+    """Return the sentence about runs that cannot be told apart."""
+    ranges = []
+    for standing in standings:
+        values = [standing.values[run] for run in standing.ranked]
+        ranges.append(f"{one(min(values))} to {one(max(values))} %")
+    these = "these" if len(standings) > 1 else f"these {standings[0].questions:,}"
+    runs = len(standings[0].ranked)
+    return f"On {_on(standings)} {these} questions do not tell the {runs} runs apart ({joined(ranges)})."
+
+
+def _too_few(named: Sequence[str], standings: Sequence[Standing], is_first: bool) -> str:
+    """Return the sentence about benchmarks with too few questions."""
+    numbers = joined([f"{standing.questions:,}" for standing in standings])
+    return f"On {_on(standings)} {numbers} questions are too few to rank the runs."
+
+
+def _reported(named: Sequence[str], standings: Sequence[Standing], is_first: bool) -> str:
+    """Return the sentence about runs without samples."""
+    highest = f"{named[0]} has the highest reported score on {_on(standings)}, {_values(named[0], standings)}"
+    return f"{highest}; without samples no run can be compared."
+
+
+def _nothing_in_common(named: Sequence[str], standings: Sequence[Standing], is_first: bool) -> str:
+    """Return the sentence about runs with different questions."""
+    return f"On {_on(standings)} no two runs answered the same questions."
 
 
 def floor_sentences(standings: Sequence[Standing]) -> Iterator[str]:
     """Yield a sentence for each benchmark on which no run is above the score without the question."""
     for standing in standings:
-        if standing.floor is not None and standing.highest and standing.values:
-            low, high = standing.highest
-            run = "No run" if len(standing.values) > 1 else f"{next(iter(standing.values))} does not"
-            reach = "reaches" if len(standing.values) > 1 else "reach"
-            if high < standing.floor:
-                yield f"{run} {reach} the {one(standing.floor)} % of a classifier that never sees the question."
-            elif low <= standing.floor:
-                shown = "No run is" if len(standing.values) > 1 else f"{next(iter(standing.values))} is not"
-                yield f"{shown} shown to exceed the {one(standing.floor)} % of a classifier that never sees the question."
+        if standing.floor is None or not standing.highest or not standing.values:
+            continue
+        low, high = standing.highest
+        goal = f"the {one(standing.floor)} % of a classifier that never sees the question."
+        (run, *others) = standing.values
+        if high < standing.floor:
+            yield f"No run reaches {goal}" if others else f"{run} does not reach {goal}"
+        elif low <= standing.floor:
+            yield f"{'No run' if others else run} is {'not ' * (not others)}shown to exceed {goal}"
+
+
+def common_beginning(names: Sequence[str]) -> str:
+    """Return what all names begin with, up to a sign between their parts."""
+    first, last = min(names), max(names)
+    length = next((place for place, pair in enumerate(zip(first, last, strict=False)) if len({*pair}) > 1), len(first))
+    return re.sub(r"[^-_/· ]*$", "", first[:length])
 
 
 def differing_parts(names: Sequence[str]) -> tuple[str, list[str]] | None:
@@ -162,7 +198,7 @@ def differing_parts(names: Sequence[str]) -> tuple[str, list[str]] | None:
     >>> differing_parts(["gemma3-12b_q8_0", "gemma3-12b_q5_k_m", "gemma3-12b_q6_k"])
     ('gemma3-12b', ['q8_0', 'q5_k_m', 'q6_k'])
     """
-    begin = re.split(r"[-_/· ]+(?=[^-_/· ]*$)", commonprefix(names))[0] if len(names) > 1 else ""
+    begin = common_beginning(names).rstrip("-_/· ")
     parts = [name[len(begin) :].lstrip("-_/· ") for name in names]
     return (begin, parts) if len(begin) >= 4 and all(parts) and len(set(parts)) == len(parts) else None
 
@@ -239,39 +275,43 @@ class Compared:
 
 def lead_of_two(a: str, b: str, compared: Sequence[Compared], within: float = 2.0) -> list[str]:
     """Return at most two sentences about two runs: what is shown, what is not, and what is not compared."""
-    shown = [one for one in compared if one.is_shown and one.difference]
-    up, down = ([one for one in shown if (one.difference.points > 0) is is_up] for is_up in (True, False))  # type: ignore[union-attr]
-    better, worse, names = (up, down, (b, a)) if len(up) >= len(down) and up else (down, up, (a, b))
+    shown = [(found.label, found.difference) for found in compared if found.is_shown and found.difference]
+    up = [(label, difference) for label, difference in shown if difference.points > 0]
+    down = [(label, difference.turned) for label, difference in shown if difference.points < 0]
     said = []
-    if better:
-        sign = 1 if better is up else -1
-        said.append(f"{names[0]} is better than {names[1]} on {_by(better, sign, '95 % CI ')}" + (f", and worse on {_by(worse, -sign)}" if worse else "") + ".")
-    for one_ in compared:
-        difference, first = one_.difference, "" if said else "95 % CI "
-        if one_.is_shown or (difference is None and not one_.refused):
-            continue
-        if difference is None:
-            said.append(_not_compared(a, b, one_))
-        elif difference.low is not None and difference.high is not None and -within <= difference.low and difference.high <= within:
-            said.append(f"On {one_.label} they are within {within:g} points of each other ({first}{difference.interval}).")
-        else:
-            about = f" ({first}{difference.interval})" if difference.interval else ""
-            said.append(f"On {one_.label} no difference is shown: {signed(difference.points)}{about}.")
+    if shown:
+        (one_, other), better, worse = ((b, a), up, down) if len(up) >= len(down) else ((a, b), down, up)
+        worse = [(label, difference.turned) for label, difference in worse]
+        rest = f", and worse on {_by(worse)}" if worse else ""
+        said.append(f"{one_} is better than {other} on {_by(better, '95 % CI ')}{rest}.")
+    for found in compared:
+        if found.refused:
+            said.append(_not_compared(a, b, found))
+        elif found.difference and not found.is_shown:
+            said.append(_not_shown(found.label, found.difference, within, "" if said else "95 % CI "))
     return said[:MOST] or [f"{a} and {b} have no benchmark in common."]
 
 
-def _by(compared: Iterable[Compared], sign: int, first: str = "") -> str:
-    """Return benchmarks with their differences, times the sign, as in a sentence."""
-    known = [(found.label, found.difference) for found in compared if found.difference]
-    labels = joined([label for label, _ in known])
-    turned = [(d if sign > 0 else Difference(-d.points, d.high and -d.high, d.low and -d.low)) for _, d in known]
-    points, intervals = joined([one(d.points) for d in turned]), "; ".join(d.interval for d in turned)
-    return f"{labels}, by {points} points ({first}{intervals})"
+def _not_shown(label: str, difference: Difference, within: float, first: str) -> str:
+    """Return the sentence about a benchmark on which no difference is shown."""
+    interval = f" ({first}{difference.interval})" if difference.interval else ""
+    if interval and -within <= (difference.low or 0.0) and (difference.high or 0.0) <= within:
+        return f"On {label} they are within {within:g} points of each other{interval}."
+    return f"On {label} no difference is shown: {signed(difference.points)}{interval}."
+
+
+def _by(differences: Sequence[tuple[str, Difference]], first: str = "") -> str:
+    """Return benchmarks with their differences as in a sentence; a worse run's are without a sign."""
+    labels = joined([label for label, _ in differences])
+    points = joined([one(abs(difference.points)) for _, difference in differences])
+    return f"{labels}, by {points} points ({first}{'; '.join(difference.interval for _, difference in differences)})"
 
 
 def _not_compared(a: str, b: str, found: Compared) -> str:
     """Return the sentence about a benchmark on which two runs are not compared."""
     if found.counts:
         n_a, n_b, both = found.counts
-        return f"On {found.label} they are not compared: {a} answered {n_a:,} questions, {b} {n_b:,}, {both:,} in common."
+        return (
+            f"On {found.label} they are not compared: {a} answered {n_a:,} questions, {b} {n_b:,}, {both:,} in common."
+        )
     return f"On {found.label} they are not compared: {found.refused}."

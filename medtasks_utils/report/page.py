@@ -9,9 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
-from os.path import commonprefix
 from pathlib import Path
-import re
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER, FILTERS
@@ -22,8 +20,9 @@ from . import rendering
 from .about import abstention_table, replies_table, settings_table, signature_table
 from .audits import audit_table
 from .board import Board, board_of, shown
-from .pair import PLANNED
+from .lead import common_beginning
 from .packed_samples import pack_samples
+from .pair import PLANNED
 from .summary import problems
 from .text import listed, words
 from .topics import Topic, topics_of
@@ -76,7 +75,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None, baseline: str = 
         planned=PLANNED,
         most_in_parts=SHOWN,
         has_compare=any(view.against for view in views),
-        has_where=any(view.tables or view.questions or view.curves for view in views),
+        has_where=any(view.more_tables or view.questions or view.curves for view in views),
         readers=_readers(boards[0]),
         tables=[table for table in about if table.rows],
         metrics=base64.b64encode(_metrics(topics).encode()).decode(),
@@ -96,7 +95,7 @@ def in_order(runs: Sequence[Run], board: Board) -> list[Run]:
 def named_briefly(runs: Sequence[Run]) -> tuple[str, list[Run]]:
     """Return what the names of three or more runs begin with, if it is long, and the runs with the rest as names."""
     names = [run.name for run in runs]
-    begin = re.sub(r"[^-_/· ]*$", "", commonprefix(names)) if len(runs) > 2 else ""
+    begin = common_beginning(names) if len(runs) > 2 else ""
     if len(begin) < 6:
         return "", list(runs)
     return begin, [replace(run, name=run.name.removeprefix(begin)) for run in runs]

@@ -108,7 +108,8 @@ def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
     """Compare two runs on the benchmarks of the board under a filter."""
     comparison, refused = compared(a, b, filter_name)
     found = comparison.differences if comparison else []
-    needs = {(need["task"], need["metric"]): need["examples"] for need in plan(comparison, PLANNED)} if comparison else {}
+    needs = list(plan(comparison, PLANNED)) if comparison else []
+    pairs = comparison.pairs if comparison else {}
     rows = []
     for column in board.columns:
         name, metric = column.topic.name, column.metric.name
@@ -116,11 +117,12 @@ def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
             continue
         line = next((_line(one, column.label) for one in found if _key(one) == (name, metric, None)), None)
         row = PairRow(column, line, "" if line else refused.get(name, "no samples in both runs"), _counts(column, a, b))
-        members = [comparison.pairs[task] for task in column.topic.tasks if task in comparison.pairs] if comparison else []
-        for agreement in (member.agreement() for member in members if line):
+        members = [pairs[task] for task in column.topic.tasks if task in pairs and line]
+        for agreement in (member.agreement() for member in members):
             for key in ("n_gained", "n_lost", "both_right", "both_wrong"):
                 row.right[key] = row.right.get(key, 0) + round(agreement[key])
-        row.needed = needs.get((name, metric))
+        of_metric = (need["examples"] for need in needs if (need["task"], need["metric"]) == (name, metric))
+        row.needed = next(of_metric, None)
         rows.append(row)
     warnings = comparison.warnings if comparison else []
     return Pair(a.name, b.name, rows, list(_parts(board, found)), warnings)
@@ -243,4 +245,4 @@ def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[i
     first, second = common(column.topic, [a, b], column.filter, metric.name)
     found = contrast(first, second, metric)
     alone = int((first.values > second.values).sum()), int((second.values > first.values).sum())
-    return found and score_of(found, metric), alone
+    return score_of(found, metric) if found else None, alone

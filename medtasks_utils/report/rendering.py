@@ -1,8 +1,8 @@
 """Render templates: the page with its scripts and style sheets, and figures for papers.
 
-Text from data and models cannot become code: the templates escape it, and samples are in base64, which scripts convert to
-text nodes. The Content-Security-Policy allows the page's own scripts and style sheet, by hash, and forbids other scripts,
-requests and forms. With ``--split``, it also allows scripts from the place of the page (``'self'`` and ``file:``).
+Text from data and models cannot become code: the templates escape it, and samples are in base64, which scripts convert
+to text nodes. The Content-Security-Policy allows the page's own scripts and style sheet, by hash, and forbids other
+scripts, requests and forms. With ``--split``, it also allows scripts from beside the page (``'self'``, ``file:``).
 """
 
 import base64
@@ -36,12 +36,25 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {
-        **{"visible": visible, "tex": as_tex, "words_": words, "breakable": breakable},
-        **{"one": one, "signed": signed, "ends": ends, "between": between, "p_value": p_value, "tick": tick},
-        **{"has_kind": _has_kind, "starred": _is_starred, "rises": _rises, "finished": _finished, "by_run": _by_run},
+        "visible": visible,
+        "tex": as_tex,
+        "words_": words,
+        "breakable": breakable,
+        "one": one,
+        "signed": signed,
+        "ends": ends,
+        "between": between,
+        "p_value": p_value,
+        "tick": tick,
+        "has_kind": _has_kind,
+        "starred": _is_starred,
+        "rises": _rises,
+        "finished": _finished,
+        "by_run": _by_run,
     }
     made.tests["lost_in"] = _is_lost_in
     made.globals |= {"ended": ENDED, "hundred": Axis(0.0, 100.0, 20.0), "differences_axis": _differences_axis}
+    made.globals["compared_columns"] = _compared_columns
     return made
 
 
@@ -65,7 +78,9 @@ def _rises(column: Column) -> bool:
 
 def _finished(column: Column, run: str) -> str:
     """Return the accuracy of the finished replies in words; empty if all finished, or if it is not known."""
-    values = column.topic.values.get((column.filter, "acc_finished")) or column.topic.in_runs(column.filter, "acc_finished")
+    values = column.topic.values.get((column.filter, "acc_finished")) or column.topic.in_runs(
+        column.filter, "acc_finished"
+    )
     found = values.estimates[run]
     if found.value is None or not column.cut.get(run):
         return ""
@@ -79,6 +94,12 @@ def _by_run(line: Against) -> tuple[str, Against]:
 def _is_lost_in(kind: str, board: Board) -> bool:
     """Return True if any run lost examples in this way."""
     return any(board.share(run, kind) for run in board.runs)
+
+
+def _compared_columns(board: Board, lines: Sequence[Against]) -> list[tuple[int, Column]]:
+    """Return the columns in which any run is compared, with their places on the board."""
+    columns = enumerate(board.columns)
+    return [(place, column) for place, column in columns if any(line.scores[place] for line in lines)]
 
 
 def _differences_axis(lines: Sequence[Against], column: int) -> Axis:

@@ -26,6 +26,14 @@ CHIPS, LINKS = 4, 4
 """The most cautions and links that the first screen shows at once."""
 
 
+_LOST = {
+    "cut": "cut off",
+    "none": "without an answer",
+    "form": "right, but not in the published form",
+    "wrong": "wrong",
+}
+
+
 @dataclass
 class View:
     """The page under one filter.
@@ -73,7 +81,9 @@ class View:
         return Standing(
             label=column.label,
             questions=column.questions,
-            values={run: column.scores[run].value for run in shown} if column.metric.higher_is_better is not None else {},
+            values={run: column.scores[run].value for run in shown}
+            if column.metric.higher_is_better is not None
+            else {},
             ranked=ranked,
             best=column.best,
             ahead=ahead,
@@ -129,7 +139,9 @@ class View:
             for sentence in floor_sentences(list(map(self._standing, self.board.columns)))
             if sentence not in self.lead
         ]
-        return cautions(list(self._shares()), list(self.suspect.values()), self.board.unranked, list(self._notes()), floors)
+        return cautions(
+            list(self._shares()), list(self.suspect.values()), self.board.unranked, list(self._notes()), floors
+        )
 
     def _shares(self) -> Iterator[Shares]:
         """Yield what is known of each run on each benchmark."""
@@ -150,7 +162,10 @@ class View:
                     asked=len(samples),
                     available=sum(task.available for task in tasks),
                     hrefs={kind: self.link(column, run, lost=kind) for kind in known}
-                    | {"doubted": self.link(column, run, distrust="doubted"), "audit": self.link(column, run, distrust="audit")},
+                    | {
+                        "doubted": self.link(column, run, distrust="doubted"),
+                        "audit": self.link(column, run, distrust="audit"),
+                    },
                     doubted=sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
                     disputed=max((disputed_share(task, column.filter) for task in tasks), default=0.0),
                 )
@@ -160,20 +175,29 @@ class View:
         tasks = [task for run in self.runs.values() for task in run.tasks.values()]
         decoding = {_temperature(task) for task in tasks} - {None}
         if len(decoding) > 1:
-            yield Caution("Decoding differs", f": temperature {' against '.join(sorted(map(str, decoding)))}", "#methods", True)
-        unsigned = {run.name for run in self.runs.values() if any(t.samples_path and not t.signatures for t in run.tasks.values())}
+            yield Caution(
+                "Decoding differs", f": temperature {' against '.join(sorted(map(str, decoding)))}", "#methods", True
+            )
+        unsigned = {
+            run.name
+            for run in self.runs.values()
+            if any(t.samples_path and not t.signatures for t in run.tasks.values())
+        }
         if unsigned:
             lenient = {task.default_filter for task in tasks} == {FLEXIBLE} and self.filter == FLEXIBLE
             more = ": prompts unknown" + (", answers read leniently" if lenient else "")
             who = "Imported" if len(unsigned) == len(self.runs) else f"{len(unsigned)} runs imported"
-            yield Caution(who, more, "#methods", True)
+            yield Caution(who, more, "#methods", is_mild=True)
 
     # ---- what is compared
 
     @cached_property
     def pair(self) -> Pair | None:
         """The comparison of the only two runs; None for another number of runs."""
-        return pair_of(*self.runs.values(), self.board, self.filter) if len(self.runs) == 2 else None
+        if len(self.runs) != 2:
+            return None
+        a, b = self.runs.values()
+        return pair_of(a, b, self.board, self.filter)
 
     @cached_property
     def against(self) -> dict[str, list[Against]]:
@@ -189,6 +213,11 @@ class View:
     def tables(self) -> list[PartTable]:
         """The parts of all benchmarks."""
         return part_tables(self.board, self.filter)
+
+    @property
+    def more_tables(self) -> list[PartTable]:
+        """The tables of parts that do not stand beside the result."""
+        return self.tables[2:] if self.kind in ("one", "pair") else self.tables
 
     @cached_property
     def questions(self) -> list[tuple[Column, list[Pattern]]]:
@@ -221,20 +250,24 @@ class View:
         if len(board.ranked) > 1 and board.columns:
             first, second = board.ranked[:2]
             found.append((f"Compare {first} with {second}", "", self.link(board.columns[0], first, second)))
-        worst = max(
-            ((column.lost(run, kind), column, run, kind) for column in board.columns for run in column.outcomes for kind in ("none", "cut")),
-            key=lambda found: found[0],
-            default=None,
-        )
-        if worst and worst[0] >= 2:
-            share, column, run, kind = worst
-            what = {"none": "without an answer", "cut": "cut off"}[kind]
-            count = round(column.outcomes[run][kind])
-            found.append((f"{count:,} {what}", f" {run}" * (len(self.runs) > 1), self.link(column, run, lost=kind)))
+        lost = [
+            (
+                column.lost(run, kind),
+                f"{column.outcomes[run][kind]:,.0f} {words}",
+                run,
+                self.link(column, run, lost=kind),
+            )
+            for column in board.columns
+            for run in column.outcomes
+            for kind, words in (("none", "without an answer"), ("cut", "cut off"))
+        ]
+        for share, words, run, href in sorted(lost, reverse=True)[:1]:
+            if share >= 2:
+                found.append((words, f" {run}" * (len(self.runs) > 1), href))
         for column, of_column in self.questions[:1]:
             missed = next((pattern for pattern in of_column if pattern.label == "no run"), None)
             if missed:
-                found.append((f"{missed.count:,} questions no run gets right", f" {column.label}", missed.href))
+                found.append((f"{missed.questions:,} questions no run gets right", f" {column.label}", missed.href))
         if self.tables:
             of = ", ".join(f"{len(t.rows) + len(t.few)} by {t.breakdown}" for t in self.tables[:2])
             found.append(("Where runs differ", f" {of}", "#where"))
@@ -246,14 +279,19 @@ class View:
         (run,) = self.runs
         found = []
         for column in self.board.columns:
-            for kind, words in (("cut", "cut off"), ("none", "without an answer"), ("form", "right, but not in the published form"), ("wrong", "wrong")):
+            for kind, words in _LOST.items():
                 count = round(column.outcomes.get(run, {}).get(kind, 0))
                 if count:
                     text = f"of {column.scores[run].n:,} {column.label} replies {words}"
                     flags = f"--extend --gen_kwargs max_gen_toks={_more_tokens(column)}" if kind == "cut" else ""
                     found.append((count, text, self.link(column, run, lost=kind), flags))
         found.sort(key=lambda line: ("wrong" in line[1], -line[0]))
-        return [(f"{count:,}", *rest) for count, *rest in found]  # type: ignore[misc]
+        return [(f"{count:,}", text, href, flags) for count, text, href, flags in found]
+
+
+def _is_imported(task: TaskRun) -> bool:
+    """Return True if a task has samples and no signature, so its prompts are unknown."""
+    return bool(task.samples_path and not task.signatures)
 
 
 def _temperature(task: TaskRun) -> str | None:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from medtasks_utils.statistics.score_arrays import Mask
+
 from .board import Board, Column, Score, common, parts_of
 from .cautions import FEW, Part
 from .drawing import samples_link
@@ -58,9 +60,7 @@ def part_tables(board: Board, filter_name: str) -> list[PartTable]:
     for topic, breakdown, groups in parts_of([column.topic for column in board.columns], filter_name):
         column = columns[topic.name]
         runs = column.ranked or list(column.scores)
-        by_part = {
-            group: {run: scores[run] for run in runs if run in scores} for group, scores in groups.items()
-        }
+        by_part = {group: {run: scores[run] for run in runs if run in scores} for group, scores in groups.items()}
         rows = [_row(board, column, breakdown, group, scores) for group, scores in by_part.items() if scores]
         rows.sort(key=lambda row: -np.mean([score.value for score in row.scores.values()]))
         enough = [row for row in rows if row.n >= FEW]
@@ -139,7 +139,7 @@ class Pattern(NamedTuple):
 
     label: str
     right: list[bool]
-    count: int
+    questions: int
     href: str
 
 
@@ -177,7 +177,7 @@ def by_number_right(column: Column, runs: Sequence[str]) -> list[Pattern]:
     ]
 
 
-def _rights(column: Column) -> np.ndarray | None:  # type: ignore[type-arg]
+def _rights(column: Column) -> Mask | None:
     """Return which ranked run has which common question right, shape ``(k, n)``; None for fewer than two runs."""
     if len(column.ranked) < 2 or not column.topic.benchmark_name:
         return None

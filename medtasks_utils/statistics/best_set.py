@@ -1,9 +1,9 @@
 """Find the runs that may be the best: a 95 % confidence set of the run with the highest true value.
 
 A run leaves the set if another one is better on the same examples, by a one-sided test of its differences from all
-others together (max-t, whose critical value is simulated from the joint influences of the runs). A run that is the best
-leaves it in at most 5 % of rankings. Every other run that leaves it is rightly left out, so that *another run is better*
-holds for all of these together.
+others together (max-t, whose critical value is simulated from the joint influences of the runs). The best run leaves it
+in at most 5 % of rankings. Every other run that leaves it is rightly left out, so *another run is better* holds for all
+of these together.
 """
 
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ def best_set(benchmarks: Sequence[Sequence[Ratio]], *, ascending: bool = False) 
     """Return for each of k runs whether it may be the best; None if there are too few examples to tell.
 
     Args:
-        benchmarks: for each benchmark, the runs' ratios over the same examples and clusters, in the same order. Runs are
-            ranked by the mean over the benchmarks, whose examples are independent.
+        benchmarks: for each benchmark, the runs' ratios over the same examples and clusters. Runs are ranked by their
+            means over the benchmarks, whose examples are independent.
         ascending: True if smaller values are better.
     """
     ratios = [ratio for of_runs in benchmarks for ratio in of_runs]
@@ -30,8 +30,8 @@ def best_set(benchmarks: Sequence[Sequence[Ratio]], *, ascending: bool = False) 
     if any(ratio.scaled_influence is None for ratio in ratios):
         return None
     sign = (-1 if ascending else 1) / len(benchmarks)
-    values = sign * np.sum([[ratio.value for ratio in of_runs] for of_runs in benchmarks], axis=0)
-    stacked = [np.column_stack([ratio.scaled_influence for ratio in of_runs]) for of_runs in benchmarks]
+    values = sign * np.sum([[ratio.value or 0.0 for ratio in of_runs] for of_runs in benchmarks], axis=0)
+    stacked = [np.column_stack([np.asarray(ratio.scaled_influence) for ratio in of_runs]) for of_runs in benchmarks]
     influence = sign * np.vstack(stacked)
     one_more = [[ratio.variance_of_one_more(1.0, of_example=True) for ratio in of_runs] for of_runs in benchmarks]
     freedom = min(ratio.degrees_of_freedom for ratio in ratios)
