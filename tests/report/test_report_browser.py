@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -47,7 +48,9 @@ def runs(tmp_path_factory):
     (log,) = (folder / "b").glob("**/samples_medhallu_*")
     readings = [{"doc_id": n, "differs": n % 2, "stated": "1"} for n in range(6)]
     audit_file(log).write_text(json.dumps({"readings": readings}))
-    return read_runs([folder / name for name in "abcd"])
+    found = read_runs([folder / name for name in "abcd"])
+    (packed,) = re.findall(r'data-store="index">([^<]*)<', build_page(found))
+    return sorted(found, key=lambda run: unpacked(packed)["runs"].index(run.name))
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +73,8 @@ def page(browser, address):
 @pytest.fixture(scope="module")
 def pair(browser, runs, tmp_path_factory):
     """A page of two runs."""
-    with opened(browser, write(runs[:2], tmp_path_factory.mktemp("pair"))) as found:
+    two = [run for name in ("first", "second") for run in runs if run.name == name]
+    with opened(browser, write(two, tmp_path_factory.mktemp("pair"))) as found:
         yield found
 
 
@@ -82,7 +86,9 @@ FOLLOW = """(hash) => new Promise((done) => {
 
 
 def go(page: Any, **view: Any) -> None:
-    """Follow a link to a view, and wait until it is drawn."""
+    """Follow a link to a view, whose runs may be named, and wait until it is drawn."""
+    names = page.locator(".facets select[name=a] option").all_inner_texts()
+    view |= {facet: names.index(view[facet]) for facet in ("a", "b") if view.get(facet) in names}
     page.evaluate(FOLLOW, "#samples?" + urlencode({"filter": STRICT, **view}))
     page.wait_for_selector("#browse[aria-busy=false] #detail[aria-busy=false]", state="attached")
 
@@ -108,8 +114,8 @@ class Question:
         self.doc = next(iter(self.samples.values()))
         a, b, focus = compared
         self.own, self.pair = self.samples.get(focus), [self.samples.get(place) for place in (a, b)]
-        disputed = {(1, "medhallu", place) for place in (1, 3, 5)}
-        self.audited = [(place, task.task, each.doc_id) in disputed for place, each in self.samples.items()]
+        disputed = {("second", "medhallu", place) for place in (1, 3, 5)}
+        self.audited = [(runs[place].name, task.task, each.doc_id) in disputed for place, each in self.samples.items()]
         self.shown = [place for place in (a, b) if place in self.samples]
         first = self.samples[min(self.samples)]
         self.groups = {
@@ -228,6 +234,10 @@ def strings(value: Any) -> Any:
 
 @each_row("views")
 def test_a_view_lists_counts_and_saves_what_the_runs_say(name, view, compared, page, runs, texts):
+    """Compared are A, B, and the run whose lost points are counted; by default, the first run of the page."""
+    places = {run.name: place for place, run in enumerate(runs)}
+    view = {facet: str(places.get(value, value)) for facet, value in view.items()}
+    compared = [places.get(run) for run in compared] if any(compared) else [0, None, 0]
     all_questions = questions(runs, view, compared)
     chosen = {facet: value for facet, value in view.items() if facet not in ("a", "b", "filter", "order", "q")}
     counts: dict[str, Counter[str]] = {}
@@ -307,14 +317,14 @@ def test_replies_are_alike_by_the_words_in_common(name, texts, share, page):
 
 
 def test_reasoning_calls_judges_generations_and_ends(page):
-    go(page, task="medexqa_all", a=0)
+    go(page, task="medexqa_all", a="first")
     text = page.inner_text("#detail")
     assert "Reasoning, 31 characters" in text and "Some" not in text
     for selector in ("strong", "table", "em", "math mfrac"):
         assert page.locator("#detail .resp > .text").first.locator(selector).count() > 0, selector
     judged = page.locator("#detail table").last.locator("tbody tr").all_inner_texts()
     assert [row.split("\t") for row in judged] == [["Iron is <b>low</b>.", "FULLY SUPPORTED"]]
-    go(page, task="medcalc_bench", a=0)
+    go(page, task="medcalc_bench", a="first")
     turns = page.locator("#detail .turn")
     assert turns.count() == 3 and "tool_call" not in page.inner_text("#detail .cols")
     assert turns.nth(0).locator(".call .result").inner_text() == "42"
@@ -323,14 +333,14 @@ def test_reasoning_calls_judges_generations_and_ends(page):
     unfold(page)
     text = page.inner_text("#detail")
     assert "The prompt once more." not in text and "A note." in text
-    go(page, task="medmcqa_openmed", a=3)
+    go(page, task="medmcqa_openmed", a="often")
     assert page.locator("#detail details.generation").count() == 4
     assert "4 generations, 2 of 4 agree: A ×2, no answer ×1, B ×1" in page.inner_text("#detail .agreement")
     marks = page.locator("#detail details.generation summary .box").evaluate_all("all => all.map((e) => e.title)")
     right = page.inner_text("#detail .opts .right > b")
     verdicts = {"": "No answer", right: "Right"}
     assert marks == [verdicts.get(answer, "Wrong") for answer in ("A", "A", "", "B")]
-    go(page, task="medmcqa_openmed", a=1)
+    go(page, task="medmcqa_openmed", a="second")
     text = page.inner_text("#detail")
     assert "Cut at the token limit, 1,234 tokens" in text and "Thought apart." not in text
     page.click("text=Reasoning sent separately, 14 characters")
@@ -340,12 +350,12 @@ def test_reasoning_calls_judges_generations_and_ends(page):
 def test_the_words_that_were_read_are_marked(page):
     """In what is shown, formatted or raw, the words of the rule that counts; above, in words."""
     read = "[...CSS.highlights.get('read')].map((range) => range.toString())"
-    go(page, task="medexqa_all", a=0, filter=LENIENT)
-    assert page.locator("#detail .read q").all_inner_texts() == ["\\boxed{A"] or page.evaluate(read)
-    page.evaluate("document.querySelector('#detail [data-words]').dataset.words = 'are $\\\\frac{88}{4}$'")
+    go(page, task="medexqa_all", a="first", filter=LENIENT)
+    assert page.inner_text("#detail .read q >> nth=0") == "\\boxed{A"
+    page.evaluate("document.querySelector('#detail [data-words]').dataset.words = 'Values are'")
     page.evaluate("markRead(document.getElementById('detail'))")
-    assert page.evaluate(read) and "are" in page.evaluate(read)[0]
-    go(page, task="medmcqa_openmed", which="right_by_2", a=0)
+    assert page.evaluate(read) == ["Values are"]
+    go(page, task="medmcqa_openmed", found="box", a="first")
     (words,) = page.evaluate(read)
     assert words.strip() == page.inner_text("#detail .read b >> nth=0"), "the letter in its box"
     assert "boxed" in page.inner_text("#detail .read q >> nth=0")
@@ -353,7 +363,7 @@ def test_the_words_that_were_read_are_marked(page):
 
 def test_a_reply_opens_at_its_end_and_is_data(page):
     """A hostile one makes nothing but text, and a long one is shown whole when asked."""
-    go(page, task="medhallu", a=0)
+    go(page, task="medhallu", a="first")
     reply = page.locator("#detail .resp").first
     at_end = "e => e.scrollHeight - e.scrollTop - e.clientHeight"
     assert reply.evaluate(at_end) <= 1 and reply.inner_text().endswith("the end")
@@ -393,7 +403,7 @@ def test_keys_go_through_questions_and_views(pair):
     assert pair.locator("#keys[open]").count() == 1
     press("?", "/")
     pair.keyboard.type("zinc")
-    pair.wait_for_function("location.hash.includes('q=zinc')")
+    pair.wait_for_function("() => location.hash.includes('q=zinc')")
     pair.keyboard.press("Escape")
     assert pair.evaluate("document.activeElement === document.body")
     go(pair, task="medmcqa_openmed", which="only_a", filter=LENIENT)
@@ -421,7 +431,7 @@ def test_differences_are_offered_where_replies_are_alike(pair):
 
 def test_a_person_s_marks_are_kept_counted_saved_and_read(browser, address, page, tmp_path):
     """They stand under the reply, and in a CSV that another browser reads; keys make them."""
-    go(page, task="medhallu", a=1)
+    go(page, task="medhallu", a="second")
     page.locator("#browse").scroll_into_view_if_needed()
     page.keyboard.press("1")
     page.fill("#detail [name=note]", '=1, "so"')
@@ -430,13 +440,13 @@ def test_a_person_s_marks_are_kept_counted_saved_and_read(browser, address, page
     assert page.inner_text("[data-value=marked] > span") == "1"
     page.evaluate("document.activeElement.blur()")
     page.keyboard.press("u")
-    page.wait_for_function("document.querySelector('#detail .where').textContent.startsWith('2 of')")
+    page.wait_for_function("() => document.querySelector('#detail .where').textContent.startsWith('2 of')")
     again = page.context.new_page()
     again.goto(page.url)
     again.wait_for_selector("#samples[data-ready]")
     assert again.inner_text("[data-value=marked] > span") == "1"
     again.close()
-    go(page, distrust="marked", a=1)
+    go(page, distrust="marked", a="second")
     assert page.inner_text("#count") == "1 question" and page.input_value("#detail [name=note]") == '=1, "so"'
     text = saved(page, "#saving >> text=/^Marks/")
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -453,10 +463,10 @@ def test_a_person_s_marks_are_kept_counted_saved_and_read(browser, address, page
 
 
 def test_records_are_saved_with_prompts_and_replies(page, runs):
-    go(page, task="medcalc_bench", a=1)
+    go(page, task="medcalc_bench", a="second")
     records = [json.loads(line) for line in saved(page, "#saving >> text=JSONL").splitlines()]
     assert [record["responses"] for record in records if record["run"] == "second"] == [
-        sample.responses for sample in runs[1].tasks["medcalc_bench"].samples
+        sample.responses for sample in next(run for run in runs if run.name == "second").tasks["medcalc_bench"].samples
     ]
     assert all(record["prompt"] and record["doc"] for record in records)
 

@@ -10,8 +10,8 @@ const ALIKE = 0.4; // share of words in common from which the differences of two
 /** Build the nodes of the open question.
  *
  * @param shared the document's record
- * @param columns of the runs shown: {letter, run, record, outcome, verdict, answer, share, limit, marks}
- * @param about {target, task, groups, filter, raw, diff, prompt}
+ * @param columns of the runs shown: letter, run, record, outcome, verdict, answer, share, limit, marks
+ * @param about target, task, groups, filter, raw, diff, prompt
  */
 function questionNodes(shared, columns, about) {
   const { doc } = shared;
@@ -53,7 +53,7 @@ function promptNode(columns, prompt, { raw, prompt: isOpen }) {
   const texts = prompts.map((messages) => messages.map(({ role, content }) => `${role ?? "message"}\n${asText(content ?? "")}`).join("\n\n"));
   const differ = new Set(texts).size > 1;
   const what = prompts[0].length > 1 ? `${prompts[0].length} messages, ` : "";
-  const draw = () => (differ && window.Diff ? el("div", { class: "cols" }, columns.map((_, place) => differenceNode(Diff.diffWordsWithSpace(texts[0], texts[1]), place))) : messageNodes(prompts[0], raw));
+  const draw = () => (differ && typeof Diff !== "undefined" ? el("div", { class: "cols" }, columns.map((_, place) => differenceNode(Diff.diffWordsWithSpace(texts[0], texts[1]), place))) : messageNodes(prompts[0], raw));
   return folded(`Prompt${differ ? "s differ" : ""}, ${what}${grouped(texts[0].length)} characters`, draw, { class: "prompt", ...(isOpen && { open: "" }) });
 }
 
@@ -141,7 +141,7 @@ function endNode({ ended, tokens, certainty }, i, length) {
 /** Return the parts of two replies that differ; null if there are not two, or if they have little in common. */
 function differences(columns) {
   const texts = columns.map(({ record }) => record.responses[0] ?? "");
-  if (texts.length !== 2 || !window.Diff || inCommon(texts) <= ALIKE) return null;
+  if (texts.length !== 2 || typeof Diff === "undefined" || inCommon(texts) <= ALIKE) return null;
   return Diff.diffWordsWithSpace(texts[0], texts[1], { timeout: 2000 }) ?? null; // nothing if it takes longer
 }
 
@@ -194,7 +194,7 @@ function rangeOf(box, words_) {
       if (sought.length < 4 && !isWhole(at, sought.length)) continue;
       const [first, last] = [places[at], places[at + sought.length - 1]];
       const range = new Range();
-      range.setStart(...first);
+      range.setStart(first[0], first[1]);
       range.setEnd(last[0], last[1] + 1);
       return [range];
     }

@@ -12,7 +12,8 @@ const LENIENT = "flexible-extract";
 class Facets {
   /** @param index as report/packed_samples.py packs it; @param marks of a person */
   constructor(index, marks) {
-    Object.assign(this, { index, marks });
+    this.index = index;
+    this.marks = marks;
     this.hits = null; // per document, whether the text searched for occurs; null without a search
     const { documents, samples, runs } = index;
     this.sampleOf = runs.map(() => new Map());

@@ -6,6 +6,7 @@
 const DISPLAYED = /^(\$\$|\\\[|\\begin\{(equation|align|gather|split|cases|aligned)\*?\})/;
 const LONGEST_FORMULA = 4000;
 const DEEPEST = 60; // elements within elements of a formula, beyond which its source is shown
+/** @type {[string, string, boolean][]} */
 const DELIMITERS = [["\\(", "\\)", false], ["\\[", "\\]", true], ["$$", "$$", true], ["$", "$", false]];
 
 const reader = markdownit({ html: false, maxNesting: 20 }).disable(["link", "image", "autolink", "reference", "html_block", "html_inline", "lheading", "code"]);

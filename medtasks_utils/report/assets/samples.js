@@ -14,6 +14,7 @@ class SampleBrowser {
     this.facets = new Facets(index, this.marks);
     this.documents = new Store("documents", index.starts.documents);
     this.records = new Store("samples", index.starts.samples);
+    /** @type {Record<string, any>} */
     this.place = Object.fromEntries(["browse", "facets", "choices", "count", "list", "detail", "keys"].map((id) => [id, document.getElementById(id)]));
     this.search = this.place.facets.querySelector('[name="q"]');
     this.order = this.place.browse.querySelector('[name="order"]');
@@ -31,7 +32,7 @@ class SampleBrowser {
     this.place.list.append(this.spacer);
     const save = (kind) => button(kind, () => this.save(kind), { class: "btn", title: `Save the listed questions with every run's reply as ${kind}` });
     document.getElementById("saving").append(save("CSV"), save("JSONL"), ...this.marks.buttons());
-    if (matchMedia("(max-width: 48rem)").matches) this.place.facets.removeAttribute("open");
+    if (matchMedia("(max-width: 700px)").matches) this.place.facets.removeAttribute("open");
     this.place.browse.hidden = false;
     this.place.browse.setAttribute("aria-busy", "false");
     this.place.browse.dataset.runs = index.runs.length > 2 ? "many" : "few";
@@ -187,15 +188,16 @@ class SampleBrowser {
 
   /** The buttons above the question; each says its key. */
   tools(document_, has, chosen, isDifferent) {
-    const tool = (text, key, attributes) => button([text, " ", el("kbd", {}, key)], () => this.act(key), { class: "btn", ...attributes });
+    const arrow = (sign_, name) => el("span", {}, el("span", { "aria-hidden": "true" }, sign_), el("span", { class: "unseen" }, name));
+    const tool = (text, key, attributes = {}) => button([text, " ", el("kbd", {}, key)], () => this.act(key), { class: "btn", ...attributes });
     const pressed = (is) => ({ "aria-pressed": String(is) });
     const views = [["A and B", "s", chosen.length > 1], ["Only A", "a", chosen.length === 1 && chosen[0] === this.runs.a], ["Only B", "b", chosen.length === 1 && chosen[0] === this.runs.b]];
     return el(
       "div",
       { class: "tools", role: "group", "aria-label": "Views" },
       button("‹ List", () => this.close(), { class: "btn back" }),
-      tool("↑", "k", { "aria-label": "Previous" }),
-      tool("↓", "j", { "aria-label": "Next" }),
+      tool(arrow("↑", "Previous"), "k"),
+      tool(arrow("↓", "Next"), "j"),
       has.length > 1 && views.map(([text, key, is]) => tool(text, key, pressed(is))),
       tool("Prompt", "p", pressed(this.toggles.prompt)),
       tool("Raw", "r", pressed(this.toggles.raw)),
@@ -333,7 +335,9 @@ class SampleBrowser {
     this.search.focus();
   }
 
-  /** Open the next listed question that passes; past the end, the last. */
+  /** Open the next listed question that passes.
+   * @param {number} by
+   * @param {(document_: number) => boolean} passes */
   step(by, passes = () => true) {
     const at = this.shown.indexOf(this.opened);
     for (let place = at + by; place >= 0 && place < this.shown.length; place += by) if (passes(this.shown[place])) return this.replace({ open: this.shown[place] });
