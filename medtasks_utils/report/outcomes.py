@@ -6,7 +6,6 @@ from medtasks_utils.benchmarks.facts import Abstention
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.results import Sample
 from medtasks_utils.statistics.score_arrays import Array
-from medtasks_utils.writing import JsonObject
 
 from .topics import RunResult
 
@@ -34,11 +33,12 @@ def outcome_of(sample: Sample, filter_name: str, abstention: Abstention | None) 
     best = FLEXIBLE if FLEXIBLE in sample.metrics else filter_name
     own, values = sample.metrics.get(filter_name, {}), sample.metrics.get(best, {})
     right = own.get("acc")
-    if right is None or right == 1:
-        return None if right is None else "right"
+    if right is None:
+        return None
     answered = values.get("answered")
     is_unanswered = answered is not None and answered < 1
     reasons = {
+        "right": right == 1,
         "form": (values.get("acc") or 0) > right,
         "cut": is_unanswered and bool(sample.metrics.get(STRICT, {}).get("cut")),
         "none": is_unanswered,
@@ -71,28 +71,3 @@ def outcomes(result: RunResult) -> dict[str, float]:
     cut = np.minimum(unanswered, np.nan_to_num(rates(STRICT, "cut")))
     shares = strict - flexible, right, flexible - strict, wrong, unsure, unanswered - cut, cut
     return {name: round(share.clip(min=0).sum(), 6) for name, share in zip(OUTCOMES, shares, strict=True)}
-
-
-def endings(result: RunResult | None) -> JsonObject | None:
-    """Return a JSON-compatible dict of a result's outcomes; None without samples.
-
-    It has the percentages of examples by outcome and of cut replies, the number of examples, their mean number of
-    tokens, and, for each reason to look at examples, their number.
-    """
-    if result is None or not result.samples:
-        return None
-    counts = outcomes(result)
-    total = sum(counts.values()) or 1.0
-    strict, flexible = (result.scores(name, "acc").values for name in (STRICT, FLEXIBLE))
-    cut = result.scores(STRICT, "cut").values
-    tokens = [
-        sum(filter(None, sample.tokens)) for sample in result.samples if sample.tokens and None not in sample.tokens
-    ]
-    look = {"never": strict == 0, "format": flexible > strict, "cut": cut > 0}
-    return {
-        "percent": [round(100 * count / total, 2) for count in counts.values()],
-        "cut": round(100 * np.nanmean(cut), 2) if np.isfinite(cut).any() else None,
-        "n": len(result.samples),
-        "tokens": round(sum(tokens) / len(tokens), 1) if tokens else None,
-        "look": {name: int(holds.sum()) for name, holds in look.items()},
-    }

@@ -6,7 +6,7 @@ stores have the rest.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -33,69 +33,68 @@ def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
     ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what
     was read and scored in them.
     """
-    index = _Index([visible(run.name) for run in runs])
-    for run_number, run in enumerate(runs):
+    index = _Index(runs)
+    for number, run in enumerate(runs):
         for task in run.tasks.values():
-            index.add(run_number, task)
-    if not index.samples["run"]:
+            index.add(number, task)
+    if not index.samples:
         return {}
     documents, samples = index.packed_documents.finish(), index.packed_samples.finish()
     return {"index": [pack_one(index.as_json())], "documents": documents, "samples": samples}
 
 
 class _Index:
-    """The columns of documents and samples, and the stores, to which runs are added one after the other."""
+    """The columns of documents and samples, and the stores, to which the runs' tasks are added one after the other."""
 
-    def __init__(self, runs: Sequence[str]) -> None:
-        self.runs = runs
+    def __init__(self, runs: Sequence[Run]) -> None:
+        self.runs = [visible(run.name) for run in runs]
+        names = chain.from_iterable(task.filters for run in runs for task in run.tasks.values())
+        self.read = {name: defaultdict[str, list[Any]](list) for name in dict.fromkeys(names)}
         self.tasks: dict[str, Row] = {}
-        self.documents: defaultdict[str, list[Any]] = defaultdict(list)
-        self.samples: defaultdict[str, list[Any]] = defaultdict(list)
-        self.read: defaultdict[str, defaultdict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+        self.documents, self.samples = defaultdict[str, list[Any]](list), defaultdict[str, list[Any]](list)
         self.packed_documents, self.packed_samples = Packer(), Packer()
-        self._numbers: dict[tuple[str, tuple[str, int]], int] = {}  # of documents, by task and key
-        self._prompts: list[Any] = []  # the messages of each document
+        self._prompts: dict[tuple[str, tuple[str, int]], tuple[int, Any]] = {}  # by key: document number, messages
 
     def add(self, run: int, task: TaskRun) -> None:
         """Add a run's samples of a task; a document is stored as it is in the first run that has it."""
-        about = self.tasks.setdefault(task.task, _about(task, len(self.runs)))
-        about["limits"][run] = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
-        notes = disputed(task)
+        facts, notes = task.facts, disputed(task)
+        facets = [breakdown.name for breakdown in facts.breakdowns]
+        about = {"facets": facets, "range": facts.range_of_right, "solution": facts.solution, "limits": {}}
+        limits = self.tasks.setdefault(task.task, about)["limits"]
+        limits[run] = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
         for key, place in task.examples.items():
             sample = task.samples[place]
-            document = self._numbers.setdefault((task.task, key), len(self._numbers))
-            if document == len(self._prompts):
+            if (task.task, key) not in self._prompts:
+                self._prompts[task.task, key] = len(self._prompts), sample.messages
                 self._add_document(task, place)
-            own_notes = sorted(notes.get(sample.doc_id, ()))
-            self.samples["document"].append(document)
-            self.samples["run"].append(run)
-            self.samples["length"].append(sum(map(len, sample.responses)))
-            self.samples["certainty"].append(_certainty(sample))
-            self.samples["distrust"].append(_distrust(sample, own_notes))
-            self.samples["signs"].append(_signs(sample, task.facts.marks))
-            for filter_name in sample.answers:
-                self._read(task, sample, filter_name)
-            record = _record(task, sample) | ({"notes": own_notes} if own_notes else {})
-            if sample.messages != self._prompts[document]:
-                record["prompt"] = sample.messages
-            self.packed_samples.add(record)
+            document, prompt = self._prompts[task.task, key]
+            record = _record(task, sample) | {"notes": sorted(notes.get(sample.doc_id, ()))}
+            columns = {
+                "document": document,
+                "run": run,
+                "length": sum(map(len, sample.responses)),
+                "certainty": _certainty(sample),
+                "distrust": _distrust(sample, record["notes"]),
+                "signs": _signs(sample, facts.marks),
+            }
+            _append(self.samples, columns)
+            for name, of_filter in self.read.items():
+                _append(of_filter, _read(task, sample, name))
+            self.packed_samples.add(record if sample.messages == prompt else {**record, "prompt": sample.messages})
 
     def as_json(self) -> Row:
         """Return the index; what filters read is by filter, with None for a sample without the filter."""
-        starts = {"documents": self.packed_documents.starts, "samples": self.packed_samples.starts}
-        filled = {name: _filled(columns, len(self.samples["run"])) for name, columns in self.read.items()}
         return {
             "runs": self.runs,
             "filters": [*self.read],
             "tasks": [{"name": name, **about} for name, about in self.tasks.items()],
             "documents": self.documents,
-            "samples": {**self.samples, "read": filled},
-            "starts": starts,
+            "samples": {**self.samples, "read": self.read},
+            "starts": {"documents": self.packed_documents.starts, "samples": self.packed_samples.starts},
         }
 
     def _add_document(self, task: TaskRun, place: int) -> None:
         sample = task.samples[place]
-        self._prompts.append(sample.messages)
         columns = {
             "task": [*self.tasks].index(task.task),
             "id": sample.doc_id,
@@ -104,38 +103,23 @@ class _Index:
             "doubted": bool(sample.doc.get(KNOWN_ISSUES)),
             "groups": {name: groups[place] for name, groups in task.groups.items() if groups[place] is not None},
         }
-        for name, value in columns.items():
-            self.documents[name].append(value)
+        _append(self.documents, columns)
         self.packed_documents.add({"prompt": sample.messages, "doc": sample.doc})
 
-    def _read(self, task: TaskRun, sample: Sample, filter_name: str) -> None:
-        answers = sample.answers[filter_name]
-        values = {
-            "acc": sample.metrics.get(filter_name, {}).get("acc"),
-            "outcome": outcome_of(sample, filter_name, task.facts.abstention),
-            "answer": None if {*answers} == {UNANSWERED} else _summary(task, answers),
-            "found_by": sample.way_found(filter_name),
-        }
-        columns = _filled(self.read[filter_name], len(self.samples["run"]) - 1, values)
-        for name, value in values.items():
-            columns[name].append(value)
+
+def _append(columns: dict[str, list[Any]], values: Row) -> None:
+    for name, value in values.items():
+        columns[name].append(value)
 
 
-def _filled(columns: dict[str, list[Any]], length: int, names: Iterable[str] = ()) -> dict[str, list[Any]]:
-    """Return columns after extending them to a length with None, for samples that lack the filter."""
-    for name in (*columns, *names):
-        columns[name] += [None] * (length - len(columns[name]))
-    return columns
-
-
-def _about(task: TaskRun, runs: int) -> Row:
-    """Return what the page needs to know of a task; ``limits`` has the maximum number of tokens in each run."""
-    facts = task.facts
+def _read(task: TaskRun, sample: Sample, filter_name: str) -> Row:
+    """Return what a filter read in a sample; the answer is None if there is none in any generation."""
+    answers = sample.answers.get(filter_name, [])
     return {
-        "facets": [breakdown.name for breakdown in facts.breakdowns],
-        "range": facts.range_of_right,
-        "solution": facts.solution,
-        "limits": [None] * runs,
+        "acc": sample.metrics.get(filter_name, {}).get("acc"),
+        "outcome": outcome_of(sample, filter_name, task.facts.abstention),
+        "answer": _summary(task, answers) if {*answers} - {UNANSWERED} else None,
+        "found_by": sample.way_found(filter_name),
     }
 
 
@@ -180,7 +164,7 @@ def _distrust(sample: Sample, notes: Sequence[str]) -> list[str]:
     return [name for name, holds in reasons.items() if holds]
 
 
-def _signs(sample: Sample, marks: dict[str, str]) -> list[str]:
+def _signs(sample: Sample, marks: Mapping[str, str]) -> list[str]:
     """Return what is noticed in a sample; the benchmark's own signs are those of metrics that are not 0."""
     signs = {
         "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),

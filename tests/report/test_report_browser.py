@@ -118,9 +118,7 @@ class Question:
         self.audited = [(runs[place].name, task.task, each.doc_id) in disputed for place, each in self.samples.items()]
         self.shown = [place for place in (a, b) if place in self.samples]
         first = self.samples[min(self.samples)]
-        self.groups = {
-            one.name: group for one in task.facts.breakdowns if (group := one.key(first.doc)) is not None
-        }
+        self.groups = {one.name: group for one in task.facts.breakdowns if (group := one.key(first.doc)) is not None}
 
     def acc(self, sample: Any, rule: str = "") -> float:
         return float(sample.metrics[rule or self.rule]["acc"])
@@ -299,7 +297,7 @@ def test_the_first_line_says_why_the_point_was_lost(name, sides, about, what, re
 
 @each_row("csv_cells")
 def test_a_cell_of_a_csv_is_no_formula_and_comes_back(text, cell, page):
-    back = f"({{ text }}) => [csv([[text, 1]]), linesOfCsv(csv([[text, 1]]))]"
+    back = "({ text }) => [csv([[text, 1]]), linesOfCsv(csv([[text, 1]]))]"
     assert page.evaluate(back, {"text": text}) == [f"{cell},1\r\n", [[text, "1"]]]
 
 

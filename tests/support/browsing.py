@@ -1,7 +1,6 @@
 """The page in a real browser, for tests: opened at a size and in a theme, and watched."""
 
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +18,6 @@ CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.whic
 needs_browser = pytest.mark.skipif(not CHROMIUM, reason="no chromium or google-chrome, nor CHROMIUM set")
 
 DESKTOP, PHONE = (1280, 900), (360, 740)
-
 
 
 @contextmanager
@@ -56,29 +54,9 @@ def opened(browser: Any, address: str, size: tuple[int, int] = DESKTOP, theme: s
     context.close()
 
 
-def shown(page: Any) -> int:
-    """How many samples the list has."""
-    playwright.expect(page.locator("#count")).to_have_text(FINISHED)
-    match = FINISHED.match(page.text_content("#count"))
-    assert match
-    return int(match[1].replace(",", ""))
-
-
-def choose(page: Any, **filters: str) -> None:
-    for name, value in filters.items():
-        page.select_option(f"select[name={name}]", value)
-
-
 def unfold(page: Any) -> None:
     """Open all that is folded in the example shown."""
     page.evaluate("for (const fold of document.querySelectorAll('#detail details')) fold.open = true")
     page.wait_for_function(
         "() => [...document.querySelectorAll('#detail details')].every((e) => e.children.length > 1)"
     )
-
-
-def open_first(page: Any, **filters: str) -> None:
-    """Open the first sample of the list, after choosing filters."""
-    choose(page, **filters)
-    page.locator("#list .row").first.click()
-    page.wait_for_selector("#detail .verdict")

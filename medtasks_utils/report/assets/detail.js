@@ -67,9 +67,7 @@ function optionsNode(options, columns, { target, filter }) {
 }
 
 /** The letter of a compared run. */
-function runSign(letter) {
-  return el("span", { class: `ab ${letter.toLowerCase()}` }, letter);
-}
+const runSign = (letter) => el("span", { class: `ab ${letter.toLowerCase()}` }, letter);
 
 /** Build the line with what each rule read, and in which words. */
 function readNode(record, filter) {

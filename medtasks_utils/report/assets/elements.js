@@ -24,9 +24,7 @@ function el(tag, attributes = {}, ...children) {
   return element;
 }
 
-function button(text, onclick, attributes = {}) {
-  return el("button", { type: "button", onclick, ...attributes }, text);
-}
+const button = (text, onclick, attributes = {}) => el("button", { type: "button", onclick, ...attributes }, text);
 
 const fillers = new WeakMap(); // what creates the content of a folded part
 
@@ -43,18 +41,11 @@ function fillFold(fold) {
   fillers.get(fold)?.();
 }
 
-function grouped(number) {
-  return number.toLocaleString("en-US");
-}
-
-function words(name) {
-  return String(name).replaceAll("_", " ");
-}
+const grouped = (number) => number.toLocaleString("en-US");
+const words = (name) => String(name).replaceAll("_", " ");
 
 /** Capitalise the first letter of a text. */
-function sentence(text) {
-  return text.charAt(0).toUpperCase() + text.slice(1);
-}
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
 
 function asText(value) {
   if (typeof value === "string") return value;
@@ -64,9 +55,7 @@ function asText(value) {
   return JSON.stringify(value, null, 1);
 }
 
-function shortNumber(value) {
-  return Number.isNaN(value) ? "–" : Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 3 : 1);
-}
+const shortNumber = (value) => Number.isNaN(value) ? "–" : Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 3 : 1);
 
 /** Show any JSON value as nested lists. */
 function anything(value) {
@@ -101,9 +90,7 @@ function csvCell(text) {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-function csv(rows) {
-  return rows.map((row) => `${row.map((value) => csvCell(String(value ?? ""))).join(",")}\r\n`).join("");
-}
+const csv = (rows) => rows.map((row) => `${row.map((value) => csvCell(String(value ?? ""))).join(",")}\r\n`).join("");
 
 /** Save texts as a file. */
 function download(name, texts, type = "text/csv") {

@@ -66,31 +66,25 @@ function conversationNodes(transcript, raw) {
 /** Group a reply with its results: one message with all results or, for native calls, one message each. */
 function turnNode(message, answers, raw, count) {
   const text = asText(message.content ?? "");
-  const run = answers.flatMap(({ role, content, calls }) => {
-    if (!Array.isArray(calls) || !calls.length) return [];
-    const results = role === "tool" ? [asText(content ?? "")] : toolResults(asText(content ?? ""), calls.length);
-    return calls.map((call, i) => [call, results[i] ?? ""]);
+  const said = raw ? text : text.replace(/<tool_call>[^]*?(<\/tool_call>|$)/g, "");
+  const calls = answers.flatMap(({ role, content, calls: own }) => {
+    const results = role === "tool" ? [asText(content ?? "")] : toolResults(asText(content ?? ""), own?.length);
+    return (own ?? []).map((call, i) => callNode(call, results[i] ?? "", said));
   });
-  const given = !answers.length && Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  const calls = [...run, ...given.map((call) => [{ name: call?.function?.name, argument: call?.function?.arguments }, "(not run)"])];
-  const said = raw ? text : withoutCalls(text, run.map(([call]) => call));
-  const nodes = [el("p", { class: "role" }, `turn ${count}`)];
-  if (said.trim() || !calls.length) nodes.push(...responseNodes(said, raw));
-  calls.forEach(([call, result]) => nodes.push(callNode(call, result)));
-  for (const { role, content, calls: its } of answers) {
-    if (!Array.isArray(its) || !its.length) nodes.push(el("p", { class: "role" }, role ?? "reply"), ...textNodes(asText(content ?? ""), raw));
-  }
-  return el("div", { class: "turn" }, nodes);
+  const unanswered = answers.length ? [] : (message.tool_calls ?? []).map((call) => callNode({ name: call?.function?.name, argument: call?.function?.arguments }, "(not run)", said));
+  const others = answers.filter(({ calls: own }) => !own?.length).flatMap(({ role, content }) => [el("p", { class: "role" }, role ?? "reply"), ...textNodes(asText(content ?? ""), raw)]);
+  return el("div", { class: "turn" }, el("p", { class: "role" }, `turn ${count}`), said.trim() || !calls.length ? responseNodes(said, raw) : [], calls, unanswered, others);
 }
 
-function callNode(call, result) {
+/** Show a call with its result; its code is not shown again if the reply has it as it was run. */
+function callNode(call, result, said) {
   const title = [call.failed ? "✗ " : "", words(asText(call.name ?? "call")), call.failed ? " – failed" : ""].join("");
   const code = typeof call.argument === "string" ? call.argument : JSON.stringify(call.argument ?? call.arguments ?? {}, null, 1);
   return el(
     "div",
     { class: call.failed ? "call failed" : "call" },
     el("p", { class: "call-name" }, title),
-    codeBlock(code, asText(call.name ?? "")),
+    !said.includes(code.trim()) && codeBlock(code, asText(call.name ?? "")),
     el("pre", { class: "result", tabindex: "0", "aria-label": call.failed ? "error" : "result" }, result.slice(0, FIRST_SHOWN) || "(no output)"),
   );
 }
@@ -102,20 +96,4 @@ function toolResults(text, count) {
     return (end < 0 ? part : part.slice(0, end)).replace(/^\n|\n$/g, "");
   });
   return parts.length === count ? parts : [text];
-}
-
-/** Return the text of a reply without its calls, which are shown separately. */
-function withoutCalls(text, calls) {
-  if (!calls.length) return text;
-  const answered = text.lastIndexOf("</think>") + 1 ? text.lastIndexOf("</think>") + 8 : 0;
-  let rest = text.slice(answered);
-  for (let at = rest.indexOf("<tool_call>"); at >= 0; at = rest.indexOf("<tool_call>")) {
-    const end = rest.indexOf("</tool_call>", at);
-    rest = rest.slice(0, at) + (end < 0 ? "" : rest.slice(end + 12));
-  }
-  const parts = rest.split("```"); // code between fences has odd places
-  const shown = calls.map(({ argument }) => String(argument ?? "").trim()).filter(Boolean);
-  const kept = parts.filter((part, i) => i % 2 === 0 || !shown.some((code) => part.includes(code) || part.includes(JSON.stringify(code).slice(1, -1))));
-  const isJson = kept.length === 1 && kept[0].trim().startsWith("{") && kept[0].trim().endsWith("}");
-  return text.slice(0, answered) + (isJson ? "" : kept.length === parts.length ? rest : kept.join("\n"));
 }

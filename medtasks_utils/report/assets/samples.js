@@ -58,7 +58,7 @@ class SampleBrowser {
       rule.checked = true;
       rule.dispatchEvent(new Event("change", { bubbles: true })); // the whole page follows, and this browser with it
     } else this.apply();
-    if (hash.startsWith(PLACE)) this.comeIntoView();
+    if (hash.startsWith(PLACE) && !this.isInView()) document.getElementById("samples").scrollIntoView();
   }
 
   /** Change the view without a step that the browser's Back would go through. */
@@ -286,15 +286,10 @@ class SampleBrowser {
     window.addEventListener("hashchange", () => this.readAddress());
     document.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("change", ({ target }) => {
-      if (target instanceof HTMLInputElement && target.name === "filter") this.followRule();
+      if (target instanceof HTMLInputElement && target.name === "filter") window.location.hash.startsWith(PLACE) ? this.replace({}) : this.draw();
     });
     this.marks.changed = () => this.drawChoices();
     this.marks.wasRead = () => this.draw();
-  }
-
-  followRule() {
-    if (window.location.hash.startsWith(PLACE)) this.replace({});
-    else this.draw();
   }
 
   key(event) {
@@ -318,7 +313,7 @@ class SampleBrowser {
     const toggles = { r: "raw", d: "diff", p: "prompt" };
     const { detail } = this.place;
     if (key === "j" || key === "k") this.step(key === "j" ? 1 : -1);
-    else if (key === "/") this.goToSearch();
+    else if (key === "/") this.place.facets.setAttribute("open", ""), this.search.focus();
     else if (key === "s") this.replace({ show: "" });
     else if (key === "a" || key === "b") this.replace({ show: this.view.show === key ? "" : key });
     else if (key in toggles) (this.toggles[toggles[key]] = !this.toggles[toggles[key]]), this.drawQuestion();
@@ -328,11 +323,6 @@ class SampleBrowser {
     else if (key === "?") this.place.keys.open = !this.place.keys.open;
     else return false;
     return true;
-  }
-
-  goToSearch() {
-    this.place.facets.setAttribute("open", "");
-    this.search.focus();
   }
 
   /** Open the next listed question that passes.
@@ -357,9 +347,6 @@ class SampleBrowser {
     this.cameFromList = false;
   }
 
-  comeIntoView() {
-    if (!this.isInView()) document.getElementById("samples").scrollIntoView();
-  }
 }
 
 async function startSamples() {

@@ -21,9 +21,7 @@ async function unpack(base64) {
   return new Response(inflating.readable).text();
 }
 
-function packedElements(name) {
-  return [...document.querySelectorAll(`script[data-store="${name}"]`)];
-}
+const packedElements = (name) => [...document.querySelectorAll(`script[data-store="${name}"]`)];
 
 const awaited = new Map(); // what to call with the content of a part that is being loaded
 
@@ -78,65 +76,25 @@ class Store {
   }
 
   async record(number) {
-    let low = 0;
-    let high = this.starts.length - 1;
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.starts[middle] <= number) low = middle;
-      else high = middle - 1;
-    }
-    return (await this.chunk(low))[number - this.starts[low]];
+    const chunk = this.starts.findLastIndex((start) => start <= number);
+    return (await this.chunk(chunk))[number - this.starts[chunk]];
   }
 
-  /** Calls visit(number) for all records with a text in one of their strings, in any case; says after each chunk how
-   *  far it is, and ends when stop() is true. */
+  /** Call visit(number) for all records with a text in one of their strings, in any case; say after each chunk how far it
+   *  is, and end when stop() is true. */
   async search(query, visit, stop, progress) {
     const needle = JSON.stringify(query).slice(1, -1).toLowerCase();
     for (let chunk = 0; chunk < this.starts.length && !stop(); chunk++) {
-      for (const line of linesWith(await this.inLowerCase(chunk), needle)) visit(this.starts[chunk] + line);
+      const text = await this.inLowerCase(chunk);
+      const lines = text.includes(needle) ? text.slice(1, -1).split(",\n") : [];
+      lines.forEach((line, i) => line.includes(needle) && hasText(JSON.parse(line), query) && visit(this.starts[chunk] + i));
       progress((chunk + 1) / this.starts.length);
     }
   }
 }
 
-/** Return the numbers of the lines with a text, encoded as in JSON, in a string that is not the name of a field. */
-function* linesWith(text, needle) {
-  let [line, counted] = [0, 0];
-  for (let at = text.indexOf(needle); at >= 0; ) {
-    if (!isInValue(text, at, needle)) {
-      at = text.indexOf(needle, at + 1);
-      continue;
-    }
-    for (let end = text.indexOf("\n", counted); end >= 0 && end < at; end = text.indexOf("\n", counted)) {
-      counted = end + 1;
-      line++;
-    }
-    yield line;
-    const next = text.indexOf("\n", at);
-    at = next < 0 ? -1 : text.indexOf(needle, next);
-  }
-}
-
-const OUTSIDE = /^[-+\d.,:[\]{}a-u]*$/; // what may stand in JSON outside of strings: numbers, null, true, false, brackets
-
-function isInValue(text, at, needle) {
-  if (isEscaped(text, at)) return false; // the n of a \n
-  let end = text.indexOf('"', at + needle.length);
-  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
-  if (end < 0) return false;
-  if (OUTSIDE.test(needle)) {
-    let quotes = 0;
-    for (let i = text.lastIndexOf("\n", at) + 1; i < at; i++) {
-      if (text[i] === "\\") i++;
-      else if (text[i] === '"') quotes++;
-    }
-    if (quotes % 2 === 0) return false;
-  }
-  return text[end + 1] !== ":";
-}
-
-function isEscaped(text, at) {
-  let slashes = 0;
-  while (text[at - 1 - slashes] === "\\") slashes++;
-  return slashes % 2 === 1;
+/** Return whether a text occurs in a string of a value, names of fields aside. */
+function hasText(value, text) {
+  if (typeof value === "string") return value.includes(text);
+  return typeof value === "object" && value !== null && Object.values(value).some((each) => hasText(each, text));
 }
