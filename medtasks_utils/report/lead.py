@@ -281,7 +281,6 @@ def lead_of_two(a: str, b: str, compared: Sequence[Compared], within: float = 2.
     said = []
     if shown:
         (one_, other), better, worse = ((b, a), up, down) if len(up) >= len(down) else ((a, b), down, up)
-        worse = [(label, difference.turned) for label, difference in worse]
         rest = f", and worse on {_by(worse)}" if worse else ""
         said.append(f"{one_} is better than {other} on {_by(better, '95 % CI ')}{rest}.")
     for found in compared:
@@ -301,10 +300,11 @@ def _not_shown(label: str, difference: Difference, within: float, first: str) ->
 
 
 def _by(differences: Sequence[tuple[str, Difference]], first: str = "") -> str:
-    """Return benchmarks with their differences as in a sentence; a worse run's are without a sign."""
+    """Return benchmarks with the differences of the run that is better there, as in a sentence."""
     labels = joined([label for label, _ in differences])
-    points = joined([one(abs(difference.points)) for _, difference in differences])
-    return f"{labels}, by {points} points ({first}{'; '.join(difference.interval for _, difference in differences)})"
+    points = joined([one(difference.points) for _, difference in differences])
+    intervals = "; ".join(filter(None, (difference.interval for _, difference in differences)))
+    return f"{labels}, by {points} points" + (f" ({first}{intervals})" if intervals else "")
 
 
 def _not_compared(a: str, b: str, found: Compared) -> str:

@@ -10,6 +10,7 @@ from medtasks_utils.compare import MetricDifference, compare_runs
 from medtasks_utils.compare.comparing import Comparison
 from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.compare.difference_plan import plan
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.metrics import Metric
 
@@ -154,7 +155,10 @@ def compared(a: Run, b: Run, filter_name: str) -> tuple[Comparison | None, dict[
     chosen = [(name, name) for name in tasks if name not in refused]
     if not chosen:
         return None, refused
-    result = compare_runs(a, b, tasks=chosen, filter_name=filter_name, force=True)
+    try:
+        result = compare_runs(a, b, tasks=chosen, filter_name=filter_name, force=True)
+    except MedtasksError:  # such as tasks of others, whose scores nobody says how to compare
+        return None, refused | dict.fromkeys(tasks, "they have no score on which runs are compared")
     is_comparable = [not one.metric.is_of_explanations or not reason(one.task, True) for one in result.differences]
     kept = [one for one, keeps in zip(result.differences, is_comparable, strict=True) if keeps]
     return Comparison(a, b, kept, result.pairs, result.warnings), refused

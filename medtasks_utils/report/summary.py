@@ -7,20 +7,6 @@ from medtasks_utils.results import Run, TaskRun
 from .topics import TOLERANCE
 
 
-def partial_runs(runs: Sequence[Run]) -> list[str]:
-    """Return a line for each run that covers only a part of the examples, such as a run with ``--limit``."""
-    sentences = []
-    for run in runs:
-        parts = [
-            f"{task.asked:,} of {task.available:,} of {task.task}"
-            for task in run.tasks.values()
-            if task.asked < task.available
-        ]
-        if parts:
-            sentences.append(f"{run.name}: {', '.join(parts)}")
-    return sentences
-
-
 def problems(runs: Sequence[Run]) -> list[str]:
     """Return warnings: problems in files, runs without scores, and those of :func:`problems_of` for each task."""
     warnings: list[str] = []

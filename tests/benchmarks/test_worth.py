@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import FILE, ROW, Row, corrected_row, sample_rows, table, write_rows
-from page_numbers import Page
+from given import BENCHMARKS, FILE, ROOT, ROW, Row, corrected_row, sample_rows, table, write_rows
 from running import load
-from saved_runs import save_run
+from saved_runs import drawn, save_run
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.facts import Breakdown
@@ -126,17 +125,14 @@ def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tm
     assert (whole.pop("unsure_rate"), part.pop("unsure_rate")) == (None, None), "the classifiers never are"
     assert whole == {"f1": {"value": 0.85, "reader": "answer_text"}, "acc": {"value": 0.9, "reader": "style"}}
     assert part == {"f1": None, "acc": None}
-    page = Page(build_page(read_runs(tmp_path / "whole")))
-    column = page.column("medhallu")
-    reached = {row["label"]: row["reached"] for row in page.blocks("medhallu")["All metrics"]["rows"]}
-    assert [column["reached"], reached["f1"], reached["acc"]] == pytest.approx([90, 85, 90])
-    assert (column["reader"], column["chance"]) == ("style", 50.0)
-    by_style = page.blocks("medhallu")["acc by style"]["rows"]
-    sizes = [(row["label"], row["values"][0][3]) for row in by_style]
-    assert sizes == [("style says the truth", 71), ("style misleads", 9)]
+    page = drawn(build_page(read_runs(tmp_path / "whole")))
+    assert "reached without the question (90.0)" in page and "MedHallu: style." in page
+    (topic,) = topics_of(read_runs(tmp_path / "whole"))
+    sizes = {name: next(iter(by_run.values())).n for name, by_run in topic.by_group("style", STRICT, "acc").items()}
+    assert sizes == {"style says the truth": 71, "style misleads": 9}
     for folders in (["part"], ["whole", "part"]):  # unknown of these rows; not the same rows
-        page = Page(build_page(read_runs([tmp_path / name for name in folders])))
-        assert page.column("medhallu")["reached"] is None
+        page = drawn(build_page(read_runs([tmp_path / name for name in folders])))
+        assert "guessing (50.0)" in page and "reached without the question (" not in page
 
 
 def test_a_group_without_the_question_reaches_the_mean_over_its_tasks(tmp_path, known):

@@ -12,12 +12,13 @@ from medtasks_utils.compare import compare_runs
 from medtasks_utils.compare import comparison_data as compared_data
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FLEXIBLE, STRICT
-from medtasks_utils.report.comparison import _p_value, comparison_data
-from medtasks_utils.report.leaderboard import leaderboard
+from medtasks_utils.report.board import board_of
 from medtasks_utils.report.outcomes import OUTCOMES, outcomes
 from medtasks_utils.report.page import leaderboard_figure
+from medtasks_utils.report.pair import pair_of
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
+from medtasks_utils.report.view import View
 from medtasks_utils.results import Run, Sample, as_run, with_baseline_first
 from medtasks_utils.results.samples import SampleLog
 
@@ -62,23 +63,6 @@ def test_an_interval_without_samples_is_that_of_its_standard_error_or_the_reason
     assert found.unreliable.partition(";")[0] == reason
 
 
-@each_row("best_of_a_column")
-def test_a_column_says_whether_less_is_better(metric, values, said):
-    """So a better run that is not comparable is named."""
-    prompts = ({STRICT: f"medhallu|prompt:{prompt}"} for prompt in "ppq")
-    named = zip("abc", values, prompts, strict=True)
-    runs = [made(name, values={f"{metric},{STRICT}": value}, signature=signature) for name, value, signature in named]
-    board = leaderboard(topics_of(runs), runs, [STRICT])
-    (column,) = board["columns"][STRICT]
-    assert (column.metric, column.ascending) == (metric, metric == "unsure_rate")
-    assert column.chance == (50 if metric == "acc" else None)
-    assert column.reasons == {2: "the prompts differ"} and column.ranks == [None] * 3
-    assert f"c is not comparable in MedHallu{said}: the prompts differ." in board["sentences"][STRICT]
-    best_first = sorted(zip(values, "abc", strict=True), key=lambda pair: pair[0], reverse=not column.ascending)
-    rows = leaderboard_figure(runs, ".md").splitlines()[2:5]
-    assert [row[2] for row in rows] == [name for _, name in best_first]
-
-
 def test_a_run_without_scores_is_left_out_and_said():
     with pytest.raises(MedtasksError, match="cannot draw the figure: no run has a score"):
         leaderboard_figure([run := made("a", values={"bypass,none": 999})])
@@ -86,40 +70,36 @@ def test_a_run_without_scores_is_left_out_and_said():
 
 
 @each_row("who_leads")
-def test_who_leads_who_shares_the_first_place_and_where_there_are_too_few_examples(case, metric, n, models, said):
-    """A run leads if no other may have its rank; a model is right in so many examples of a benchmark."""
+def test_who_is_best_and_which_runs_are_not_told_apart(case, metric, n, models, said):
+    """From runs to the lead; a model is right in so many examples of a benchmark, null: it has no samples."""
     runs = [
         made(name, values={f"{metric},{STRICT}": 0.5}, benchmark=benchmark)
         if right is None
         else made(name, [scored(i, {metric: [float(i < right)]}) for i in range(n)], benchmark)
         for name, right, benchmark in models
     ]
-    assert leaderboard(topics_of(runs), runs, [STRICT])["sentences"][STRICT] == said, case
+    board = board_of(topics_of(runs), [run.name for run in runs], STRICT)
+    assert View(STRICT, board, {run.name: run for run in runs}).lead == said, case
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.lists(st.tuples(*[st.integers(5, 40)] * len(BENCHMARKS)), min_size=2, max_size=4), st.data())
-def test_a_pair_has_the_same_p_values_in_the_page_in_compare_and_in_json_whatever_else_is_shown(models, data):
+@given(st.tuples(*[st.tuples(*[st.integers(5, 40)] * len(BENCHMARKS))] * 2), st.sampled_from((1, 4)))
+def test_a_pair_has_the_same_p_values_in_the_page_in_compare_and_in_json(models, repeats):
     """The corrected ones are Holm's over the benchmarks, by one metric each; models are right in so many examples."""
-    runs = [joined(str(place), model, data.draw(st.sampled_from((1, 4)))) for place, model in enumerate(models)]
-    pair = data.draw(st.sampled_from(comparison_data(runs, [STRICT])))
-    on_page = {(line["task"], line["metric"]): line["cells"][-3:-1] for line in pair["lines"]}
-    a, b = (runs[place] for place in pair["runs"])
+    a, b = (joined(str(place), model, repeats) for place, model in enumerate(models))
+    pair = pair_of(a, b, board_of(topics_of([a, b]), ["0", "1"], STRICT), STRICT)
     whole = {
         (line["task"], line["metric"]): (line["p"], line["p_adjusted"])
         for line in compared_data(compare_runs(a, b))["comparisons"]
     }
-    assert on_page == {key: [p and _p_value(p) for p in values] for key, values in whole.items()}
-    task = TASK[data.draw(st.sampled_from(BENCHMARKS))]
-    (alone,) = compare_runs(a, b, tasks=[(task, task)], metrics=["acc"]).differences
-    assert (alone.contrast.p, alone.p_adjusted) == whole[task, "acc"]
+    on_page = {row.column.topic.name: row.line.p for row in pair.rows if row.line}
+    assert on_page == {task: p for (task, metric), (_, p) in whole.items() if metric == "acc"}
+    (alone,) = compare_runs(a, b, tasks=[(TASK["medhallu"],) * 2], metrics=["acc"]).differences
+    assert (alone.contrast.p, alone.p_adjusted) == whole[TASK["medhallu"], "acc"]
     family = sorted(p for p, p_adjusted in whole.values() if p_adjusted is not None)
     assert len(family) == len(BENCHMARKS) == len(whole) - 1, "F1 of MedHallu has its own p alone"
     least = min(p_adjusted for _, p_adjusted in whole.values() if p_adjusted is not None)
     assert least == pytest.approx(min(1.0, len(family) * family[0]))
-    for column in leaderboard(topics_of([a, b]), [a, b], [STRICT])["columns"][STRICT]:
-        of_a, of_b = (rank and rank[2] for rank in column.ranks)
-        assert (of_a == of_b) == (whole[column.topic, "acc"][0] >= 0.05), "two runs are ranked by their own p"
 
 
 def joined(name: str, right: tuple[int, ...], repeats: int = 1) -> Run:

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 from given import each_row
 from page_numbers import Page
+from saved_runs import drawn
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.report.comparison import comparison_data
+from medtasks_utils.report.pair import compared
 from medtasks_utils.report.page import build_page
 from medtasks_utils.results import read_runs
 
@@ -42,9 +43,9 @@ def test_results_are_compared_if_they_measure_the_same(field, now, config, promp
 def test_a_task_without_samples_keeps_no_other_from_being_compared(runs):
     a, b = runs
     b = replace(b, tasks={**b.tasks, "medhallu": replace(b.tasks["medhallu"], samples_path=None)})
-    (paired,) = comparison_data([a, b], ["strict-match"])
-    assert paired["refused"] == dict.fromkeys(("medhallu", "overall"), "no samples in one of the runs")
-    assert {line["task"] for line in paired["lines"]} >= {"medexqa", "medmcqa_openmed"}
+    comparison, refused = compared(a, b, "strict-match")
+    assert refused == dict.fromkeys(("medhallu", "overall"), "no samples in one of the runs")
+    assert comparison and {line.task for line in comparison.differences} >= {"medexqa", "medmcqa_openmed"}
 
 
 # ---- one file, and data is data
@@ -84,7 +85,6 @@ def test_names_from_data_are_text(runs):
     assert tags.count("script") == 2 and "img" not in tags
     assert "\x00" not in page.source and "\u202e" not in page.source
     assert any("‹U+202E›‹U+0000›" in text for text in page.text)
-    assert page.numbers["runs"][0] == evil, "scripts write it as text nodes"
 
 
 # ---- the command
@@ -95,8 +95,5 @@ def test_the_command(tmp_path, capsys):
     command = ["report", str(SMALL), "-o", str(output)]
     assert main([*command, "--baseline", "second", "--figure", str(figure)]) == 0
     assert capsys.readouterr().out == f"{output}: 3 runs\n"
-    assert Page(output.read_text()).numbers["runs"][0] == "second"
+    assert "Difference from second, in points" in " ".join(drawn(output.read_text()).split())
     assert figure.read_text().startswith("| Model |")
-    for flags in ("--compare second first", "--compare first --baseline second"):
-        assert main([*command, *flags.split()]) == 0
-        assert Page(output.read_text()).numbers["runs"][:2] == ["second", "first"]

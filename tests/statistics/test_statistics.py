@@ -15,10 +15,10 @@ from sklearn.metrics import f1_score
 
 from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.harness.aggregates import UNDEFINED, ExampleScore, HarnessAggregation, without_nan
-from medtasks_utils.report.ranking import groups_of, ranking
 from medtasks_utils.results.samples import _score
 from medtasks_utils.statistics import aggregation
 from medtasks_utils.statistics.aggregation import F1, MACRO, MACRO_F1, MEAN, TOTAL, OverStrata
+from medtasks_utils.statistics.best_set import best_set
 from medtasks_utils.statistics.intervals import (
     Estimate,
     confidence_interval,
@@ -345,7 +345,7 @@ def test_too_few_are_not_tested():
     for n in (9, 10):
         run, other = scores("1 0 " * 5)[:n], scores("0 1 " * 5)[:n]
         assert (compared(run, other, ACC).interval is None) == (n == 9)
-        assert len(ranking("ab", [contrast(run, other, ACC)])) == 2 * (n == 10)
+        assert (best_set([[MEAN.ratio(run), MEAN.ratio(other)]]) is None) == (n == 9)
     assert contrast(scores("-"), scores("1"), ACC) is None
 
 
@@ -360,36 +360,26 @@ def test_holm_is_statsmodels(p_values):
     assert holm(p_values) == approx(multipletests(p_values, method="holm")[1])
 
 
-def test_ranks_and_groups():
+def test_the_set_of_the_best_has_all_that_are_not_shown_to_be_worse():
     rng = np.random.default_rng(1)
     base = rng.random(2000)
-    shares = {"low": 0.3, "a": 0.7, "b": 0.701, "paired": 0.72}  # sure only since all that it gains is gained
-    runs = {name: scores((base < share) * 1.0) for name, share in shares.items()}
-    found = ranking(list(runs), [*itertools.starmap(accuracies, itertools.combinations(runs.values(), 2))])
-    told = [f"{rank.run} {rank.best}-{rank.worst} {rank.groups}" for rank in found]
-    assert told == ["paired 1-1 a", "b 2-3 b", "a 2-3 b", "low 4-4 c"]
-    assert ranking(["x"], []) == []
-    perfect = scores("1 " * 20)
-    for wrong, best in ((5, [1, 1]), (6, [1, 2])):  # McNemar's p is .0625 and .031
-        other = scores("0 " * wrong + "1 " * (20 - wrong))
-        assert [rank.best for rank in ranking("ab", [accuracies(perfect, other)])] == best
-    three = [accuracies(perfect, other), accuracies(perfect, other), accuracies(other, other)]
-    assert [rank.best for rank in ranking("abc", three)] == [1, 1, 1], "of three comparisons, p is three times .031"
+    shares = (0.3, 0.7, 0.701, 0.72)  # the last is sure only since all that it gains is gained
+    runs = [MEAN.ratio(scores((base < share) * 1.0)) for share in shares]
+    assert best_set([runs]) == [False, False, False, True]
+    assert best_set([runs], ascending=True) == [True, False, False, False]
+    assert best_set([runs[:3]]) == [False, True, True] == best_set([runs[:3]] * 2)
+    assert best_set([[runs[0]] * 3]) == [True] * 3
 
 
-def accuracies(first: MetricScores, second: MetricScores) -> Contrast | None:
-    return contrast(first, second, ACC)
-
-
-@given(st.integers(2, 6), st.data())
-def test_groups_are_the_maximal_sets_without_a_sure_difference(n, data):
-    differ = np.zeros((n, n), dtype=bool)
-    both = [*itertools.combinations(range(n), 2)]
-    for i, j in both:
-        differ[i, j] = differ[j, i] = data.draw(st.booleans())
-    letters = groups_of(differ, range(n))
-    for i, j in both:
-        assert bool(set(letters[i]) & set(letters[j])) != differ[i, j]
+@pytest.mark.parametrize(("n", "k", "tied"), [(100, 12, 1), (100, 12, 4), (20, 6, 3)])
+def test_the_best_is_in_the_set_of_the_best_in_95_of_100(n, k, tied):
+    rng, left_out = np.random.default_rng(n + tied), 0
+    for _ in range(100):
+        ability = np.r_[np.full(tied, 1.8), rng.uniform(-0.5, 1.7, k - tied)]
+        chance = 1 / (1 + np.exp(-ability[:, None] - rng.normal(0, 1.5, n)))
+        runs = [MEAN.ratio(scores(own * 1.0)) for own in rng.random(chance.shape) < chance]
+        left_out += not (best_set([runs]) or [True])[0]
+    assert left_out <= 5
 
 
 # ---- plans

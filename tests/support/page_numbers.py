@@ -6,7 +6,6 @@ import zlib
 from typing import Any
 
 import lxml.html
-from saved_runs import drawn
 
 
 def unpacked(chunk: str) -> Any:
@@ -22,14 +21,13 @@ class Page:
         root = lxml.html.document_fromstring(source.encode(), lxml.html.HTMLParser(encoding="utf-8"))
         self.elements = [(str(each.tag), dict(each.attrib)) for each in root.iter() if isinstance(each.tag, str)]
         self.text = [text.strip() for text in root.itertext() if text.strip()]
-        self.numbers = json.loads(drawn(source))
+        views = root.xpath("//*[@id='result']//div[@class='view']")
+        self.leads = {view.get("data-filter"): [*view.xpath("./h1")[0].itertext()] for view in views}
+        self.chips = {view.get("data-filter"): [*map(_text, view.xpath(".//ul[@class='flags']/li"))] for view in views}
+        tables = root.xpath("//div[@class='view']//table")
+        self.rows = [[[*map(_text, row)] for row in table.iter("tr")] for table in tables]
 
-    def blocks(self, topic: str, filter_name: str = "strict-match") -> dict[str, dict[str, Any]]:
-        """Return the figures and tables of a topic by their titles."""
-        (blocks,) = (each["blocks"] for each in self.numbers["topics"] if each["id"] == f"unit-{topic}")
-        return {block["title"]: block for block in blocks if block["filter"] in ("", filter_name)}
 
-    def column(self, topic: str, filter_name: str = "strict-match") -> Any:
-        """Return a column of the leaderboard."""
-        (column,) = (each for each in self.numbers["board"]["columns"][filter_name] if each["topic"] == topic)
-        return column
+def _text(element: Any) -> str:
+    """The text of an element, in one line."""
+    return " ".join(" ".join(element.itertext()).split())
