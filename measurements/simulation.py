@@ -353,9 +353,12 @@ def family_nulls() -> Iterator[Rejection]:
     for n, accuracy in ((20, 0.95), (60, 0.98), (131, 0.98), (300, 0.98)):
 
         def draw_uneven(rng: Rng, m: tuple[int, float] = (n, accuracy)) -> bool:
-            return misses_the_best([plain(rng.random((m[0], k)) < m[1]) for k in (1, 1, 1, 8)], Metric("acc"))
+            runs = [plain(rng.random((m[0], k)) < m[1]) for k in (1, 1, 1, 8)]
+            return misses_the_best(runs, Metric("acc"))
 
-        yield Rejection(f"the best left out, repeats 1, 1, 1, 8; accuracy of {accuracy:.0%}, {n} examples", n, draw_uneven)
+        yield Rejection(
+            f"the best left out, repeats 1, 1, 1, 8; accuracy of {accuracy:.0%}, {n} examples", n, draw_uneven
+        )
 
 
 def planned_cells() -> Iterator[Rejection]:

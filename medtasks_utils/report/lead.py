@@ -45,6 +45,7 @@ class Standing:
         best: those that may be the best; None if there are too few questions to tell.
         ahead: how far the first is ahead of the second.
         has_samples: False if no run has samples.
+        is_of_right: True if values are shares of right answers.
         floor: the score of a classifier that never sees the question; None if it is unknown.
         highest: the ends of the interval of the highest value.
         benchmarks: the number of benchmarks in a mean; 0 for one benchmark.
@@ -57,6 +58,7 @@ class Standing:
     best: Sequence[str] | None = None
     ahead: Difference | None = None
     has_samples: bool = True
+    is_of_right: bool = True
     floor: float | None = None
     highest: tuple[float, float] | None = None
     benchmarks: int = 0
@@ -121,7 +123,7 @@ def _best(named: Sequence[str], standings: Sequence[Standing], is_first: bool) -
         return f"{start}."
     if len(standings) > 1:
         return f"{start}, {joined([one(difference.points) for difference in known])} points ahead of the next."
-    value = f": {_values(run, standings)} right" if is_first else ""
+    value = f": {_values(run, standings)} right" if is_first and standings[0].is_of_right else ""
     interval = f" ({'95 % CI ' * is_first}{known[0].interval})" if known[0].interval else ""
     return f"{start}{value}, {one(known[0].points)} points ahead of {standings[0].ranked[1]}{interval}."
 

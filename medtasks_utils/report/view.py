@@ -74,7 +74,8 @@ class View:
         ranked = column.ranked
         ahead = None
         if column.best is not None and len(column.best) == 1:
-            found, _ = difference_in(column, ranked[1], ranked[0])
+            a, b = ranked[1::-1] if column.metric.higher_is_better else ranked[:2]
+            found, _ = difference_in(column, a, b)
             ahead = found and Difference(*found[:3])
         top = column.scores[(ranked or shown)[0]] if shown else None
         floor = column.floor.value if column.floor and column.floor.is_reached else None
@@ -88,6 +89,7 @@ class View:
             best=column.best,
             ahead=ahead,
             has_samples=any(run in column.topic.rankable for run in shown),
+            is_of_right=column.metric.name.endswith("acc"),
             floor=floor,
             highest=None if top is None or top.low is None or top.high is None else (top.low, top.high),
         )

@@ -132,7 +132,7 @@ def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tm
     assert sizes == {"style says the truth": 71, "style misleads": 9}
     for folders in (["part"], ["whole", "part"]):  # unknown of these rows; not the same rows
         page = drawn(build_page(read_runs([tmp_path / name for name in folders])))
-        assert "guessing (50.0)" in page and "reached without the question (" not in page
+        assert ("guessing (50.0)" in page) == (folders == ["part"]) and "reached without the question (" not in page
 
 
 def test_a_group_without_the_question_reaches_the_mean_over_its_tasks(tmp_path, known):

@@ -8,7 +8,9 @@ from medtasks_utils.report.board import Score
 from medtasks_utils.report.cautions import Part, Shares, cautions, suspect_parts
 from medtasks_utils.report.lead import Compared, Difference, Result, Standing, lead, lead_of_one, lead_of_two
 
-FORBIDDEN = re.compile(r"leads? clearly|share the first place|significant|\bequal|outperform|provisional", re.IGNORECASE)
+FORBIDDEN = re.compile(
+    r"leads? clearly|share the first place|significant|\bequal|outperform|provisional", re.IGNORECASE
+)
 
 
 def standing(label, questions, values, best=None, **more) -> Standing:
@@ -39,7 +41,7 @@ def test_the_lead_of_two_runs(case, compared, said):
 @each_row("cautions")
 def test_cautions_come_worst_first(case, shares, parts, unranked, said):
     judged = [
-        Part(**{**each, "scores": [Score(*score, each["n"]) for score in each["scores"]]}, chance=25, href="#p")
+        Part(**{**each, "scores": [Score(*ends, each["n"]) for ends in each["scores"]]}, chance=25, href="#p")
         for each in parts
     ]
     links = dict.fromkeys(("cut", "none", "form", "doubted", "audit"), "#s")

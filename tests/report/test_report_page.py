@@ -14,8 +14,8 @@ from saved_runs import drawn
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.compare.pairing import comparability
-from medtasks_utils.report.pair import compared
 from medtasks_utils.report.page import build_page
+from medtasks_utils.report.pair import compared
 from medtasks_utils.results import read_runs
 
 SMALL = Path(__file__).with_name("small")

@@ -1,6 +1,5 @@
 """The one statistic against libraries, closed forms and simulation, and what is made of it: intervals, tests, plans."""
 
-import itertools
 import json
 import math
 from typing import Any
