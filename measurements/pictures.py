@@ -43,10 +43,11 @@ class Picture(NamedTuple):
 
 
 PICTURES = (
-    Picture("report", FOUR, 1280, 1150),
-    Picture("report_one", FOUR[:1], 1280, 760),
-    Picture("report_twelve", (), 1280, 760),
-    Picture("report_phone", FOUR, 390, 1100),
+    Picture("report", FOUR, 1280, 760),
+    Picture("report_one", FOUR[:1], 1280, 560),
+    Picture("report_two", FOUR[:2], 1280, 900),
+    Picture("report_twelve", (), 1280, 860),
+    Picture("report_phone", FOUR, 390, 844),
 )
 
 

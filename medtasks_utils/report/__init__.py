@@ -1,9 +1,10 @@
 """Build one page from one or more runs: ``medtasks report``.
 
 Data flows one way: runs (:mod:`medtasks_utils.results`) → topics, which are tasks or groups of tasks with all their
-values (:mod:`.topics`) → figures and tables as data (:mod:`.leaderboard`, :mod:`.sections`, :mod:`.comparison`,
-:mod:`.about`) → the page (:mod:`.page`), whose scripts draw them. Samples are packed (:mod:`.packed_samples`), and
-unpacked in the browser (``assets/*.js``).
+values (:mod:`.topics`) → scores by run and benchmark (:mod:`.board`), differences (:mod:`.pair`) and parts
+(:mod:`.where`) → sentences about them (:mod:`.lead`, :mod:`.cautions`) → all that is shown under a filter (:mod:`.view`)
+→ the page (:mod:`.page`), drawn by templates (:mod:`.rendering`, ``assets/*.html``) as HTML and SVG without scripts.
+Samples are packed (:mod:`.packed_samples`), and unpacked in the browser (``assets/*.js``).
 
 What another order of choices changes is in :mod:`.orders` and ``assets/order.html``. The table at the end of
 ``medtasks eval`` is in :mod:`.score_table`, and the files of ``medtasks publish`` are in :mod:`.eval_results` and

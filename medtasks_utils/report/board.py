@@ -61,6 +61,7 @@ class Ranking:
         scores: by run, its value; without runs that have none.
         ranked: the runs that can be compared with each other, the best first.
         best: those of them that may be the best; None if there are too few examples to tell.
+        also: by name, further headline metrics with their scores by run.
     """
 
     label: str
@@ -68,6 +69,7 @@ class Ranking:
     scores: dict[str, Score]
     ranked: list[str] = field(default_factory=list)
     best: list[str] | None = None
+    also: dict[str, dict[str, Score]] = field(default_factory=dict)
 
     def star(self, run: str) -> str:
         """Return the mark of a run that is the best (★), or may be so (☆); else an empty string."""
@@ -95,7 +97,6 @@ class Column(Ranking):
         reasons: by run that is not ranked, the reason.
         outcomes: by run with samples, the number of examples by how they ended (:data:`ENDED`).
         cut: by run, the percentage of replies that were cut off, if it is known.
-        also: by name, further headline metrics with their scores by run.
         floor: what is reached without the question; None if it is not known.
     """
 
@@ -104,7 +105,6 @@ class Column(Ranking):
     reasons: dict[str, str]
     outcomes: dict[str, dict[str, float]]
     cut: dict[str, float]
-    also: dict[str, dict[str, Score]]
     floor: Floor | None
 
     @property
