@@ -113,6 +113,7 @@ class Question:
         self.samples = {place: sample for place, sample in enumerate(found) if sample}
         self.doc = next(iter(self.samples.values()))
         a, b, focus = compared
+        self.is_paired = b is not None
         self.own, self.pair = self.samples.get(focus), [self.samples.get(place) for place in (a, b)]
         disputed = {("second", "medhallu", place) for place in (1, 3, 5)}
         self.audited = [(runs[place].name, task.task, each.doc_id) in disputed for place, each in self.samples.items()]
@@ -153,6 +154,19 @@ class Question:
             "cut at the token limit": "length" in sample.ended,
         }
         return {name for name, holds in signs.items() if holds}
+
+    def verdict(self, sample: Any) -> str:
+        right = self.acc(sample) if sample else None
+        lost = "none" if sample and self.outcome(sample) in ("none", "cut") else "wrong"
+        return "" if right is None else "right" if right == 1 else "partly" if right else lost
+
+    def about(self) -> str:
+        """The last line of the question in the list: its part, the answers shown, and the right one."""
+        said = [self.answer(sample) or "–" if sample else "not asked" for sample in self.pair]
+        shown = [f"A {said[0]}", f"B {said[1]}"] if self.is_paired else said[:1]
+        right = {**self.task.benchmark.answers}.get(self.doc.target, self.doc.target)
+        group = [group.replace("_", " ") for group in self.groups.values()][:1]
+        return " · ".join([*group, *shown, f"right {right}"])
 
     def values(self) -> dict[str, set[Any]]:
         """The question's values in each facet."""
@@ -261,7 +275,15 @@ def test_a_view_lists_counts_and_saves_what_the_runs_say(name, view, compared, p
     rows = list(csv.DictReader(io.StringIO(saved(page, "#saving >> text=CSV"))))
     lines = [question.line(sample, runs[place]) for question in listed for place, sample in question.samples.items()]
     assert [{name: row[name] for name in line} for row, line in zip(rows, lines, strict=True)] == lines
+    for question in listed[:1]:
+        row = page.locator("#list .it").first
+        boxes = row.locator(".box").evaluate_all("all => all.map((box) => box.className.slice(4))")
+        assert boxes == [question.verdict(question.samples.get(place)) for place in range(4)]
+        assert row.locator(".about").inner_text() == question.about()
     told = page.evaluate(COUNTS)
+    for values in (told[facet] for facet in told if facet not in ("task", "which", "lost", "distrust")):
+        chosen_first = [n for value, n in values.items() if value not in chosen.values()]
+        assert chosen_first == sorted(chosen_first, reverse=True), "the largest first"
     tasks = {question.task.task for question in all_questions}
     parts = {part.name for question in all_questions for part in question.task.facts.breakdowns}
     of_task = {part.name for part in runs[0].tasks[view["task"]].facts.breakdowns} if "task" in view else set()
@@ -376,6 +398,15 @@ def test_a_reply_opens_at_its_end_and_is_data(page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_options_name_who_chose_them(pair, runs):
+    go(pair, task="medmcqa_openmed", which="only_a")
+    options = pair.locator("#detail .opts li").evaluate_all("all => all.map((e) => [e.className, e.lastChild.textContent])")
+    about = pair.locator("#list .it .about").first.inner_text()
+    a, b, right = re.findall(r"A (\S+) · B (\S+) · right (\S+)", about)[0]
+    expected = [["right" * (each == right), "A" * (each == a) + "B" * (each == b)] for each in "ABCD"]
+    assert options == expected
+
+
 def test_keys_go_through_questions_and_views(pair):
     go(pair, task="medmcqa_openmed")
     pair.locator("#samples").scroll_into_view_if_needed()
@@ -400,8 +431,9 @@ def test_keys_go_through_questions_and_views(pair):
     press("r", "?")
     assert pair.locator("#keys[open]").count() == 1
     press("?", "/")
-    pair.keyboard.type("zinc")
-    pair.wait_for_function("() => location.hash.includes('q=zinc')")
+    pair.keyboard.type("the")
+    pair.wait_for_function("() => CSS.highlights.get('found')?.size > 0")
+    assert "q=the" in pair.url
     pair.keyboard.press("Escape")
     assert pair.evaluate("document.activeElement === document.body")
     go(pair, task="medmcqa_openmed", which="only_a", filter=LENIENT)
