@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from page_numbers import unpacked
 
-from medtasks_utils.report.packing import pack
+from medtasks_utils.report.packing import Packer
 from medtasks_utils.report.text import as_tex, visible
 
 BASE64 = set(string.ascii_letters + string.digits + "+/=")
@@ -24,24 +24,31 @@ JSON = st.recursive(
 )
 
 
+def packed(values: Iterable[Any], chunk: int = 200_000) -> Packer:
+    packer = Packer(chunk)
+    for value in values:
+        packer.add(value)
+    packer.finish()
+    return packer
+
+
 def records(chunks: Iterable[str]) -> list[Any]:
     return [record for chunk in chunks for record in unpacked(chunk)]
 
 
 @given(st.lists(JSON, max_size=12), st.integers(1, 300))
 def test_records_come_back_as_they_were(values, chunk):
-    packed_ones, starts = pack(values, chunk)
-    chunks = list(packed_ones)
-    assert records(chunks) == values
-    for start, packed in zip(starts, chunks, strict=True):
-        assert set(packed) <= BASE64
-        here = unpacked(packed)
+    packer = packed(values, chunk)
+    assert records(packer.chunks) == values
+    for start, packed_one in zip(packer.starts, packer.chunks, strict=True):
+        assert set(packed_one) <= BASE64
+        here = unpacked(packed_one)
         assert here and values[start : start + len(here)] == here
 
 
 def test_numbers_that_are_none_become_null():
     value = {"a": math.nan, "b": [math.inf, 1.5], "c": (-math.inf,)}
-    assert records(pack([value])[0]) == [{"a": None, "b": [None, 1.5], "c": [None]}]
+    assert records(packed([value]).chunks) == [{"a": None, "b": [None, 1.5], "c": [None]}]
 
 
 @given(ANY_TEXT)
