@@ -14,6 +14,7 @@ class Facets {
   constructor(index, marks) {
     this.index = index;
     this.marks = marks;
+    this.followSwitch();
     this.hits = null; // per document, whether the text searched for occurs; null without a search
     const { documents, samples, runs } = index;
     this.sampleOf = runs.map(() => new Map());
@@ -21,17 +22,17 @@ class Facets {
     this.inOrder = [...documents.task.keys()].sort((one, other) => documents.task[one] - documents.task[other] || documents.id[one] - documents.id[other]);
   }
 
-  /** The rule that counts: as switched in the page, or else the first of the runs. */
-  get filter() {
+  /** Take over the rule that counts: as switched in the page, or else the first of the runs. */
+  followSwitch() {
     const chosen = document.querySelector('[name="filter"]:checked')?.value;
-    return this.index.filters.includes(chosen) ? chosen : this.index.filters[0];
+    this.filter = this.index.filters.includes(chosen) ? chosen : this.index.filters[0];
   }
 
   /** What a rule made of a sample; without a rule, the one that counts, or the first that its task has. */
   read(name, sample, filter) {
     const { read } = this.index.samples;
-    const used = filter ?? [this.filter, ...this.index.filters].find((each) => read[each].acc[sample] !== null);
-    return read[used]?.[name][sample] ?? null;
+    const own = read[this.filter].acc[sample] === null ? this.index.filters.find((each) => read[each].acc[sample] !== null) : this.filter;
+    return read[filter ?? own]?.[name][sample] ?? null;
   }
 
   /** The answer that is shown of a sample: where the rule reads none, what the lenient one reads. */

@@ -286,7 +286,10 @@ class SampleBrowser {
     window.addEventListener("hashchange", () => this.readAddress());
     document.addEventListener("keydown", (event) => this.key(event));
     document.addEventListener("change", ({ target }) => {
-      if (target instanceof HTMLInputElement && target.name === "filter") window.location.hash.startsWith(PLACE) ? this.replace({}) : this.draw();
+      if (!(target instanceof HTMLInputElement && target.name === "filter")) return;
+      this.facets.followSwitch();
+      if (window.location.hash.startsWith(PLACE)) this.replace({});
+      else this.draw();
     });
     this.marks.changed = () => this.drawChoices();
     this.marks.wasRead = () => this.draw();
