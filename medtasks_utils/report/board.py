@@ -154,7 +154,7 @@ class Column(Ranking):
     def lost(self, run: str, *kinds: str) -> float:
         """Return the percentage of a run's examples that ended in one of these ways."""
         counts = self.outcomes.get(run, {})
-        return 100 * sum(map(counts.get, kinds)) / (sum(counts.values()) or 1)  # type: ignore[arg-type]
+        return 100 * sum(counts.get(kind, 0.0) for kind in kinds) / (sum(counts.values()) or 1)
 
 
 @dataclass

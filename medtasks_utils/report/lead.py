@@ -215,6 +215,7 @@ class Result:
     Attributes:
         lost: by kind (``cut``, ``none``, ``form``), the percentage of its examples.
         rise: by kind, the value that the run would have.
+        what: what the value is of.
     """
 
     label: str
@@ -224,6 +225,7 @@ class Result:
     lost: dict[str, float]
     rise: dict[str, float]
     floor: float | None = None
+    what: str = "% right"
 
 
 def lead_of_one(run: str, results: Sequence[Result]) -> list[str]:
@@ -252,7 +254,7 @@ def _loss(kind: str, lost: float, rise: float) -> str:
 def _right(result: Result) -> str:
     known = result.low is not None and result.high is not None
     interval = f" (95 % CI {ends(result.low or 0.0, result.high or 0.0)})" if known else ""
-    return f"{one(result.value)} % right on {result.label}{interval}"
+    return f"{one(result.value)} {result.what} on {result.label}{interval}"
 
 
 # ---- two runs

@@ -123,8 +123,16 @@ class View:
             rise["form"] = lenient * column.metric.scale
             lost["form"] = rise["form"] - score.value
         floor = column.floor.value if column.floor and column.floor.is_reached else None
+        name = "right" if column.metric.name.endswith("acc") else column.metric.name
         return Result(
-            label=column.label, value=score.value, low=score.low, high=score.high, lost=lost, rise=rise, floor=floor
+            label=column.label,
+            value=score.value,
+            low=score.low,
+            high=score.high,
+            lost=lost,
+            rise=rise,
+            floor=floor,
+            what=f"% {name}" if column.metric.unit == "share" else name,
         )
 
     @cached_property
