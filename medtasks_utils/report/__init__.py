@@ -2,7 +2,7 @@
 
 Data flows one way: runs (:mod:`medtasks_utils.results`) → topics, which are tasks or groups of tasks with all their
 values (:mod:`.topics`) → scores by run and benchmark (:mod:`.board`), differences (:mod:`.pair`) and parts
-(:mod:`.where`) → sentences about them (:mod:`.lead`, :mod:`.cautions`) → all that is shown under a filter (:mod:`.view`)
+(:mod:`.where`) → sentences on them (:mod:`.lead`, :mod:`.cautions`) → all that is shown under a filter (:mod:`.view`)
 → the page (:mod:`.page`), drawn by templates (:mod:`.rendering`, ``assets/*.html``) as HTML and SVG without scripts.
 Samples are packed (:mod:`.packed_samples`), and unpacked in the browser (``assets/*.js``).
 
