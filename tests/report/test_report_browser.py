@@ -400,7 +400,9 @@ def test_a_reply_opens_at_its_end_and_is_data(page):
 
 def test_options_name_who_chose_them(pair, runs):
     go(pair, task="medmcqa_openmed", which="only_a")
-    options = pair.locator("#detail .opts li").evaluate_all("all => all.map((e) => [e.className, e.lastChild.textContent])")
+    options = pair.locator("#detail .opts li").evaluate_all(
+        "all => all.map((e) => [e.className, e.lastChild.textContent])"
+    )
     about = pair.locator("#list .it .about").first.inner_text()
     a, b, right = re.findall(r"A (\S+) · B (\S+) · right (\S+)", about)[0]
     expected = [["right" * (each == right), "A" * (each == a) + "B" * (each == b)] for each in "ABCD"]
