@@ -143,18 +143,10 @@ function differences(columns) {
   return Diff.diffWordsWithSpace(texts[0], texts[1], { timeout: 2000 }) ?? null; // nothing if it takes longer
 }
 
-/** Return the share of words that two texts have in common. */
+/** Return the share of distinct words that two texts have in common. */
 function inCommon(texts) {
-  const [one, other] = texts.map((text) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
-  const left = new Map();
-  for (const word of one) left.set(word, (left.get(word) ?? 0) + 1);
-  let common = 0;
-  for (const word of other) {
-    if (!left.get(word)) continue;
-    left.set(word, left.get(word) - 1);
-    common++;
-  }
-  return (2 * common) / (one.length + other.length || 1);
+  const [one, other] = texts.map((text) => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu)));
+  return (2 * [...one].filter((word) => other.has(word)).length) / (one.size + other.size || 1);
 }
 
 /** Build one side of two compared texts, with marks at the parts that the other side lacks. */
