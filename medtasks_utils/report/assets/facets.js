@@ -59,6 +59,7 @@ class Facets {
     const isPair = length === 2 || (length > 2 && view.which in PAIRED);
     let [a, b] = [number(view.a), number(view.b)];
     const asked = b ?? a ?? (length === 2 ? 1 : 0);
+    if (length === 2 && (a === undefined || b === undefined)) [a, b] = [0, 1]; // one alone says only whose points were lost
     a ??= b === 0 ? 1 % length : 0;
     if (isPair) b ??= a === 0 ? 1 : 0;
     if (b === a) b = undefined;

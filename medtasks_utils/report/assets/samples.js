@@ -130,7 +130,7 @@ class SampleBrowser {
     const first = Math.max(0, Math.floor(list.scrollTop / this.rowHeight) - 4);
     const last = Math.min(this.shown.length, Math.ceil((list.scrollTop + list.clientHeight) / this.rowHeight) + 4);
     const rows = this.shown.slice(first, last).map((document_, i) => this.row(document_, first + i));
-    if (!this.shown.length) rows.push(el("p", { class: "empty" }, this.searching ? "Searching …" : "No question is in this view. ", !this.searching && el("a", { href: `${PLACE}all` }, "Show all questions")));
+    if (!this.shown.length) rows.push(el("p", { class: "empty" }, this.searching ? "Searching …" : "No question is in this view. ", !this.searching && el("a", { href: PLACE }, "Show all questions")));
     this.spacer.replaceChildren(...rows);
   }
 
@@ -141,7 +141,7 @@ class SampleBrowser {
       const sample = this.facets.sampleOf[run].get(document_);
       return `${this.runs.shown.length > 1 ? `${"AB"[i]} ` : ""}${sample === undefined ? "not asked" : (this.facets.answer(sample) ?? "–")}`;
     });
-    const [group] = Object.values(documents.groups[document_]);
+    const group = this.index.tasks[documents.task[document_]].facets.map((name) => documents.groups[document_][name]).find(Boolean);
     const boxes = this.boxed().map((run, i) => (samples[i] === undefined ? el("span", { class: "box" }) : box(this.facets.verdict(samples[i]), runs.length > 1 ? runs[run] : "")));
     const about = [group && words(group), ...answers, `right ${documents.target[document_]}`].filter(Boolean).join(" · ");
     const row = el("a", { class: "it", href: this.address({ open: document_ }), ...(document_ === this.opened && { "aria-current": "true" }) }, el("span", { class: "boxes" }, boxes), el("bdi", { class: "q" }, documents.snippet[document_]), el("bdi", { class: "about" }, about));
@@ -158,11 +158,11 @@ class SampleBrowser {
   async drawQuestion() {
     const { detail } = this.place;
     const document_ = this.opened;
+    const drawing = (this.drawing = {});
+    detail.setAttribute("aria-busy", String(document_ !== null));
     if (document_ === null) return void detail.replaceChildren();
     const { documents, samples, tasks, runs } = this.index;
     const task = tasks[documents.task[document_]];
-    const drawing = (this.drawing = {});
-    detail.setAttribute("aria-busy", "true");
     const compared = this.runs.shown.filter((run) => this.facets.sampleOf[run].has(document_));
     const has = compared.length ? compared : [this.facets.sampleOf.findIndex((of) => of.has(document_))];
     const only = { a: this.runs.a, b: this.runs.b }[this.view.show];
