@@ -114,6 +114,7 @@ def page(**parts: Any) -> str:
     style, script = (
         "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, scripts)
     )
+    script = f'"use strict";\n{script}'
     libraries = _LIBRARIES if len(parts["runs"]) > 1 else _LIBRARIES[:-1]  # one run has nothing to compare
     library = ";\n".join((_ASSETS / "vendor" / name).read_text(encoding="utf-8") for name in libraries)
     library = library.replace("<!--", r"<\!--")  # equivalent in JavaScript, but not a comment in HTML

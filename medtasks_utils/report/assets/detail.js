@@ -1,5 +1,3 @@
-"use strict";
-
 /* The open question: why the point was lost, the question, and the replies side by side. */
 
 const LETTERS = "ABCDEFGHIJ";

@@ -1,5 +1,3 @@
-"use strict";
-
 /* Helpers that create elements. Text from data and models becomes text nodes only, through visible(). */
 
 /** Spell out characters that affect the text around them (controls, direction overrides). */

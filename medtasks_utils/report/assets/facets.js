@@ -1,5 +1,3 @@
-"use strict";
-
 /* Which questions a view has, and how many each facet would leave. A view is the address: texts by name, such as
    {task, a, b, which, lost, distrust, found, sign, q, order, open, show}, and the group of each breakdown. */
 

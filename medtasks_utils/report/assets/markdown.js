@@ -1,5 +1,3 @@
-"use strict";
-
 /* Markdown and LaTeX as models write them, to elements. markdown-it reads the text, and every element is made here from its
    tokens: paragraphs, lists, tables, code and formulas, and nothing else. No link, no image, no HTML. Temml makes MathML. */
 

@@ -1,5 +1,3 @@
-"use strict";
-
 /* What a person makes of replies: kept in the browser by run, task, example and length of the reply, so that any page with
    that reply shows it; saved as CSV, and read from there. */
 

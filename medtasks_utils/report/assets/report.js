@@ -1,5 +1,3 @@
-"use strict";
-
 /* What the page does beyond showing its numbers: sorting by a column, and choosing the run of differences. */
 
 /** Return the number in a cell, as the page writes it; the lowest one where there is none. */

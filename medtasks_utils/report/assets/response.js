@@ -1,5 +1,3 @@
-"use strict";
-
 /* Responses: rendered or raw, with folded reasoning, and transcripts with tools as conversations. */
 
 const FIRST_SHOWN = 20_000; // characters of a long text, until "Show all" is pressed

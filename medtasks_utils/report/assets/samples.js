@@ -1,5 +1,3 @@
-"use strict";
-
 /* The browser of samples: facets, the list with a row a question, and the open question. The address is the view:
    #samples?task=…&which=… (facets.js); links change it, and everything is drawn from it. */
 

@@ -1,5 +1,3 @@
-"use strict";
-
 /* Packed data: base64 of zlib-compressed JSON. The index is one text; a store is chunks, each an array of records with
    one on each line. A chunk stands in a <script type="text/plain" data-store="NAME">, or in a script of the folder beside
    the page, and is unpacked when one of its records is asked for. */

@@ -1,5 +1,3 @@
-"use strict";
-
 /* The line that says why the point was lost: pure functions of what was read. */
 
 /** Say what happened to one reply, after its letter or "It".
