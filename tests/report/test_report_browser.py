@@ -472,10 +472,17 @@ def test_keys_go_through_questions_and_views(pair):
     again.close()
 
 
-def test_differences_are_offered_where_replies_are_alike(pair):
-    go(pair, task="medmcqa_openmed", which="both_right")
+def test_differences_are_offered_where_replies_are_alike(pair, runs):
+    go(pair, task="medcalc_bench", which="only_b")
+    pair.click(".tools >> text=Next")
     pair.click(".tools >> text=Differences")
     pair.wait_for_selector("#detail .difference")
+    number = int(pair.inner_text("#detail .where").split()[-1])
+    by_name = {run.name: run.tasks["medcalc_bench"].samples for run in runs if "medcalc_bench" in run.tasks}
+    replies = [
+        sample.responses[0] for name in ("first", "second") for sample in by_name[name] if sample.doc_id == number
+    ]
+    assert pair.locator("#detail .difference").all_inner_texts() == replies and len({*replies}) == 2
     first, second = (pair.locator("#detail .difference").nth(place) for place in (0, 1))
     assert second.locator("del").count() == first.locator("ins").count() == 0
     pair.click(".tools >> text=Differences")
@@ -541,10 +548,14 @@ def test_on_a_phone_the_question_lies_over_the_list(browser, address):
 
 def test_parts_lie_beside_the_page(browser, runs, tmp_path):
     path = tmp_path / "report.html"
-    path.write_text(build_page(runs[:1], beside=tmp_path / "my files"), encoding="utf-8")
+    path.write_text(
+        build_page([run for run in runs if run.name == "second"], beside=tmp_path / "my files"), encoding="utf-8"
+    )
     page = browser.new_page()
     page.goto(path.as_uri())
     page.wait_for_selector("#samples[data-ready] #detail[aria-busy=false]")
     assert list((tmp_path / "my files").iterdir()) and page.locator("#detail .col").count() == 1
-    assert page.inner_text(".facet [aria-current][data-value=none] > span") != "0", "a loss that could be repaired"
+    assert page.inner_text(".facet [aria-current][data-value=cut] > span") == "5", (
+        "the largest loss that can be repaired"
+    )
     page.close()
