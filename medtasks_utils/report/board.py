@@ -128,7 +128,7 @@ class Column(Ranking):
     def described(self) -> str:
         """The metric in words, with its unit."""
         unit = ", %" if self.metric.unit == "share" else ""
-        name = "accuracy" if self.metric.name in ("acc", "macro_acc") else words(self.metric.name)
+        name = "accuracy" if self.metric.name.endswith("acc") else words(self.metric.name)
         stratum = self.topic.benchmark.data.stratum if self.topic.benchmark else None
         mean = f", mean by {words(stratum)}" if stratum and self.metric.aggregation.within_stratum else ""
         tasks = f", mean of {len(self.topic.tasks)} tasks" if self.topic.is_group else ""

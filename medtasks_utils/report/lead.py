@@ -27,6 +27,10 @@ class Difference(NamedTuple):
         """The ends of the interval as in a sentence; empty without one."""
         return "" if self.low is None or self.high is None else ends(self.low, self.high)
 
+    def is_within(self, within: float) -> bool:
+        """Return True if the whole interval is within so many points of 0."""
+        return self.low is not None and self.high is not None and -within <= self.low and self.high <= within
+
     @property
     def turned(self) -> "Difference":
         """The difference of the other run."""
@@ -287,20 +291,22 @@ def lead_of_two(a: str, b: str, compared: Sequence[Compared], within: float = 2.
         (one_, other), better, worse = ((b, a), up, down) if len(up) >= len(down) else ((a, b), down, up)
         rest = f", and worse on {_by(worse)}" if worse else ""
         said.append(f"{one_} is better than {other} on {_by(better, '95 % CI ')}{rest}.")
-    for found in compared:
-        if found.refused:
-            said.append(_not_compared(a, b, found))
-        elif found.difference and not found.is_shown:
-            said.append(_not_shown(found.label, found.difference, within, "" if said else "95 % CI "))
+    open_ = [(found.label, found.difference) for found in compared if found.difference and not found.is_shown]
+    near = [each for each in open_ if each[1].is_within(within)]
+    first = "95 % CI " * (not said)
+    if unsure := [each for each in open_ if each not in near]:
+        values = [signed(difference.points) + _in_brackets(difference, first) for _, difference in unsure]
+        said.append(f"On {joined([label for label, _ in unsure])} no difference is shown: {joined(values)}.")
+    if near:
+        intervals = joined([difference.interval for _, difference in near])
+        on = joined([label for label, _ in near])
+        said.append(f"On {on} they are within {within:g} points of each other ({first}{intervals}).")
+    said += [_not_compared(a, b, found) for found in compared if found.refused]
     return said[:MOST] or [f"{a} and {b} have no benchmark in common."]
 
 
-def _not_shown(label: str, difference: Difference, within: float, first: str) -> str:
-    """Return the sentence about a benchmark on which no difference is shown."""
-    interval = f" ({first}{difference.interval})" if difference.interval else ""
-    if interval and -within <= (difference.low or 0.0) and (difference.high or 0.0) <= within:
-        return f"On {label} they are within {within:g} points of each other{interval}."
-    return f"On {label} no difference is shown: {signed(difference.points)}{interval}."
+def _in_brackets(difference: Difference, first: str) -> str:
+    return f" ({first}{difference.interval})" if difference.interval else ""
 
 
 def _by(differences: Sequence[tuple[str, Difference]], first: str = "") -> str:

@@ -199,7 +199,7 @@ def _counts(column: Column, a: Run, b: Run) -> tuple[int, int, int]:
 def _parts(board: Board, differences: Sequence[MetricDifference]) -> Iterator[PairParts]:
     """Yield the breakdowns of each benchmark's tasks, and the tasks of its groups."""
     for column in board.columns:
-        whole = {one.task: one.contrast.difference * one.metric.scale for one in differences if one.breakdown is None}
+        whole = {_key(one): one.contrast.difference * one.metric.scale for one in differences}
         by_breakdown: dict[tuple[str, str], list[PairLine]] = defaultdict(list)
         for one in differences:
             if one.breakdown and one.task in column.topic.tasks:
@@ -210,7 +210,8 @@ def _parts(board: Board, differences: Sequence[MetricDifference]) -> Iterator[Pa
             lines.sort(key=lambda line: -line.score.value)
             enough = [line for line in lines if line.n >= FEW]
             few = [line for line in lines if line.n < FEW]
-            yield PairParts(column, task, breakdown, whole.get(task), enough, few)
+            metric = lines[0].metric.name
+            yield PairParts(column, task, breakdown, whole.get((task, metric, None)), enough, few)
 
 
 # ---- one run against others

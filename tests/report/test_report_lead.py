@@ -40,10 +40,10 @@ def test_the_lead_of_two_runs(case, compared, said):
 
 @each_row("cautions")
 def test_cautions_come_worst_first(case, shares, parts, unranked, said):
-    judged = [
-        Part(**{**each, "scores": [Score(*ends, each["n"]) for ends in each["scores"]]}, chance=25, href="#p")
-        for each in parts
-    ]
+    judged = []
+    for each in parts:
+        scores = [Score(value, low, high, each["n"]) for value, low, high in each["scores"]]
+        judged.append(Part(**{**each, "scores": scores}, chance=25, href="#p"))
     links = dict.fromkeys(("cut", "none", "form", "doubted", "audit"), "#s")
     found = cautions([Shares(**each, hrefs=links) for each in shares], suspect_parts(judged), unranked)
     assert [caution.text for caution in found] == said, case
