@@ -20,11 +20,13 @@ from . import rendering
 from .about import abstention_table, replies_table, settings_table, signature_table
 from .audits import audit_table
 from .board import Board, board_of, shown
+from .calibration import calibrations, to_draw
 from .lead import common_beginning
+from .orders import orders_of
 from .packed_samples import pack_samples
 from .pair import PLANNED
 from .summary import problems
-from .text import listed, words
+from .text import words
 from .topics import Topic, topics_of
 from .view import CHIPS, View
 from .where import SHOWN
@@ -66,9 +68,11 @@ def build_page(runs: Sequence[Run], beside: Path | None = None, baseline: str = 
     about += [abstention_table(topics, filters[0]), audit_table(runs)]
     return rendering.page(
         title=f"{len(runs)} runs" if len(runs) > 2 else " against ".join(by_name),
-        kicker=" · ".join([*labels, listed(list(by_name)) if len(runs) == 1 else f"{len(runs)} runs", _today()]),
+        kicker=" · ".join([*labels, runs[0].name if len(runs) == 1 else f"{len(runs)} runs", _today()]),
         begin=begin,
         version=version("medtasks"),
+        calibrations=calibrations(runs),
+        orders=list(orders_of(runs)),
         runs=list(by_name),
         views=views,
         chips=CHIPS,
@@ -153,7 +157,7 @@ def calibration_figure(runs: Sequence[Run]) -> str:
     Raises:
         MedtasksError: if no answer has a confidence.
     """
-    return _environment().get_template("calibration.svg").render(calibrations=to_draw(runs)).strip() + "\n"
+    return rendering.environment().get_template("calibration.svg").render(calibrations=to_draw(runs)).strip() + "\n"
 
 
 def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:

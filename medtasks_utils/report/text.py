@@ -1,7 +1,6 @@
 """Format text for a page, and make text from data and models safe to show there."""
 
 import re
-from collections.abc import Sequence
 
 from medtasks_utils.writing import printable
 
@@ -25,9 +24,3 @@ def as_tex(text: str) -> str:
 def words(name: str) -> str:
     """Convert a name such as ``lab_test`` to words."""
     return name.replace("_", " ")
-
-
-def listed(names: Sequence[str], word: str = "and") -> str:
-    """Join names as in a sentence, such as ``a, b, c and 4 others`` if there are more than four."""
-    shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} others"]
-    return f" {word} ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))

@@ -26,14 +26,6 @@ CHIPS, LINKS = 4, 4
 """The most cautions and links that the first screen shows at once."""
 
 
-_LOST = {
-    "cut": "cut off",
-    "none": "without an answer",
-    "form": "right, but not in the published form",
-    "wrong": "wrong",
-}
-
-
 @dataclass
 class View:
     """The page under one filter.
@@ -194,7 +186,7 @@ class View:
             if any(t.samples_path and not t.signatures for t in run.tasks.values())
         }
         if unsigned:
-            lenient = {task.default_filter for task in tasks} == {FLEXIBLE} and self.filter == FLEXIBLE
+            lenient = self.filter == FLEXIBLE and any(task.default_filter == FLEXIBLE for task in tasks)
             more = ": prompts unknown" + (", answers read leniently" if lenient else "")
             who = "Imported" if len(unsigned) == len(self.runs) else f"{len(unsigned)} runs imported"
             yield Caution(who, more, "#methods", is_mild=True)
@@ -283,20 +275,11 @@ class View:
             found.append(("Where runs differ", f" {of}", "#where"))
         return found[:LINKS]
 
-    @property
-    def losses(self) -> list[tuple[str, str, str, str]]:
-        """What the only run loses, the most first: number, words, address, and the flags that win it back."""
-        (run,) = self.runs
-        found = []
-        for column in self.board.columns:
-            for kind, words in _LOST.items():
-                count = round(column.outcomes.get(run, {}).get(kind, 0))
-                if count:
-                    text = f"of {column.scores[run].n:,} {column.label} replies {words}"
-                    flags = f"--extend --gen_kwargs max_gen_toks={_more_tokens(column)}" if kind == "cut" else ""
-                    found.append((count, text, self.link(column, run, lost=kind), flags))
-        found.sort(key=lambda line: ("wrong" in line[1], -line[0]))
-        return [(f"{count:,}", text, href, flags) for count, text, href, flags in found]
+    def more_tokens(self, column: Column) -> int:
+        """Return twice the largest limit of tokens of a column's runs; 16,384 if it is not known."""
+        tasks = (task for result in column.topic.results.values() for task in result.tasks)
+        limits = (mapping(task.config.get("generation_kwargs")).get("max_gen_toks") for task in tasks)
+        return 2 * max((limit for limit in limits if isinstance(limit, int)), default=8192)
 
 
 def _is_imported(task: TaskRun) -> bool:
@@ -308,13 +291,3 @@ def _temperature(task: TaskRun) -> str | None:
     """Return the temperature of a task's generations; None if it is not known."""
     value = mapping(task.config.get("generation_kwargs")).get("temperature")
     return None if value is None or not task.signatures else f"{value:g}"
-
-
-def _more_tokens(column: Column) -> int:
-    """Return twice the largest limit of tokens of a column's runs; 16,384 if it is not known."""
-    limits = [
-        mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
-        for result in column.topic.results.values()
-        for task in result.tasks
-    ]
-    return 2 * max((limit for limit in limits if isinstance(limit, int)), default=8192)

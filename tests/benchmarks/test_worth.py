@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import BENCHMARKS, FILE, ROOT, ROW, Row, corrected_row, sample_rows, table, write_rows
+from given import FILE, ROW, Row, corrected_row, sample_rows, table, write_rows
 from running import load
 from saved_runs import drawn, save_run
 

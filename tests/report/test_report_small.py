@@ -16,7 +16,7 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.report import eval_results, every_eval_ever
 from medtasks_utils.report.packed_samples import pack_samples
 from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
-from medtasks_utils.report.score_table import lines_of, score_data, score_table
+from medtasks_utils.report.score_table import cautions, lines_of, score_data, score_table
 from medtasks_utils.report.summary import problems
 from medtasks_utils.results.frames import load_runs
 
