@@ -282,8 +282,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.turns.requests_are_built()
         self._early = None
         if run and self.generates and (run.batch or not self.turns):
-            self._early = EarlyReading(self._response, self._read_now, readings_of(self._filters), run.thread)
-            run.stages.readers[self.task_name] = self._early.begin
+            early = self._early = EarlyReading(self._read_now, readings_of(self._filters), run.thread)
+            run.stages.readers[self.task_name] = lambda request, reply: early.begin(
+                self._response(request, reply), request.doc
+            )
 
     def _leave_nothing_to_a_server(self, model: LM) -> None:
         """Replace the generation settings that are None, since a model in this process has no server that sets them."""
@@ -381,8 +383,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.config.metadata.pop(name, None)
         if self.turns:
             self.turns.finish()
-        if self._early:
-            self._early.finish()
         for instance in self.instances:
             # With several processes, lm_eval pads the last request of a process with extra responses.
             instance.resps = [self._response(instance, instance.resps[0])]
