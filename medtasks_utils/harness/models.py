@@ -3,8 +3,6 @@
 import atexit
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError, logger, reason_of
@@ -120,7 +118,7 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
     import torch
 
     arguments, device = config.model_args, str(config.device or _DEFAULT_DEVICE)
-    dtype, file, folder = arguments.get("dtype", "auto"), arguments.get("gguf_file"), str(arguments.get("pretrained"))
+    dtype = arguments.get("dtype", "auto")
     lacks_gpu = config.model in HF and not torch.cuda.is_available()
     for name in _OF_TEMPLATES:
         if name in arguments or name in config.gen_kwargs:
@@ -136,10 +134,6 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
         yield f"there is no device {device}: use one of {', '.join(_DEVICES)}, or omit it"
     if lacks_gpu and arguments.get("parallelize"):
         yield "--model_args: parallelize=True divides a model among GPUs, and torch finds none here: omit it"
-    if file and Path(folder).is_dir() and not Path(folder, file).exists():
-        yield f"--model_args: there is no file gguf_file={file} in {folder}"
-    if file and find_spec("gguf") is None:
-        yield "--model_args: gguf_file needs gguf: pip install gguf"
     if config.model in HF and (lacks_gpu or kind == "cpu") and str(config.batch_size).startswith("auto"):
         logger.warning("--batch_size auto would try batches of 64 for many minutes on this processor: it is 1 instead")
         config.batch_size = "1"

@@ -1,6 +1,5 @@
 """Check the examples that are named, the prompts of a task, and the room for them, before the model runs."""
 
-from collections import defaultdict
 from typing import Any
 
 from medtasks_utils.errors import DataError, UsageError, logger
@@ -26,22 +25,15 @@ def check_samples(task: Any, samples: Any) -> None:
 def check_prompts(task: Any) -> None:
     """Check prompts and the room for them; warn of an unused chat template, and of reasoning that may be cut.
 
-    A remark says if examples that differ have the same prompt, as by a ``doc_to_text`` that ignores them.
-
     Raises:
         DataError: for an empty prompt.
         UsageError: for a maximum length of replies that leaves no room for a prompt.
     """
     name = task.task_name
-    shown: dict[str, set[str]] = defaultdict(set)
     for instance in task.instances:
         text = str(getattr(instance.args[0], "prompt", instance.args[0]))
-        shown[text].add(str([instance.doc.get(field) for field in task.benchmark.data.shown]))
         if not text.strip() or text.endswith('"content": ""}]'):
             raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty; check doc_to_text")
-    alike = sum(len(examples) for examples in shown.values() if len(examples) > 1)
-    if alike:
-        task.remark(f"{alike:,} examples have the prompt of another, though they differ; check doc_to_text")
     if not task.generates and opened_by(text):
         task.remark("the chat template opens reasoning, inside which the letters are compared")
     model = task.model

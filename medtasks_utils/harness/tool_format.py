@@ -1,8 +1,8 @@
 """Decide how tools are called in a run: natively, in fields of the message, or within the text."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.inference.responses import ServerUnavailable
@@ -17,8 +17,34 @@ from .lm_eval_names import LM, LocalChatCompletion
 from .server_model import probe
 
 
-class ToolFormat:
+class ToolFormat(NamedTuple):
     """The form in which the tools of a task are called in a run.
+
+    Attributes:
+        schemas: the JSON schemas of the tools, for servers and chat templates.
+        refusal: the reason why calls are not native; an empty string if they are.
+        most_by_template: maximum number of calls that the model's chat template can write in one reply, at most
+            :data:`~medtasks_utils.tools.calls.MAX_CALLS`; 0 if it cannot write tools and calls, for a server, and if
+            ``tool_format=text`` was set.
+    """
+
+    schemas: list[JsonObject]
+    refusal: str
+    most_by_template: int = 0
+
+    @property
+    def name(self) -> str:
+        """``native`` or ``text``."""
+        return "text" if self.refusal else "native"
+
+    def in_settings(self, settings: JsonObject) -> JsonObject:
+        """Return the settings of a request, with the tools if a server gets them, so that cache keys include them."""
+        by_server = self.name == "native" and not self.most_by_template
+        return {**settings, "tools": self.schemas} if by_server else settings
+
+
+def format_of(model: Any, tools: Mapping[str, Tool], option: str, settings: Settings) -> ToolFormat:
+    """Return the form in which a model calls tools.
 
     Args:
         model: the model of the run; None if it is not known.
@@ -26,92 +52,72 @@ class ToolFormat:
         option: the option ``tool_format``.
         settings: the task's ``generation_kwargs``, for a trial request to the server.
 
-    Attributes:
-        name: ``native`` or ``text``.
-        refusal: the reason why calls are not native; an empty string if they are.
-        most_by_template: maximum number of calls that the model's chat template can write in one reply, at most
-            :data:`~medtasks_utils.tools.calls.MAX_CALLS`; 0 if it cannot write tools and calls, for a server, and if
-            ``option`` is ``text``.
-
     Raises:
         UsageError: for ``native`` if the model does not support tools.
     """
+    schemas = [tool.schema() for tool in tools.values()]
+    refusal, most = "", 0
+    if option == "text":
+        refusal = "tool_format=text was set"
+    elif isinstance(model, LocalChatCompletion):
+        refusal = _refusal_of_server(model, schemas, settings)
+    elif not hasattr(getattr(model, "tokenizer", None), "apply_chat_template"):
+        refusal = "the model does not take tools separately from its prompt"
+    else:
+        apply = ChatTemplate(model, model.apply_chat_template)
+        apply.tools = schemas
+        written = (
+            most
+            for number, most in ((2, MAX_CALLS), (1, 1))
+            if all(_template_writes(model, apply, tools, tool, number) for tool in tools.values())
+        )
+        most = next(written, 0)
+        refusal = "" if most else "the model's chat template does not write tool calls in a form that can be read"
+    if option == "native" and refusal:
+        raise UsageError(f"tool_format=native: {refusal}: omit tool_format, or set tool_format=text")
+    return ToolFormat(schemas, refusal, most)
 
-    def __init__(self, model: LM | None, tools: Mapping[str, Tool], option: str, settings: Settings):
-        self._model: Any = model
-        self._tools = tools
-        self.most_by_template = 0
-        self.refusal = "tool_format=text was set" if option == "text" else self._refusal(settings)
-        if option == "native" and self.refusal:
-            raise UsageError(f"tool_format=native: {self.refusal}: omit tool_format, or set tool_format=text")
-        self.name = "text" if self.refusal else "native"
 
-    @property
-    def schemas(self) -> list[JsonObject]:
-        """The JSON schemas of the tools, for servers and chat templates."""
-        return [tool.schema() for tool in self._tools.values()]
+def _template_writes(model: LM, apply: ChatTemplate, tools: Mapping[str, Tool], tool: Tool, number: int) -> bool:
+    """Return whether the chat template writes the tool, its calls in a readable form, and their results.
 
-    def in_settings(self, settings: JsonObject) -> JsonObject:
-        """Return the settings of a request, with the tools if a server gets them, so that cache keys include them."""
-        by_server = self.name == "native" and not self.most_by_template
-        return {**settings, "tools": self.schemas} if by_server else settings
+    The trial reply has ``number`` calls.
+    """
+    question = {"role": "user", "content": "Hi"}
+    calls = [{"name": tool.name, "arguments": {tool.argument: f'"{index}"\n + 1.5'}} for index in range(number)]
+    parsed = understand(json.dumps(calls), tools, number, 0)
+    trial = Conversation("", [question, parsed.message], calls=parsed.calls)
+    trial.answer([CallResult("2.25", failed=False)] * number, ["2.25"] * number)
+    try:
+        first = str(apply([question], add_generation_prompt=False))
+        text = str(apply(trial.chat))
+    except Exception:  # templates raise all kinds of errors for messages that they do not support
+        return False
+    if tool.name not in first or "2.25" not in text:
+        return False
+    reply = text.removeprefix(first).partition("2.25")[0]
+    if hasattr(model, "tok_decode"):  # some models drop special tokens from replies
+        reply = str(model.tok_decode(model.tok_encode(reply, add_special_tokens=False)))
+    return read_calls(reply, tools)[0] == parsed.calls
 
-    # ---- whether the model supports tools
 
-    def _refusal(self, settings: Settings) -> str:
-        """Return the reason why calls cannot be native; an empty string if they can."""
-        if isinstance(self._model, LocalChatCompletion):
-            return self._refusal_of_server(settings)
-        if not hasattr(getattr(self._model, "tokenizer", None), "apply_chat_template"):
-            return "the model does not take tools separately from its prompt"
-        for number, most in ((2, MAX_CALLS), (1, 1)):
-            if all(self._template_writes(tool, number) for tool in self._tools.values()):
-                self.most_by_template = most
-                return ""
-        return "the model's chat template does not write tool calls in a form that can be read"
+def _refusal_of_server(model: LM, schemas: Sequence[JsonObject], settings: Settings) -> str:
+    """Return the reason why a server does not support tools; an empty string if it does.
 
-    def _template_writes(self, tool: Tool, number: int) -> bool:
-        """Return whether the chat template writes the tool, its calls in a readable form, and their results.
-
-        The trial reply has ``number`` calls.
-        """
-        question = {"role": "user", "content": "Hi"}
-        calls = [{"name": tool.name, "arguments": {tool.argument: f'"{index}"\n + 1.5'}} for index in range(number)]
-        parsed = understand(json.dumps(calls), self._tools, number, 0)
-        trial = Conversation("", [question, parsed.message], calls=parsed.calls)
-        trial.answer([CallResult("2.25", failed=False)] * number, ["2.25"] * number)
-        apply = ChatTemplate(self._model, self._model.apply_chat_template)
-        apply.tools = self.schemas
-        try:
-            first = str(apply([question], add_generation_prompt=False))
-            text = str(apply(trial.chat))
-        except Exception:  # templates raise all kinds of errors for messages that they do not support
-            return False
-        if tool.name not in first or "2.25" not in text:
-            return False
-        reply = text.removeprefix(first).partition("2.25")[0]
-        if hasattr(self._model, "tok_decode"):  # some models drop special tokens from replies
-            reply = str(self._model.tok_decode(self._model.tok_encode(reply, add_special_tokens=False)))
-        return read_calls(reply, self._tools)[0] == parsed.calls
-
-    def _refusal_of_server(self, settings: Settings) -> str:
-        """Return the reason why a server does not support tools; an empty string if it does.
-
-        Some servers accept tools but leave them out of the prompt, which can be seen in the number of prompt tokens.
-        """
-        model = self._model
-        without = probe(model, settings)
-        try:
-            with_tools = probe(model, {**settings, "tools": self.schemas})
-        except MedtasksError as error:
-            if isinstance(error, ServerUnavailable) and "tool" not in error.body.lower():
-                raise  # the error has another reason
-            return str(error)
-        if with_tools is None or without is None:
-            raise ServerUnavailable(
-                f"{model.base_url} was too slow or too busy for a trial request with tools: try again, or set "
-                "tool_format=native or tool_format=text"
-            )
-        tokens_with, tokens_without = (completion.usage.get("prompt") for completion in (with_tools, without))
-        ignored = tokens_with is not None and tokens_with == tokens_without
-        return f"{model.base_url} leaves tools out of the prompt" if ignored else ""
+    Some servers accept tools but leave them out of the prompt, which can be seen in the number of prompt tokens.
+    """
+    without = probe(model, settings)
+    try:
+        with_tools = probe(model, {**settings, "tools": schemas})
+    except MedtasksError as error:
+        if isinstance(error, ServerUnavailable) and "tool" not in error.body.lower():
+            raise  # the error has another reason
+        return str(error)
+    if with_tools is None or without is None:
+        raise ServerUnavailable(
+            f"{model.base_url} was too slow or too busy for a trial request with tools: try again, or set "
+            "tool_format=native or tool_format=text"
+        )
+    tokens_with, tokens_without = (completion.usage.get("prompt") for completion in (with_tools, without))
+    ignored = tokens_with is not None and tokens_with == tokens_without
+    return f"{model.base_url} leaves tools out of the prompt" if ignored else ""

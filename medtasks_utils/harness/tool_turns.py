@@ -23,7 +23,7 @@ from .lm_eval_names import Instance
 from .models import most_in_any_process
 from .reasoning import opened_by, separated
 from .run_model import current_run
-from .tool_format import ToolFormat
+from .tool_format import ToolFormat, format_of
 
 
 class ToolTurns:
@@ -74,7 +74,7 @@ class ToolTurns:
                 f"{' and '.join(map(switch_of, tools_in(task.options.model_dump())))}"
             )
         sandbox = "; ".join(filter(None, [tool.description_of_machine for tool in self._tools.values()]))
-        self._format = ToolFormat(task.model, self._tools, self._format_option, task.config.generation_kwargs)
+        self._format = format_of(task.model, self._tools, self._format_option, task.config.generation_kwargs)
         task.benchmark.options = task.options.model_copy(update={"tool_format": self._format.name})
         task.config.metadata["tool_format"] = self._format.name
         if sandbox:

@@ -21,7 +21,6 @@ FUNCTIONS = """
 def prompt(doc): return "Q: " + doc["question"]
 def first_two(dataset): return dataset.select(range(2))
 def no_row(dataset): return dataset.select([])
-def same(doc): return "Answer!"
 def solved(): return [{"question": "One?", "choices": "A. 1", "answer_letter": "D", "explanation": ""}]
 def lengths(doc, results): return {"length": len(results[0])}
 """
@@ -113,14 +112,6 @@ def test_no_prompt_is_sent_empty(is_chat, tmp_path):
     task = made(tmp_path, "medmcqa", "description: ''\ndoc_to_text: '{% if false %}{% endif %}'")
     with pytest.raises(DataError, match="the prompt of example 0 is empty"):
         task.build_all_requests(apply_chat_template=is_chat, chat_template=lambda messages, **_: json.dumps(messages))
-
-
-@pytest.mark.parametrize("benchmark", BASES)
-def test_a_prompt_that_is_the_same_for_different_examples_is_said(benchmark, tmp_path):
-    task = made(tmp_path, benchmark, "doc_to_text: !function functions.same")
-    task.build_all_requests()
-    said = f"{len(task.eval_docs)} examples have the prompt of another, though they differ; check doc_to_text"
-    assert task.config.metadata["remarks"] == [said]
 
 
 @pytest.mark.parametrize("benchmark", BASES)

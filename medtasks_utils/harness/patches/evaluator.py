@@ -1,6 +1,5 @@
 """Define replacements for functions of lm_eval's evaluator and of its command line."""
 
-import json
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -99,48 +98,33 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
             """Save the results."""
             evaluation = current_evaluation.get()
             finished = evaluation.finish(results)
-            evaluation.path = self._save(_is_json, super().save_results_aggregated, finished, samples)
+            evaluation.path = self._save(super().save_results_aggregated, finished, samples)
 
         def save_results_samples(self, task_name: str, samples: Any) -> None:
             """Save the samples of a task."""
+            self._save(super().save_results_samples, task_name, samples)
 
-            def has_all_lines(path: Path) -> bool:
-                return path.read_bytes().count(b"\n") == len(samples)
-
-            self._save(has_all_lines, super().save_results_samples, task_name, samples)
-
-        def _save(self, is_whole: Callable[[Path], bool], save: Callable[..., None], *content: Any) -> Path | None:
-            """Save a file under a temporary name, and rename and return it if it is complete.
-
-            Of errors, lm_eval only logs that there were some.
-            """
+        def _save(self, save: Callable[..., None], *content: Any) -> Path | None:
+            """Save a file under a temporary name, and rename and return it unless an error was noted meanwhile."""
             output_path, saved = self.output_path, None
             if not output_path:
                 save(*content)
                 return None
             evaluation = current_evaluation.get()
-            folder = evaluation.folder
+            folder, noted, evaluation.unsaved = evaluation.folder, evaluation.unsaved, {}
             try:
                 folder.mkdir(parents=True, exist_ok=True)
                 with TemporaryDirectory(prefix=".unfinished_", dir=folder) as unfinished:
                     name = Path(output_path).name if output_path.endswith(".json") else ""
                     self.output_path = str(Path(unfinished, name))
                     save(*content)
-                    for path in filter(is_whole, Path(unfinished).rglob("*.json*")):
+                    for path in () if evaluation.unsaved else Path(unfinished).rglob("*.json*"):
                         saved = path.replace(folder / path.name)
             except OSError as error:
                 evaluation.note_unsaved(error)
             finally:
                 self.output_path = output_path
+                evaluation.unsaved = noted | evaluation.unsaved
             return saved
 
     return Tracker
-
-
-def _is_json(path: Path) -> bool:
-    """Return whether a file contains valid, complete JSON."""
-    try:
-        json.loads(path.read_bytes())
-    except ValueError:
-        return False
-    return True
