@@ -1,11 +1,14 @@
-"""Make the generations of an example independent, and compute metrics over them."""
+"""Make the generations of an example independent, and put their scores and details together."""
 
 import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from itertools import chain
 from statistics import fmean
 
+from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.errors import UsageError, logger
+from medtasks_utils.inference.replies import IF_ANY, OF_EACH_REPLY
 from medtasks_utils.statistics.metrics import fewer_generations
 from medtasks_utils.writing import JsonObject
 
@@ -120,3 +123,18 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
         **{f"pass@{j}": 1 - math.comb(right.count(False), j) / math.comb(len(right), j) for j in fewer},
         **{f"pass^{j}": math.comb(right.count(True), j) / math.comb(len(right), j) for j in fewer},
     }
+
+
+def details_of(answers: Sequence[Answer]) -> JsonObject:
+    """Return the details of an example's answers for its sample.
+
+    With several answers, each detail is a list. Attributes of replies are always lists; those in ``IF_ANY`` are left
+    out if no reply has them.
+    """
+    details: JsonObject = {}
+    for name in dict.fromkeys(chain.from_iterable(answer.details for answer in answers)):
+        values = [answer.details.get(name) for answer in answers]
+        if name not in IF_ANY or any(values):
+            is_list = len(values) > 1 or name in (*OF_EACH_REPLY, *IF_ANY)
+            details[name] = values if is_list else values[0]
+    return details

@@ -1,10 +1,12 @@
-"""Give lm_eval the examples of a split in the form of a data set."""
+"""Load and check the examples of a split, and give them to lm_eval in the form of a data set."""
 
 from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from medtasks_utils.benchmarks.facts import Example
+from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, Example, LoadReport
+from medtasks_utils.errors import DataError, logger
+from medtasks_utils.writing import counted
 
 
 class Rows(Sequence[Example]):
@@ -24,3 +26,33 @@ class Rows(Sequence[Example]):
     def __getitem__(self, index: Any) -> Any:
         """Return a copy of an example, or of those in a slice, since functions of the user may modify what they get."""
         return deepcopy(self._rows[index])
+
+
+def rows_of(task: Any, split: str) -> Any:
+    """Return the examples of a split of a task; if it is the evaluated one, add remarks on them to the results.
+
+    Raises:
+        DataError: if no rows are left, or if they lack something that the benchmark names.
+    """
+    report = LoadReport()
+    rows = task.benchmark.load(task.files, split, report)
+    for reason, count in report.left_out.items():
+        logger.warning("%s: left out %s: %s", task.task_name, counted(count, "row"), reason)
+    if not rows:
+        raise DataError(f"{task.task_name}: no rows are left in the split {split} ({task.files.name})")
+    task.benchmark.data.check(rows[0])
+    known_issues = task.benchmark.known_issues(rows)
+    if len(known_issues) != len(rows):
+        raise DataError(f"{task.task_name}: known_issues returns {len(known_issues)} lists for {len(rows)} examples")
+    for row, issues in zip(rows, known_issues, strict=True):
+        row[KNOWN_ISSUES] = "; ".join(issues)
+    if split == task.split:
+        for text in report.remarks:
+            task.remark(text)
+        if report.left_out:
+            task.config.metadata["rows_left_out"] = dict(report.left_out)
+    if task.config.process_docs is None and task.fewshot_cfg.process_docs is None:
+        return Rows(rows)
+    from datasets import Dataset  # takes half a second, since it imports pandas and pyarrow
+
+    return Dataset.from_list(rows)  # process_docs may call its methods

@@ -11,21 +11,21 @@ lm_eval calls, in this order::
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer, BatchScorer
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark, order_of
-from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, Example, LoadReport, TaskInfo
+from medtasks_utils.benchmarks.facts import Example, TaskInfo
 from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
 from medtasks_utils.extraction.stated_confidence import ASKED
-from medtasks_utils.inference.replies import IF_ANY, OF_EACH_REPLY, Reply, as_reply
+from medtasks_utils.inference.replies import Reply, as_reply
 from medtasks_utils.inference.reply_checks import failure_of, remarks_on
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.scores import Score, scores_to_log
-from medtasks_utils.writing import JsonObject, Settings, counted, digest
+from medtasks_utils.writing import JsonObject, Settings, digest
 
 from . import generations
 from .aggregates import HarnessAggregation, combined
@@ -40,7 +40,7 @@ from .patches.tasks import ScoresAndDetails, prepare_harness
 from .prompt_checks import check_prompts, check_samples
 from .reasoning import opened_by, separated, separated_of_server
 from .rendering import check_templates, index_or_text, index_or_texts, rendered, rendering
-from .rows import Rows
+from .rows import rows_of
 from .run_model import RunModel, current_run
 from .settings import without_nulls
 from .signing import sign
@@ -144,41 +144,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def download(self, dataset_kwargs: Any = None) -> None:
         """Load and check the rows, and check the templates; lm_eval calls this when it creates the task."""
-        rows = self._data_of(self.split)
+        rows = rows_of(self, self.split)
         if self.config.process_docs is None:
             check_templates(self.benchmark.task, vars(self.config), {**rows[0], "settings": self.options})
         self.dataset = {self.config.test_split or self.config.validation_split: rows}
-
-    def _data_of(self, split: str) -> Any:
-        """Return the examples of a split; if it is the evaluated one, add remarks on them to the results.
-
-        Raises:
-            DataError: if no rows are left, or if they lack something that the benchmark names.
-        """
-        report = LoadReport()
-        rows = self.benchmark.load(self.files, split, report)
-        for reason, count in report.left_out.items():
-            logger.warning("%s: left out %s: %s", self.task_name, counted(count, "row"), reason)
-        if not rows:
-            raise DataError(f"{self.task_name}: no rows are left in the split {split} ({self.files.name})")
-        self.benchmark.data.check(rows[0])
-        known_issues = self.benchmark.known_issues(rows)
-        if len(known_issues) != len(rows):
-            raise DataError(
-                f"{self.task_name}: known_issues returns {len(known_issues)} lists for {len(rows)} examples"
-            )
-        for row, issues in zip(rows, known_issues, strict=True):
-            row[KNOWN_ISSUES] = "; ".join(issues)
-        if split == self.split:
-            for text in report.remarks:
-                self.remark(text)
-            if report.left_out:
-                self.config.metadata["rows_left_out"] = dict(report.left_out)
-        if self.config.process_docs is None and self.fewshot_cfg.process_docs is None:
-            return Rows(rows)
-        from datasets import Dataset  # takes half a second, since it imports pandas and pyarrow
-
-        return Dataset.from_list(rows)  # process_docs may call its methods
 
     @property
     def eval_docs(self) -> Any:
@@ -237,7 +206,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                     f"{self.task_name} has no rows for few-shot examples other than those that are evaluated "
                     f"(fewshot_split: {split}). Omit --num_fewshot"
                 )
-            self.dataset[split] = self._data_of(split)
+            self.dataset[split] = rows_of(self, split)
             samples = super().fewshot_docs()
         rows = list(samples() if callable(samples) else samples)
         if self.config.num_fewshot > len(rows):
@@ -490,7 +459,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
                 return of_harness  # type: ignore[no-any-return]
             confidence = of_choices(self.doc_to_choice(doc), self.doc_to_target(doc), results)
             return self._result(doc, confidence.scores, of_harness, {"confidence": confidence.logged})
-        details = _details(results)
+        details = generations.details_of(results)
         texts = [str.__str__(answer) for answer in results]
         has_other_metrics = self._metric_fn_list or callable(self.config.process_results)
         other_scores = super().process_results(doc, texts) if has_other_metrics else {}
@@ -525,18 +494,3 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         details |= {"cluster": cluster, "stratum": stratum, "scores": scores_to_log(scores)}
         details |= {name: None for name in our_scores if logged_as[name] != name}
         return ScoresAndDetails({**our_scores, **other_scores}, details)
-
-
-def _details(answers: Sequence[Answer]) -> JsonObject:
-    """Return the details of an example's answers for its sample.
-
-    With several answers, each detail is a list. Attributes of replies are always lists; those in ``IF_ANY`` are left
-    out if no reply has them.
-    """
-    details: JsonObject = {}
-    for name in dict.fromkeys(chain.from_iterable(answer.details for answer in answers)):
-        values = [answer.details.get(name) for answer in answers]
-        if name not in IF_ANY or any(values):
-            is_list = len(values) > 1 or name in (*OF_EACH_REPLY, *IF_ANY)
-            details[name] = values if is_list else values[0]
-    return details
