@@ -30,7 +30,7 @@ def sign(task: Any, settings: Settings) -> None:
         "rows": digest_of_lines(rows),
         "n": len(rows),
         **options_as_signed(task.options),
-        "prompts": digest_of_lines(_unformatted_prompts(task, documents, settings)),
+        "prompts": digest_of_lines(unformatted_prompts(task, documents, settings)),
         "chat": "yes" if settings.get("apply_chat_template") else "no",
         **({"rendered": "+".join(changes)} if (changes := task.template and task.template.changes) else {}),
         "shots": task.config.num_fewshot or 0,
@@ -46,7 +46,7 @@ def sign(task: Any, settings: Settings) -> None:
         task.config.metadata["scorers"] = scorers
 
 
-def _unformatted_prompts(task: Any, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
+def unformatted_prompts(task: Any, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
     """Yield what the model is told: the schemas of tools, the choices, and the prompts, or messages for a template.
 
     Few-shot examples are drawn as one process draws them, and after that the sampler is as it was.

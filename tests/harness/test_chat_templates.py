@@ -16,6 +16,7 @@ from scripts import in_turn
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.evaluation import Evaluation
 from medtasks_utils.harness.reasoning import opened_by
+from medtasks_utils.harness.signing import unformatted_prompts
 
 MARKS = ["[THINK]", "[/THINK]", "<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|channel>", "<channel|>"]
 """Special tokens of models that reason."""
@@ -70,7 +71,7 @@ def words_of(task: str) -> list[str]:
     """The messages of the first example as the task makes them, with single spaces."""
     made = load(task)
     made.has_chat_template = True
-    *_, messages = made._unformatted_prompts([made.eval_docs[0]], {})
+    *_, messages = unformatted_prompts(made, [made.eval_docs[0]], {})
     return [" ".join(message["content"].split()) for message in messages]
 
 
