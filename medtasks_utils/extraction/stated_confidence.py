@@ -22,24 +22,46 @@ _WORDS = {
 }
 """Words by confidence, the middle of that fifth of the range from 0 to 1 which they name."""
 
-_ABOUT = r"(?:(?:about|around|approximately|roughly|at\sleast|over|nearly|almost|only)\s+|[~≈><≥≤]\s*)?"
-_LISTED = "|".join(_WORDS.values()).replace(" ", r"\s+")
+_WORD = "|".join(_WORDS.values()).replace(" ", r"\s+")
+_NUMBER = r"(?<![\w.,])(?:\d+(?:[.,]\d+)?|\.\d+)"
+_PERCENT = r"(?:\\?%|％|per\s?cent\b)"
+_RIGHT = r"(?:that|of|for)\s+(?:\w+\s+){0,4}?(?:(?:is|am|being)\s+(?:right|correct)|correctness)\b"
+_CHANCE = rf"(?:probability|likelihood|chance)\s+{_RIGHT}"
+_NO_ESTIMATE = r"(?!\s*(?:interval|limit|bound|band|CI\b))"
+
 _STATEMENT = later(
-    r"(?P<open>\\boxed\{|[(\[]|<confidence>)?\s{0,9}(?:[,;]\s|(?<!\S)[-*•#>]{1,6}\s)?(?:\b(?:and|but|with|at)\s+)?"
-    r"(?:\bI(?:\s+am|['’]m|\s+would\s+be|['’]d\s+be)\s+|\b(?:my|the|an?|overall|final)\s+)*"
-    r"(?P<label>(?<=<confidence>)|[\"'*_#]{0,4}(?<![\w-])(?:confidence|certainty|(?:probability|likelihood|chance)\s[\w\s]{1,40}?"
-    r"\b(?:right|correct))\b(?!\s+(?:interval|limit|bound|band))"
-    r"(?:\s+(?:level|score|rating|in|that|my|this|the|answer|choice|it|is|being|right|correct|of|at)\b){0,8}"
-    r"[\s*_:=\"'}|–-]{0,9})?"
-    rf"{_ABOUT}(?<!\bnot\s)(?<!n't\s)(?:(?P<both>\b(?:{_LISTED})\s?\()?(?P<number>(?<![\w.])\d+(?:[.,]\d+)?)"
-    r"(?:\s*(?:[-–]|to)\s*(?P<upper>\d+(?:[.,]\d+)?))?"
-    r"(?:\s*(?P<percent>\\?%|％|per\s?cent\b)|\s*(?:/|out\sof)\s*(?P<whole>[1-9]\d*))?(?![\d\w]|[.,]\d)(?(both)\)|)"
-    rf"|(?P<word>\b(?:{_LISTED})\b))[\"'*_]{{0,3}}"
-    r"(?(label)|(?(number)(?(percent)|(?(whole)|(?!))))[ -]{0,9}(?:confidence|confident|certainty|sure|certain)\b"
-    r"(?!\s*(?:interval|limit|bound|band|CI\b))"
-    r"(?:\s+(?:that|level|in\s+(?:this|my|the)\s+(?:answer|choice)))?)"
-    r"(?(open)(?:[.\s]{0,9}(?:[)\]}]|</confidence>))?|)(?P<stop>[.!](?=\s|$))?",
-    re.IGNORECASE,
+    rf"""
+    (?P<open>\\boxed\{{|\\text(?:bf)?\{{|[(\[]|<confidence>)?
+    \s{{0,9}}(?:[,;]\s|(?<!\S)[-*•\#>]{{1,6}}\s)?
+    (?:\b(?:and|but|with|at)\s+)?
+    (?:\b(?:I(?:\s+am|['’]m|\s+would\s+be|['’]d\s+be)|there\s+is|my|the|an?|overall|final|estimated)\s+)*
+    (?P<label>
+        (?<=<confidence>)
+      | ["'*_\#`]{{0,4}}(?<![\w-])(?:confidence|certainty|{_CHANCE})\b{_NO_ESTIMATE}
+        (?:\s+(?:level|score|rating|in|that|my|this|the|answer|choice|it|is|being|right|correct|of|at)\b){{0,8}}
+        (?:\s*\((?:[a-z\s]{{0,20}}0\s?%?\s?(?:[-–]|to)\s?(?P<scale>100|10|1)\s?)?%?\))?
+        (?:[\s*_:：=\"'`}}|–$<-]|confidence>|\\\(){{0,9}}(?P<box>\\boxed\{{)?
+    )?
+    (?:(?:about|around|approximately|roughly|at\sleast|over|nearly|almost|only|between|greater\sthan)\s+|[~≈><≥≤]\s*)?
+    (?<!\bnot\s)(?<!n't\s)(?<!\bfor\s)(?<!\bto\s)
+    (?:
+        (?P<both>\b(?:{_WORD})\s?[(,–-]\s?)?
+        (?P<number>{_NUMBER})[*_]{{0,2}}
+        (?:\s*{_PERCENT}?\s*(?:[-–]|to|and)\s*(?P<upper>{_NUMBER}))?
+        (?:\s*(?P<percent>{_PERCENT})|\s*(?:/|out\sof)\s*(?P<whole>[1-9]\d*))?
+        (?![\d\w]|[.,]\d)(?(both)\)?)
+      | \b(?P<word>{_WORD})\b(?:(?P<range>\s?[-–/]\s?|\s+to\s+)?\s*\b(?P<second>{_WORD})\b)?
+    )
+    (?:["'*_`$]|\\\)){{0,3}}(?(box)\}}\$?)
+    (?(label)
+      | (?(number)(?(percent)|(?(whole)|(?!))))
+        [ -]{{0,9}}(?:(?:confidence|confident|certainty|sure|certain)\b{_NO_ESTIMATE}
+        (?:\s+(?:that|level|in\s+(?:this|my|the)\s+(?:answer|choice)))?|{_CHANCE})
+    )
+    (?(open)(?:[.\s]{{0,9}}(?:[)\]}}]|</confidence>))?|(?:</confidence>)?)
+    (?P<stop>[.!](?=\s|$))?
+    """,
+    re.IGNORECASE | re.VERBOSE,
 )
 
 
@@ -67,9 +89,15 @@ def split_confidence(response: str) -> tuple[float | None, str]:
 def _value(match: re.Match[str]) -> float | None:
     """Return the confidence of a match of :data:`_STATEMENT`."""
     if match["word"]:
-        word = " ".join(match["word"].lower().split())
-        return next(value for value, words in _WORDS.items() if word in words.split("|"))
+        first, second = (_of_word(match[name] or match["word"]) for name in ("word", "second"))
+        return (first + second) / 2 if match["range"] else second
     low, high = (float(text.replace(",", ".")) for text in (match["number"], match["upper"] or match["number"]))
     number = (low + high) / 2
-    value = number / float(match["whole"] or (100 if match["percent"] or number > 1 else 1))
+    percent = 100 if match["percent"] else None
+    value = number / float(match["whole"] or percent or match["scale"] or (100 if number > 1 else 1))
     return value if value <= 1 else None
+
+
+def _of_word(text: str) -> float:
+    word = " ".join(text.lower().split())
+    return next(value for value, words in _WORDS.items() if word in words.split("|"))
