@@ -77,7 +77,7 @@ class JudgeSettings:
             key_variable: the name of the environment variable with the API key; None for ``JUDGE_API_KEY`` or, if that
                 is not set, ``OPENAI_API_KEY``.
             cache: the cache file; None for ``judge.jsonl`` in ``$XDG_CACHE_HOME/medtasks`` (by default,
-                ``~/.cache/medtasks``), or ``judge.sqlite3`` if an earlier version has left it there.
+                ``~/.cache/medtasks``).
             limits: values of the other attributes.
 
         Raises:
@@ -93,9 +93,7 @@ class JudgeSettings:
             )
         SECRETS.learn({"api_key": key})
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
-        file = Path(cache or f"{home}/medtasks/judge.sqlite3").expanduser()
-        if not cache and not file.exists():
-            file = file.with_suffix(".jsonl")
+        file = Path(cache or f"{home}/medtasks/judge.jsonl").expanduser()
         return cls(model, url, key or "none", file, **limits)
 
 

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -212,17 +210,6 @@ def test_processes_find_the_replies_of_each_other(tmp_path):
     for number in range(3):
         one.put(f"{number}", "a")
         assert (other.get(f"{number}"), one.get(f"{number}")) == ("a", "a")
-
-
-def test_the_database_of_an_earlier_version_is_read_and_left_as_it_is(tmp_path):
-    path = tmp_path / "judge.sqlite3"
-    with closing(sqlite3.connect(path)) as database, database:
-        database.execute("CREATE TABLE replies (key TEXT PRIMARY KEY, value TEXT NOT NULL, written REAL NOT NULL)")
-        database.executemany("INSERT INTO replies VALUES (?, ?, ?)", table("replies_of_earlier_versions"))
-    before = path.read_bytes()
-    Cache(path).put("b", "new")
-    assert list(map(Cache(path).get, "abc")) == ["old", "new", None]
-    assert path.read_bytes() == before and (tmp_path / "judge.jsonl").exists()
 
 
 def test_a_file_with_other_content_is_no_cache(tmp_path):
