@@ -129,7 +129,8 @@ def joint(judgements: Mapping[str, Judgement], rates: Sequence[str]) -> Judgemen
     counts: JsonObject = {"failed_judges": len(judgements) - len(judged), "judges": each}
     if not judged:
         return replace(next(iter(judgements.values())), output=counts)
-    means = {rate: fmean(judgement.output[rate] for judgement in judged) for rate in rates}
+    known = {rate: [one.output[rate] for one in judged if one.output[rate] is not None] for rate in rates}
+    means = {rate: fmean(values) if values else None for rate, values in known.items()}
     return Judgement(fmean(judgement.score or 0.0 for judgement in judged), output={**means, **counts})
 
 

@@ -152,17 +152,15 @@ def _row(judged: _Judged, judge: Judge, model: str) -> dict[str, str]:
     result = judged.judgement or Judgement(0.0 if status == WRONG else None)
     score, output = result.score, result.output
     output_json = json.dumps(output, ensure_ascii=False)
-    environment_columns = {
-        "g-eval": {"judge_model_output": output_json, "judge_score": _share(score)},
-        "rubric": {"judge_model_output": output_json, "judge_score": _share(score)},
-        "factscore": {
+    environment_columns: JsonObject = {"judge_model_output": output_json, "judge_score": _share(score)}
+    if judge.name == "factscore":
+        environment_columns = {
             "claims_labels_json": output_json,
             "support_rate": _share(output.get("support")),
             "coverage_labels_json": json.dumps(output.get("reference_labels", []), ensure_ascii=False),
             "coverage_rate": _share(output.get("coverage")),
             "final_score": _share(score),
-        },
-    }
+        }
     values = {
         "run_file": response.path,
         "specialty": case.specialty,
@@ -170,7 +168,7 @@ def _row(judged: _Judged, judge: Judge, model: str) -> dict[str, str]:
         **dict(zip_longest(LETTERS, case.options, fillvalue="")),
         "answer": case.answer_letter,
         "completion": response.text,
-        **environment_columns.get(judge.name, {}),
+        **environment_columns,
         "references": "\n".join(case.references),
         "error": "no reference explanation to judge by" if status == SKIPPED else result.error,
         "run": response.run,
