@@ -7,19 +7,20 @@ text of the right choice. Its bounds and its oddities are Medmarks' own, since p
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache
 from itertools import pairwise
 
-from medtasks_utils.errors import UsageError
-
-from .facts import Example, TaskInfo
-from .options import Options, default_text
+from .facts import Example
 
 _SAME = (
     {ord(dash): "-" for dash in "‐‑‒–—―−"} | {ord(quote): "'" for quote in "‘’"} | {ord(quote): '"' for quote in "“”"}
 )
-_MARKERS = ("**", "__", "*", "_", "`")
-_PAIRS = ('""', "''", "“”", "‘’", "()", "[]", "{}", "<>", "【】")
+_AROUND = (
+    ("<answer>", "</answer>"),
+    ("\\boxed{", "}"),
+    *((mark, mark) for mark in ("**", "__", "*", "_", "`")),
+    *((first, last) for first, last in ('""', "''", "“”", "‘’", "()", "[]", "{}", "<>", "【】")),
+)
+"""What may stand around a text: tags, a box, marks of emphasis, quotes and brackets; those named first go first."""
 
 # ---- the grammar
 
@@ -60,20 +61,14 @@ _JOINING = {"", *["and", "or", "ou", "y", "e", "nor", "plus", "versus", "vs", "i
 # ---- forms of texts
 
 
-@cache
-def _latex() -> object:
-    from pylatexenc.latex2text import LatexNodes2Text  # takes a tenth of a second
-
-    return LatexNodes2Text(math_mode="text")
-
-
 def _without_latex(text: str) -> str:
     """Convert LaTeX to text, if there seems to be any; what cannot be converted stays as it is."""
     if not re.search(r"\\[A-Za-z]|\$", text):
         return text
-    converter = _latex()
+    from pylatexenc.latex2text import LatexNodes2Text  # takes a tenth of a second
+
     try:
-        return str(converter.latex_to_text(text))  # type: ignore[attr-defined]
+        return str(LatexNodes2Text(math_mode="text").latex_to_text(text))
     except Exception:  # of any kind, for LaTeX that is malformed; the protocol then compares the text as it is
         return text
 
@@ -95,15 +90,9 @@ def _unwrapped(text: str) -> str:
 
 
 def _once_unwrapped(text: str) -> str | None:
-    around = re.fullmatch(r"<answer>(.*)</answer>|\\boxed\{(.*)\}", text, re.I | re.S)
-    if around:
-        return around[1] if around[1] is not None else around[2]
-    for marker in _MARKERS:
-        if len(text) > 2 * len(marker) and text.startswith(marker) and text.endswith(marker):
-            return text[len(marker) : -len(marker)]
-    for pair in _PAIRS:
-        if len(text) > 2 and text.startswith(pair[0]) and text.endswith(pair[1]):
-            return text[1:-1]
+    for first, last in _AROUND:
+        if len(text) > len(first + last) and text.startswith(first) and text.endswith(last):
+            return text[len(first) : -len(last)]
     return None
 
 
@@ -322,15 +311,3 @@ def _is_void(match: re.Match[str]) -> bool:
     before, after = line[: start - first], line[end - first :]
     is_label = ":" in before or " - " in before or _AFTER_LABEL.match(after)
     return bool(listed and is_label)
-
-
-def refuse_other(options: Options, task: TaskInfo, *names: str) -> None:
-    """Check that options which Medmarks' protocol fixes are at their defaults.
-
-    Raises:
-        UsageError: for the first that is not.
-    """
-    for name in names:
-        default = type(options).model_fields[name].default
-        if getattr(options, name) != default:
-            raise UsageError(f"{task.name}: the protocol of Medmarks fixes {name} at {default_text(default)}; omit it")

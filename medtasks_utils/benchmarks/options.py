@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt, ValidationError, create_model
 
@@ -74,6 +74,9 @@ class Options(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True)
 
+    fixed: ClassVar[tuple[str, ...]] = ()
+    """options that a published protocol fixes at their defaults"""
+
     repeats: Annotated[PositiveInt, UNSIGNED] = 1
     """number of generations per example; metrics are means over them"""
     repeats_in_one_request: Annotated[bool, UNSIGNED] = False
@@ -100,6 +103,10 @@ class Options(BaseModel):
         Raises:
             UsageError: for options that do not apply to the task.
         """
+        for name in self.fixed:
+            default = type(self).model_fields[name].default
+            if getattr(self, name) != default:
+                raise UsageError(f"{task.name}: its protocol fixes {name} at {default_text(default)}; omit it")
         return []
 
     @classmethod

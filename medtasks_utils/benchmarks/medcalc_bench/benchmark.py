@@ -96,7 +96,8 @@ class MedCalcBenchOptions(ToolOptions):
             raise UsageError(f"{task.name} has its own rows: dataset_version does not apply; run medcalc_bench instead")
         if self.is_corrected and (self.revision or self.split != "test"):
             raise UsageError(f"{task.name}: revision and split do not apply to the corrected rows; omit them")
-        return []
+        warnings: list[str] = super().check(task)
+        return warnings
 
     @property
     def is_corrected(self) -> bool:

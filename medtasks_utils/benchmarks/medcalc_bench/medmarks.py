@@ -8,7 +8,7 @@ from typing import Any
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import Example, LoadReport, TaskInfo, Tasks
-from medtasks_utils.benchmarks.medmarks_letters import refuse_other, tagged
+from medtasks_utils.benchmarks.medmarks_letters import tagged
 from medtasks_utils.benchmarks.tables import Row, Table, text_of
 from medtasks_utils.errors import UsageError
 from medtasks_utils.tools.tool import Tool
@@ -27,9 +27,10 @@ _TRUTH = "ground_truth"
 class MedmarksMedCalcBenchOptions(MedCalcBenchOptions):
     """Options of MedCalc-Bench by Medmarks, whose protocol fixes the prompt."""
 
+    fixed = ("one_shot", "use_think", "answer_format", "system_prompt", "max_turns")
+
     def check(self, task: TaskInfo) -> list[str]:
         """Raise UsageError for options that the protocol fixes."""
-        refuse_other(self, task, "one_shot", "use_think", "answer_format", "system_prompt", "max_turns")
         if self.add_python_tool != self.add_calculator_tool:
             raise UsageError(f"{task.name}: the protocol of Medmarks gives a model both tools or none; omit add_…_tool")
         if self.tools and self.tool_format != "native":

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from medtasks_utils.benchmarks.answers import Answer
-from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, TaskInfo, Tasks
-from medtasks_utils.benchmarks.medmarks_letters import letter_for, refuse_other, tagged
+from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, Tasks
+from medtasks_utils.benchmarks.medmarks_letters import letter_for, tagged
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.judging import Case
 from medtasks_utils.statistics.metrics import Metric
@@ -22,10 +22,7 @@ _MISSING |= {"NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
 class MedmarksMedExQAOptions(MedExQAOptions):
     """Options of MedExQA by Medmarks: explanations are scored only if judges or metrics are asked for."""
 
-    def check(self, task: TaskInfo) -> list[str]:
-        """Raise UsageError for options that the protocol fixes."""
-        refuse_other(self, task, "seed", "use_think", "vary_order")
-        return super().check(task)
+    fixed = ("seed", "use_think", "vary_order")
 
     @property
     def lexical_metrics(self) -> tuple[str, ...]:

@@ -153,9 +153,8 @@ class MedExQAOptions(ChoiceOptions):
                 f"{task.name}: vary_order applies only to generated answers, but this task compares log-likelihoods"
             )
         total = self.mcq_weight + self.explanation_weight
-        if abs(total - 1) < 1e-9:
-            return []
-        return [f"mcq_weight and explanation_weight sum to {total:g}, not 1; the metric combined uses them unchanged"]
+        unusual = f"mcq_weight and explanation_weight sum to {total:g}, not 1; the metric combined uses them unchanged"
+        return [*super().check(task), *([unusual] if abs(total - 1) > 1e-9 else [])]
 
     @property
     def judges(self) -> bool:

@@ -3,8 +3,7 @@
 from dataclasses import replace
 
 from medtasks_utils.benchmarks.answers import Answer
-from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, TaskInfo, Tasks
-from medtasks_utils.benchmarks.medmarks_letters import refuse_other
+from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, Tasks
 from medtasks_utils.benchmarks.tables import Table, text_of
 from medtasks_utils.statistics.metrics import Metric
 
@@ -17,10 +16,7 @@ _OF_ANSWERED = ("f1", "precision", "recall", "accuracy_answered")
 class MedmarksMedHalluOptions(MedHalluOptions):
     """Options of MedHallu by Medmarks, whose protocol fixes what is shown."""
 
-    def check(self, task: TaskInfo) -> list[str]:
-        """Raise UsageError for options that the protocol fixes."""
-        refuse_other(self, task, "subset", "use_knowledge", "allow_unsure", "unsure_reward", "pairing")
-        return super().check(task)
+    fixed = ("subset", "use_knowledge", "allow_unsure", "unsure_reward", "pairing")
 
 
 class MedmarksMedHallu(MedHallu):

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark
-from medtasks_utils.benchmarks.facts import Example, LoadReport, TaskInfo, Tasks
-from medtasks_utils.benchmarks.medmarks_letters import letter_for, refuse_other, tagged
+from medtasks_utils.benchmarks.facts import Example, LoadReport, Tasks
+from medtasks_utils.benchmarks.medmarks_letters import letter_for, tagged
 from medtasks_utils.benchmarks.tables import Table, text_of
 from medtasks_utils.statistics.metrics import ACC, ANSWERED
 from medtasks_utils.statistics.scores import Score
@@ -17,10 +17,7 @@ from .benchmark import MedMCQA, MedMCQAOptions
 class MedmarksMedMCQAOptions(MedMCQAOptions):
     """Options of MedMCQA by Medmarks, whose protocol fixes the order in each run."""
 
-    def check(self, task: TaskInfo) -> list[str]:
-        """Raise UsageError for options that the protocol fixes."""
-        refuse_other(self, task, "vary_order")
-        return super().check(task)
+    fixed = ("vary_order",)
 
 
 class MedmarksMedMCQA(MedMCQA):
