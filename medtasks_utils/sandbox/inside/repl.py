@@ -60,7 +60,8 @@ class Repl(Interpreter):
             printed.write(collector())
         output, report = printed.getvalue(), problems.getvalue() + report
         between = "\n" if output and report and not output.endswith("\n") else ""
-        print(output, report, sep=between, end=END)
+        text = f"{output}{between}{report}".encode(errors="replace").decode()  # without lone surrogates
+        print(text, end=END)
         return failed
 
     def _attempt(self, code: str) -> tuple[bool, str]:
