@@ -453,7 +453,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             if refusals:
                 names = super().process_results(doc, [(0.0, False)] * len(results))
                 none = dict.fromkeys(self._ours.keys() - names.keys())
-                return ScoresAndDetails({**dict.fromkeys(names, 0.0), **none}, {"refusal": refusals[:1]})
+                details = {"refusal": refusals[:1], "confidence": {"origin": "logits", "values": [None]}}
+                return ScoresAndDetails({**dict.fromkeys(names, 0.0), **none}, details)
             of_harness = super().process_results(doc, results)
             if self.predict_only:
                 return of_harness  # type: ignore[no-any-return]

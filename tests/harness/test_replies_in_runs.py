@@ -257,6 +257,7 @@ def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny
         (first, second), (remark,) = compared(tokens + ROOM[engine] - 1)
         assert first == with_room[0]
         assert second["acc"] == 0 and second["resps"] == [[""]] * 4
+        assert second["confidence"] == {"origin": "logits", "values": [None]}
         assert "1 of 2 examples got no reply" in remark and second["refusal"][0] in remark
         assert f"a prompt and its continuation, {tokens:,} tokens together, are more than the model's context" in remark
         with pytest.raises(MedtasksError, match="none of the examples got a reply"):
