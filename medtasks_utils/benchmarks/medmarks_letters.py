@@ -175,21 +175,17 @@ def _committed(text: str) -> str | None:
 
 def _last(whole: str) -> str | None:
     """Return the letter that ends the text: before words, on a line, or after the last sentence."""
-    is_long = len(whole) > _LONG
-    if not is_long:
-        line = _last_line(whole)
-        lead = None if "\n" in whole else _LEAD.match(whole)
-        lead, offset = (lead, 0) if lead else (_LEAD.match(line), whole.rfind(line))
-        if lead and _is_apart(lead) and not _has_several(whole) and _is_valid(lead, whole, offset):
-            return _counted(lead)
-    text = whole[-2000:] if is_long else whole
+    text = whole if len(whole) <= _LONG else whole[-2000:]
     line = _last_line(text)
-    match = None if _is_compact(line) else _LINE.match(line)
-    if match and _is_valid(match, text, text.rfind(line)):
-        return _counted(match)
-    piece = re.split(r"\n+|[.!?]\s+", text.strip())[-1].strip() or line
-    match = None if len(piece.split()) > 16 or _is_compact(piece) else _TAIL.search(piece)
-    return _counted(match) if match and _is_valid(match, text, text.rfind(piece)) else None
+    lead = _LEAD.match(line) if text == whole else None
+    if lead and _is_apart(lead) and not _has_several(whole) and _is_valid(lead, whole, whole.rfind(line)):
+        return _counted(lead)
+    piece = re.split(r"\n+|[.!?]\s+", text.strip())[-1].strip()
+    is_short = len(piece.split()) <= 16 and not _is_compact(piece)
+    for match, part in ((_LINE.match(line), line), (_TAIL.search(piece) if is_short else None, piece)):
+        if match and _is_valid(match, text, text.rfind(part)):
+            return _counted(match)
+    return None
 
 
 def _last_line(text: str) -> str:
