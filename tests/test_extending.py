@@ -92,7 +92,7 @@ def test_a_fifth_benchmark_runs_and_is_scored(said, folder):
     assert "opts:politely=true" in metadata["signature"]["strict-match"]
 
 
-def test_it_is_in_the_help_the_report_and_the_comparison(said, folder):
+def test_a_fifth_benchmark_is_in_the_help_the_report_and_the_comparison(said, folder):
     assert "toybench" in said["help"].out and "politely (false)" in said["help"].out
     assert "did you mean 'politely'?" in said["misspelt"].errors.splitlines()[-1]
     page = drawn((folder / "report.html").read_text())
@@ -117,14 +117,14 @@ def test_readings_are_shown_with_their_evidence(said):
     assert "answer +70" in told and "therefore +60" in told
 
 
-def test_its_explanations_are_judged(said, folder):
+def test_explanations_of_a_fifth_benchmark_are_judged(said, folder):
     rows = csv_rows(folder / "judged_geval.csv")
     assert {row["question"]: row["status"] for row in rows} == {question: status for question, *_, status in RESPONSES}
     assert {(row["A"], row["B"], row["C"], row["D"]) for row in rows} == {("yes", "no", "maybe", "")}
 
 
 @pytest.mark.slow
-def test_the_selfcheck_runs_it(tmp_path):
+def test_the_selfcheck_runs_a_fifth_benchmark(tmp_path):
     (checked,) = medtasks(["selfcheck", "--limit", "4", "--table"], cwd=tmp_path, **BESIDE)
     assert checked.code == 0 and "toybench" in checked.out, checked
 
@@ -132,7 +132,7 @@ def test_the_selfcheck_runs_it(tmp_path):
 # ---- a metric, a judge, a tool and a command
 
 
-def test_a_metric_a_judge_and_a_command(said, folder):
+def test_a_metric_a_judge_and_a_command_of_another_distribution_are_used(said, folder):
     assert said["command"].out == said["replaced"].out == "hello you\n"
     scores = saved_results(folder / "metric")["results"]["medexqa_clinical_psychology"]
     assert scores["acc,strict-match"] == 1 / 4, "one of four answers in the sample is A"
@@ -140,7 +140,7 @@ def test_a_metric_a_judge_and_a_command(said, folder):
     assert scores["words,strict-match"] == pytest.approx(100 * 2 / 8 / 4), "two of its eight words"
 
 
-def test_a_tool(said, folder):
+def test_a_tool_of_another_distribution_is_called_and_counted(said, folder):
     scores = saved_results(folder / "tool")["results"]["medcalc_bench"]
     assert (scores["tool_calls,strict-match"], scores["tool_errors,strict-match"]) == (1.0, 0.0)
     assert "reverse" in said["tools"].errors

@@ -58,7 +58,7 @@ def test_explanations_are_scored_if_asked_for():
 
 
 @each_row("scored_refused")
-def test_mistakes_are_errors(task, row, response, options, kind, message):
+def test_a_mistake_in_scoring_is_an_error_of_its_type(task, row, response, options, kind, message):
     """A row is one of a file of the sample where the table names the file."""
     given = sample_rows(row)[0] if isinstance(row, str) else row
     with pytest.raises(getattr(errors, kind), match=message):

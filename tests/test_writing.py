@@ -63,7 +63,7 @@ def test_a_text_is_written_so_that_no_terminal_acts_on_it_and_no_spreadsheet_tak
 
 
 @each_row("settings_with_secrets")
-def test_what_is_learned_as_a_secret(settings, text, scrubbed, monkeypatch):
+def test_values_of_settings_that_hold_keys_are_scrubbed(settings, text, scrubbed, monkeypatch):
     monkeypatch.setenv("JUDGE_API_KEY", "from-outside")
     secrets = Secrets()
     secrets.learn({}, settings)

@@ -51,7 +51,7 @@ def test_an_interval_covers_every_share_of_which_most_responses_are_read():
 
 
 @each_row("estimates")
-def test_shares_and_changes_of_strata_are_added(base, gains, losses, expected):
+def test_estimates_of_strata_are_added_by_their_sizes(base, gains, losses, expected):
     """Within 0.006 of Wilson's ends; gains and losses exclude each other, and what was wholly read has no width."""
     found = estimated(strata_of(gains, losses), "gained", "lost" if losses else "", base)
     assert found == (expected and pytest.approx(dict(zip(("value", "low", "high"), expected, strict=True))))
@@ -89,7 +89,7 @@ def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind, reply, read):
 
 
 @each_row("same_readings")
-def test_readings_of_the_same_answer(kind, one, other, same):
+def test_two_readings_that_mean_the_same_answer_agree(kind, one, other, same):
     assert item(kind).is_same(one, other) == same
 
 
@@ -100,7 +100,7 @@ def test_a_reading_is_an_answer_under_the_options_of_the_run():
     assert Item(not_offered, item("verdict").sample, 1).is_same("2", "none")
 
 
-def test_readings_that_are_right():
+def test_an_auditor_s_reading_within_the_limits_is_right():
     within = item("decimal", ground_truth="0.83", lower_limit=0.8, upper_limit=0.85)
     assert [reading for reading in ("83%", "83", "none", "0.81") if within.is_right(reading)] == ["83%", "0.81"]
 
@@ -235,7 +235,7 @@ def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_
     assert failures_of_all
 
 
-def test_wrong_use_is_one_line(tmp_path, server, audit, capsys):
+def test_an_unknown_task_or_a_server_that_is_down_ends_an_audit_in_one_line(tmp_path, server, audit, capsys):
     many(tmp_path / "run", 5, 0)
     assert audit("--task", "medmcqa_openmd") == 1
     assert "medmcqa_openmd" in capsys.readouterr().err.splitlines()[-1]
@@ -247,6 +247,6 @@ def test_wrong_use_is_one_line(tmp_path, server, audit, capsys):
 
 
 @each_row("summaries")
-def test_the_summary_of_an_audit(audit, lines):
+def test_the_summary_of_an_audit_says_its_estimates_in_these_lines(audit, lines):
     """An estimate a hair below zero is not printed as minus zero."""
     assert [*summary_lines([audit])] == lines

@@ -78,7 +78,7 @@ def test_with_tools_na_ends_a_conversation():
 # ---- the real files
 
 
-def test_the_real_rows(shared):
+def test_of_the_real_rows_69_have_no_answer_and_20_are_judged_in_days(shared):
     docs = documents_of(TASK, shared / "data")
     assert (len(docs), sum(doc["ground_truth"] == "N/A" for doc in docs)) == (887, 69)
     assert Counter(doc["judgement"] for doc in docs)["days"] == 20

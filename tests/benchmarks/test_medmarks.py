@@ -64,7 +64,7 @@ def converse():
 # ---- equal to Medmarks
 
 
-def test_every_prompt_is_equal(reference, shared):
+def test_every_prompt_is_that_of_medmarks(reference, shared):
     lines = reference("prompts")
     for (bench, run), group in groupby(lines, key=lambda line: (line["bench"], line["run"])):
         task = load(f"medmarks_{RUNS[bench][run]}", shared / "data")
@@ -79,7 +79,7 @@ def test_every_prompt_is_equal(reference, shared):
             assert [{**schema, "strict": None} for schema in schemas] == (line["tools"] or [])
 
 
-def test_every_order_is_equal(reference, shared):
+def test_every_order_of_choices_is_that_of_medmarks(reference, shared):
     lines = reference("medmcqa_shuffle")
     for seed in ("1618", "9331"):
         docs = documents_of(f"medmarks_medmcqa_{seed}", shared / "data")
@@ -89,7 +89,7 @@ def test_every_order_is_equal(reference, shared):
         assert found == [(line[seed]["order"], line[seed]["answer"]) for line in lines]
 
 
-def test_every_letter_is_equal(reference):
+def test_every_verdict_on_a_letter_is_that_of_medmarks(reference):
     for name, place, verdict in (("medmcqa_verdicts", 0, "reward"), ("medexqa_letter", -1, "letter_right")):
         for line in reference(name):
             content = (tagged(line["content"] or "") or [""])[place]
@@ -97,7 +97,7 @@ def test_every_letter_is_equal(reference):
             assert (letter == line["answer"]) == bool(line[verdict]), line
 
 
-def test_every_value_is_equal(reference):
+def test_every_verdict_on_a_value_is_that_of_medmarks(reference):
     benchmark = benchmarks()["medmarks_medcalc_bench"]()
     for line in reference("medcalc_verdicts"):
         limits = [line["lower"], line["upper"]]
@@ -106,7 +106,7 @@ def test_every_value_is_equal(reference):
         assert benchmark.is_right(answer.value, doc) == bool(line["reward"]), line
 
 
-def test_every_result_of_a_tool_is_equal(reference, converse):
+def test_every_result_of_a_tool_is_that_of_medmarks(reference, converse):
     for line in reference("medcalc_tools"):
         reply, *results = converse(*line["calls"])
         assert [[result["role"], result["content"]] for result in results] == line["results"], line
@@ -114,7 +114,7 @@ def test_every_result_of_a_tool_is_equal(reference, converse):
         assert back == line["calls_in_history_after"], line
 
 
-def test_every_verdict_and_its_f1_are_equal(reference):
+def test_every_verdict_on_a_hallucination_and_its_f1_are_those_of_medmarks(reference):
     benchmark = benchmarks()["medmarks_medhallu"]()
     scores: dict[int, Any] = {}
     for line in reference("medhallu_verdicts"):
@@ -134,22 +134,24 @@ def test_every_verdict_and_its_f1_are_equal(reference):
 
 
 @each_row("medmarks_letters")
-def test_a_letter_by_medmarks(name, text, gold, truth, letter):
+def test_a_letter_is_read_as_medmarks_reads_it(name, text, gold, truth, letter):
     assert medmarks_letter(text, gold, truth) == letter
 
 
 @each_row("option_orders")
-def test_a_shuffled_order(name, question, options, seed, order):
+def test_choices_are_shuffled_by_question_and_seed_as_in_medmarks(name, question, options, seed, order):
     assert shuffled_order(question, options, seed) == order
 
 
 @each_row("medmarks_tool_results")
-def test_a_result_of_a_tool(name, tool, arguments, result, converse):
+def test_a_call_of_medmarks_tools_has_this_result(name, tool, arguments, result, converse):
     assert converse((tool, arguments))[-1]["content"] == result
 
 
 @each_row("medmarks_scored")
-def test_a_response_by_medmarks_and_by_us(name, benchmark, doc, response, strict, flexible):
+def test_a_response_is_scored_as_medmarks_does_by_strict_and_as_we_do_by_flexible(
+    name, benchmark, doc, response, strict, flexible
+):
     bound = benchmarks()[benchmark]()
     found = []
     for read in (bound.strict, bound.flexible):
@@ -167,7 +169,7 @@ def test_options_that_medmarks_fixes_and_seeds_that_are_none(task, options, mess
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_a_run_of_each_task(task):
+def test_right_answers_score_1_in_every_task_of_medmarks(task):
     def answer(doc):
         if "judgement" in doc:
             return f"<answer>{doc['shown_truth']}</answer>"
@@ -230,23 +232,10 @@ def test_the_group_is_the_mean_per_question_over_three_orders():
     assert results["medmarks_medmcqa_all"]["acc,strict-match"] == pytest.approx(sum(means) / len(means))
 
 
-@pytest.mark.parametrize("task", ["medmcqa_openmed", "medexqa_all"])
-def test_any_seed_shuffles_choices_with_new_letters(task):
-    benchmark = benchmarks()["medmcqa" if "mcqa" in task else "medexqa"].name
-    before, after = documents_of(task), documents_of(task, **{benchmark: {"order_seed": 7}})
-    assert [doc["options"] for doc in before] != [doc["options"] for doc in after]
-    for one, other in zip(before, after, strict=True):
-        assert one["options"][one["answer_idx"]] == other["options"][other["answer_idx"]]
-        assert [one["options"]["ABCD".index(letter)] for letter in other["option_order"]] == other["options"]
-        assert other["answer_letter"] == "ABCD"[other["answer_idx"]]
-        for line in json.dumps(other.get("choices", "")).split("\\n"):
-            assert not line.strip('"') or line.strip('"')[3:] in json.dumps(other["options"])
-
-
 # ---- judges
 
 
-def test_every_judge_s_prompt_and_points_are_equal(reference):
+def test_every_judge_s_prompt_and_points_are_those_of_medmarks(reference):
     for line in (line for line in reference("medexqa_judge") if line["judge_prompt"] is not None):
         info = line["info"]
         doc = {
@@ -301,7 +290,7 @@ def test_the_mean_of_several_judges_counts_and_a_failed_one_is_counted(models, j
 # ---- win rates
 
 
-def test_every_win_rate_is_equal(shared):
+def test_every_win_rate_is_that_of_medmarks(shared):
     found = json.loads((shared / "reference" / "medmarks" / "ref_dev_winrate.json").read_bytes())
     data_sets: dict[str, dict[str, dict[str, list[float]]]] = {}
     for name, rows in found["input"].items():
@@ -322,7 +311,7 @@ def test_every_win_rate_is_equal(shared):
 
 
 @each_row("win_rates")
-def test_a_win_rate(name, data_sets, rates):
+def test_a_win_rate_compares_each_pair_of_models(name, data_sets, rates):
     found = win_rates(data_sets)
     assert [[model, *(round(value, 4) for value in rate)] for model, rate in found.items()] == rates
 

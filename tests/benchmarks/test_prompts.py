@@ -53,7 +53,7 @@ def test_the_model_is_shown_these_messages_to_the_letter(task, options, system, 
 
 
 @each_row("prompts_few_shot")
-def test_few_shot_examples(task, expected, rows):
+def test_few_shot_examples_are_shown_as_turns_before_the_question(task, expected, rows):
     assert chats(task, rows, num_fewshot=1) == [expected]
     (rows / "medexqa" / "dev" / "biomedical_engineer_dev.tsv").write_text("broken")
     assert chats(task, rows), "what is not needed is not read"

@@ -136,7 +136,7 @@ def declared(kind: Any, fact: str) -> Any:
 
 
 @each_row("declarations")
-def test_what_prompts_results_and_signatures_depend_on(benchmark, fact, value):
+def test_a_benchmark_declares_this_option_metric_or_fact(benchmark, fact, value):
     assert json.loads(json.dumps(declared(benchmarks()[benchmark], fact))) == value
 
 

@@ -115,7 +115,9 @@ def test_without_rows_on_which_style_is_known_to_err_there_is_an_error(style_kno
 # ---- beside every score
 
 
-def test_the_page_shows_it_beside_the_scores_of_those_rows_alone(style_known, tmp_path):
+def test_the_page_shows_what_is_reached_without_the_question_beside_the_scores_of_those_rows_alone(
+    style_known, tmp_path
+):
     save_run(tmp_path / "whole", tasks="medhallu", data=style_known)
     save_run(tmp_path / "part", tasks="medhallu", data=style_known, limit=30)
     whole, part = (
@@ -154,7 +156,7 @@ def by_label(name: str) -> Breakdown:
     return next(each for each in benchmarks()[name].report.breakdowns if each.name == "label")
 
 
-def test_known_issues_by_rule(tmp_path, monkeypatch):
+def test_rows_with_a_known_issue_are_marked_as_doubted(tmp_path, monkeypatch):
     rows = table("known_issues")
     write_rows(rows, tmp_path / FILE["medmcqa"])
     issues = [row["expected"] for row in rows]

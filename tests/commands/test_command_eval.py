@@ -14,8 +14,7 @@ from given import TASKS, each_row
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
 from local_server import LocalServer
-from running import saved_results, saved_samples
-from scripts import in_turn, refusal
+from running import saved_results
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.harness import catalog
@@ -85,16 +84,6 @@ def evaluated(served: LocalServer, task: str, *more: str, **arguments: Any) -> i
     return exit_code([*served.run_of(task, **arguments), "--output_path", "out", "--log_samples", *more])
 
 
-def test_what_does_not_fit_has_no_answer_and_the_run_goes_on(tmp_path):
-    too_long = refusal(400, "prompt is too long")
-    with LocalServer(in_turn("\\boxed{1}", too_long, too_long, "\\boxed{1}")) as served:
-        assert evaluated(served, "medhallu") == 0
-    samples = [each for each in saved_samples(tmp_path, "medhallu") if each["filter"] == "strict-match"]
-    assert [sample["resps"] for sample in samples].count([[""]]) == 2
-    (remark,) = saved_results(tmp_path)["configs"]["medhallu"]["metadata"]["remarks"]
-    assert f"2 of {len(samples)} requests" in remark and "prompt is too long" in remark
-
-
 @each_row("ends_of_runs")
 def test_the_end_of_a_run_says_what_came_out(name, words, said, capsys):
     """A pattern for all that is said; FOLDER stands for the folder of the results."""
@@ -147,7 +136,7 @@ def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(tmp_p
 
 
 @each_row("settings")
-def test_values_are_json_or_text(setting, value):
+def test_the_value_of_set_is_json_or_else_text(setting, value):
     benchmark, option = setting.partition("=")[0].split(".")
     given = {"medtasks_data": "y", benchmark: {option: "other", "repeats": 2}}
     assert with_plain_flags(given, "x", [setting]) == {

@@ -56,7 +56,7 @@ def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
 NAMES = ("medcalc_bench", "medexqa", "medhallu", "medmcqa", "wordnet", "punkt_tab", "scibert")
 
 
-def test_what_is_missing_is_a_line(monkeypatch, capsys):
+def test_fetch_lists_what_is_there_and_what_failed_a_line_each(monkeypatch, capsys):
     assert {*table("resources")} <= {resource.name for resource in items()}
     made = [Mock(origin="hub"), Mock(origin="nltk", load=Mock(side_effect=OSError("no room\nat all")))]
     made[0].name, made[1].name = "one", "two"

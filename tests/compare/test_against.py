@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,8 @@ from running import saved_results, saved_samples
 from scripts import draw, prompt_of
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.compare.against import Against, TaskAgainst, TopicAgainst
+from medtasks_utils.compare.against import Against
 from medtasks_utils.filters import STRICT
-from medtasks_utils.harness.aggregates import ExampleScore
-from medtasks_utils.results import Sample, TaskRun
-from medtasks_utils.results.samples import SampleLog
 from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.ratio import Interval
 from medtasks_utils.statistics.sequential import (
@@ -120,36 +117,6 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
         assert len(served.requests) == before + 10 + 12 + 24, "only the first batch was asked"
 
 
-def test_a_macro_average_has_eight_clusters_of_each_specialty_before_the_first_look_whatever_the_versions():
-    strata = [(str(place // 2), str(place // 20)) for place in range(100)]
-    new = first_look("medexqa_all", "macro_acc", [1.0], strata)
-    assert (new.metric.name, new.standing.asked) == ("macro_acc", 80)
-
-
-def first_look(task: str, metric: str, scores: list[float], strata: Sequence[Any]) -> TopicAgainst:
-    """The comparison of a task after its first batch, in which both runs have the same scores."""
-    old, other = ({"metadata": {"signature": {STRICT: f"medexqa|lm_eval:{version}"}}} for version in (1, 2))
-    saved = TaskRun(task, "medexqa", {}, old)
-    documents = [{"question": place} for place in range(len(strata))]
-    of_samples: Any = [
-        (*place, {STRICT: [""]}, {STRICT: {metric: 1.0}}, {STRICT: {metric: scores}}) for place in strata
-    ]
-    samples = [Sample(place, "", documents[place], [], [], "", *more) for place, more in enumerate(of_samples)]
-    saved._log = SampleLog(samples, [])
-    new = TopicAgainst(task, {task: TaskAgainst(saved, documents, range(len(strata)))}, within=2.0)
-    line = {"filter": STRICT, "prompt_hash": "", metric: ExampleScore(scores)}
-    lines = [{**line, "doc_id": place} for place in new.next_batch()[task]]
-    new.add({"results": {task: {}}, "configs": {task: other}, "samples": {task: lines}})
-    return new
-
-
-def test_a_specialty_is_decided_by_its_accuracy_and_generations_that_agree_are_no_more_certain_than_one():
-    strata = [(None, "s")] * 935
-    one, sixteen = (first_look("medexqa_slp", "acc", [1.0] * k, strata) for k in (1, 16))
-    assert one.metric.name == "acc" and one.standing == sixteen.standing
-    assert one.standing.decision == "undecided" and (one.standing.low or 0) < -0.1
-
-
 def test_a_group_is_decided_as_a_whole_and_its_tasks_say_so(tmp_path, capsys):
     tasks = ["--tasks", f"medexqa,{TASK}", "--set", "medexqa.explanation_metrics=rougeL,bleu"]
     saving = ["--output_path", str(tmp_path), "--log_samples", "--json"]
@@ -193,7 +160,7 @@ def test_larger_differences_are_decided_sooner():
 
 
 @each_row("decisions")
-def test_decisions(low, high, expected):
+def test_an_interval_decides_better_worse_within_or_nothing(low, high, expected):
     assert decision(Interval(low, high), 2.0) == expected
 
 

@@ -269,7 +269,7 @@ def test_the_json_holds_everything_under_stable_keys(found):
 
 
 @each_row("commands")
-def test_the_command(words, code, said, saved, monkeypatch, capsys):
+def test_compare_prints_what_was_asked_for_and_ends_with_its_code(words, code, said, saved, monkeypatch, capsys):
     monkeypatch.chdir(saved)
     assert cli.main(["compare", *words.split()]) == code
     assert re.search(said, "".join(capsys.readouterr()), re.DOTALL)

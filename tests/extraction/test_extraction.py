@@ -154,7 +154,7 @@ WRAPPERS = st.lists(st.sampled_from(written("wrapper")), max_size=6)
 
 
 @given(st.sampled_from(["A", "0", "12.5", "C. x", "5/4/2021"]), WRAPPERS)
-def test_wrapping_changes_no_token(token, wrappers):
+def test_an_answer_wrapped_in_latex_or_markup_is_read_bare(token, wrappers):
     wrapped = token
     for wrapper in wrappers:
         wrapped = wrapper % wrapped

@@ -36,7 +36,7 @@ def task():
     return reader("medcalc_bench_corrected")
 
 
-def test_each_text_is_told_apart(task):
+def test_a_text_that_says_not_available_is_told_apart_from_a_value_with_a_caveat(task):
     """All but those of the table, by the filter that errs: whoever reads one more takes it out."""
     erring: list[list[str]] = []
     for text in (*LACKS, *CAVEATS):
@@ -132,7 +132,7 @@ def test_each_row_is_what_its_example_is_read_by(name, monkeypatch):
     check(*READERS[name], monkeypatch)
 
 
-def test_so_is_each_row_of_a_benchmark_elsewhere(monkeypatch):
+def test_each_row_of_a_benchmark_elsewhere_is_what_its_example_is_read_by(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests" / "toy")
     toy = import_module("toybench.benchmark")
     check(toy, toy.ROWS, lambda text, _: toy.BENCHMARK().read(text, {}), monkeypatch)

@@ -2,18 +2,13 @@
 
 import asyncio
 import gc
-import json
 import os
-import random
 import signal
 import threading
-import time
 from unittest.mock import Mock, call
 
 import aiohttp
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
 from local_server import HANG_UP, Fault, LocalServer, Request
 from running import load, samples
 from scripts import in_turn
@@ -25,31 +20,6 @@ def caller(body: Request) -> str:
 
 
 # ---- what comes of it
-
-
-@pytest.mark.slow
-@settings(max_examples=2, phases=[Phase.generate], suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(seed=st.integers(0, 2**32), connections=st.integers(2, 40), task=st.sampled_from(["calculator", "tools"]))
-def test_transcripts_and_scores_are_those_of_one_batch_a_turn(monkeypatch, seed, connections, task):
-    delays = random.Random(seed)
-    found = []
-
-    def later(body):
-        time.sleep(delays.lognormvariate(-6, 1.5))
-        return caller(body)
-
-    for is_single in (True, False):
-        with monkeypatch.context() as patched:
-            if not is_single:
-                patched.setattr("medtasks_utils.harness.run_model.can_be_asked_singly", lambda model: False)
-            with LocalServer(later) as server:
-                result = run(server, f"medcalc_bench_{task}", connections, system_instruction=f"Be brief, {seed}.")
-        assert server.most_at_once <= connections
-        asked = sorted(json.dumps(body["messages"]) for body in server.requests)
-        (scores,) = result["results"].values()  # how replies ended is known only of single requests
-        known = {name: value for name, value in scores.items() if not name.startswith(("cut", "acc_finished"))}
-        found.append(([sample["transcript"] for sample in samples(result)], known, asked))
-    assert found[0] == found[1]
 
 
 def test_first_replies_of_the_harness_s_cache_are_not_asked_for_and_their_conversations_go_on(tmp_path):

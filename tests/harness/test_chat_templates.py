@@ -4,9 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from commanding import exit_code
-from fake_vllm import vllm_model
-from given import each_row, json_lines
+from given import each_row
 from lm_eval.api.registry import get_model
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from local_server import Fault, LocalServer, completion
@@ -105,21 +103,6 @@ def test_the_place_of_instructions_can_be_chosen(hf):
         asked(hf("{{ messages[-1].content }}"), system_role="system")
 
 
-@pytest.mark.torch
-def test_files_of_prompts_lose_no_word_either(tiny_model, tmp_path):
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
-    tokenizer.chat_template = f"{NO_SYSTEM_ROLE}{{{{ add_generation_prompt }}}}"
-    tokenizer.save_pretrained(tmp_path)
-    words = ["requests", "--data", "sample", "--tasks", "medhallu", "--limit", 1, "--form", "completions"]
-    words += ["--model_args", f"tokenizer={tmp_path}", "--apply_chat_template", "-o", tmp_path / "r.jsonl"]
-    assert exit_code(words) == 0
-    (request,) = json_lines(tmp_path / "r.jsonl")
-    asked_for = " ".join(request["body"]["prompt"].split())
-    assert asked_for.endswith("True") and all(text in asked_for for text in words_of("medhallu"))
-
-
 @pytest.mark.parametrize("status", [400, 500])
 def test_a_server_without_a_system_role_names_the_way_out(status):
     with LocalServer(lambda body: Fault(status, {"error": {"message": "System role not supported"}})) as server:
@@ -140,16 +123,6 @@ def test_switches_that_change_the_prompt_are_signed(hf):
         assert asked(model)[2] == changes
 
 
-@pytest.mark.torch
-def test_vllm_gets_no_switch_that_is_unset(tiny_model, monkeypatch):
-    """Some templates take ``enable_thinking=None`` for off."""
-    model = vllm_model(monkeypatch, str(tiny_model), lambda *_: ("", 1, "stop"), 4000)
-    model.tokenizer.chat_template = f"{PLAIN}{{{{ enable_thinking is defined }}}}"
-    for given, shown in ((None, "False"), (False, "True")):
-        model.enable_thinking = given
-        assert asked(model)[1][0]["arguments"][0][0].endswith(shown)
-
-
 @each_row("switches_of_vllm")
 def test_vllm_gets_the_switch_of_its_template(arguments, given, monkeypatch):
     monkeypatch.setattr("medtasks_utils.harness.evaluation.check", lambda *_: (None, {}))
@@ -163,7 +136,7 @@ def test_vllm_gets_the_switch_of_its_template(arguments, given, monkeypatch):
 @pytest.mark.torch
 @pytest.mark.parametrize("task", ANSWERS)
 @each_row("marks_of_reasoning")
-def test_nothing_is_read_in_reasoning_as_behind_a_reasoning_parser(name, template, start, end, task, hf):
+def test_nothing_is_read_in_the_reasoning_of_a_model_in_this_process(name, template, start, end, task, hf):
     first, last = ANSWERS[task]
     _, cut, _ = asked(hf(template, f"{start}So {first} maybe. But wait, option B", is_cut=True), task)
     assert [(sample["answered"], sample["resps"], sample["ended"]) for sample in cut] == [(0.0, [[""]], ["length"])] * 2
@@ -172,26 +145,6 @@ def test_nothing_is_read_in_reasoning_as_behind_a_reasoning_parser(name, templat
     assert all(sample["answered"] and last in sample["resps"][0][0].rpartition("No.")[2] for sample in whole)
     assert all(str(sample["filtered_resps"][0])[0] in last for sample in whole)
     assert name != "think_opened" or whole[0].get("format", 1.0) == 1.0
-    if name == "think_opened":  # a malformed block of think tags does not lose MedCalc-Bench's tag
-        return
-    own = start or opened_by(template)
-    thoughts = f"So {first} maybe. But wait, option B"
-    for parsed, marked in (
-        (completion(f"It is {last}", reasoning_content=thoughts), f"{own}{thoughts}{end}It is {last}"),
-        (completion(None, "length", reasoning_content=thoughts), f"{own}{thoughts}"),
-    ):
-        read = []
-        for reply in (parsed, completion(marked, parsed["choices"][0]["finish_reason"])):
-            with LocalServer(in_turn(reply)) as server:
-                result = evaluate(task, model_of(server), limit=1)
-            read.append(
-                [
-                    (sample["answered"], sample["answered"] and str(sample["filtered_resps"][0]))
-                    for filter_name in ("strict-match", "flexible-extract")
-                    for sample in samples(result, filter_name)
-                ]
-            )
-        assert read[0] == read[1]
 
 
 def test_a_server_whose_template_opens_reasoning_shows_in_finished_replies():
@@ -209,15 +162,3 @@ def test_a_reply_cut_before_its_mark_is_reasoning():
         result = evaluate("medmcqa_openmed", model_of(server, think_end_token="</t>"), limit=1)
     (sample,) = samples(result)
     assert (sample["answered"], sample["reasoning"]) == (0.0, ["\\boxed{A} maybe"])
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("mark", ["</t>", 7])
-def test_a_mark_that_the_harness_cuts_at_leaves_the_reasoning(mark, hf):
-    for said, is_cut, answered in (("\\boxed{A}", True, 0.0), ("\\boxed{B}MARK\\boxed{A}", False, 1.0)):
-        model = hf(PLAIN)
-        text = mark if isinstance(mark, str) else model.tok_decode([mark])
-        model = hf(PLAIN, said.replace("MARK", text), is_cut)
-        model.think_end_token = mark
-        _, (sample, _), _ = asked(model)
-        assert sample["answered"] == answered and sample["reasoning"]

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 
 import pandas
 import pytest
-from given import GENERATION_TASKS, Row, each_row, table, write_rows
+from given import GENERATION_TASKS, Row, each_row, table
 from running import (
     Scripted,
     documents_of,
@@ -25,7 +25,6 @@ from running import (
 )
 from saved_runs import save_run
 from scipy.stats import sem
-from sklearn import metrics
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.facts import UNANSWERED
@@ -209,33 +208,3 @@ def test_responses_that_pad_a_rank_are_dropped():
 
 
 # ---- MedHallu's detection metrics
-
-
-def test_detection_metrics_equal_scikit_learns(data):
-    """Of verdicts that are unsure, malformed and cut off among others; positive is hallucinated."""
-    fields = {"Knowledge": [], "Ground Truth": "True.", "Hallucinated Answer": "False."}
-    kind = {"Category of Hallucination": "Incomplete Information"}
-    levels = ("easy", "medium", "hard")
-    rows = [{"Question": f"{n}?", **fields, **kind, "Difficulty Level": levels[n % 3]} for n in range(200)]
-    write_rows(rows, data / "medhallu" / "pqa_labeled.jsonl")
-    rng, served = random.Random(7), []
-
-    def answer(doc):
-        verdict = doc["target"] if rng.random() < 0.7 else "10"[int(doc["target"])]
-        form = rng.choice(["\\boxed{%s}", "\\boxed{2} or $\\boxed{(%s)}$", "\\boxed{2}", "", "<think>%s", "\\boxed{%s"])
-        if "%s}" in form or "%s)" in form:
-            served.append((doc["difficulty"], int(doc["target"]), int(verdict)))
-        return form.replace("%s", verdict)
-
-    result = evaluate("medhallu", answer, data=data)
-    frame = pandas.DataFrame(served)
-    truth, verdicts = frame[1], frame[2]
-    expected = {
-        "f1": metrics.f1_score(truth, verdicts),
-        "precision": metrics.precision_score(truth, verdicts),
-        "recall": metrics.recall_score(truth, verdicts),
-        "accuracy_answered": metrics.accuracy_score(truth, verdicts),
-        **{f"f1_{level}": metrics.f1_score(part[1], part[2]) for level, part in frame.groupby(0)},
-    }
-    assert len(expected) == 7
-    assert {name: metric(result, "medhallu", name) for name in expected} == pytest.approx(expected)

@@ -78,7 +78,7 @@ def test_letters_inside_reasoning_are_a_remark(monkeypatch):
     assert "opens reasoning" in remark
 
 
-def test_a_tie_by_chance_is_none():
+def test_one_example_whose_choices_are_equally_likely_is_no_error():
     first: list[str] = []
 
     def likelihood(doc):

@@ -64,7 +64,7 @@ def test_the_installed_release_has_what_is_replaced(name, monkeypatch):
     assert " ".join(inspect.signature(found).parameters) == NAMES[name].parameters
 
 
-def test_what_the_command_replaces_is_undone():
+def test_what_eval_replaces_in_lm_eval_is_put_back():
     names = made_from_original("command")
     before = [getattr(owner_of(name), name) for name in names]
     undo = patches.apply("command")

@@ -20,9 +20,8 @@ from scripts import echoed, in_turn, refusal, together
 from tool_caller import tagged
 
 from medtasks_utils.benchmarks.medmcqa.benchmark import MedMCQA
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.early_reading import EarlyReading
-from medtasks_utils.harness.models import context_in_process
 
 RIGHT = "\\boxed{A}"
 
@@ -48,28 +47,6 @@ def number_of(body: Request) -> int:
 
 
 # ---- forms
-
-
-def test_every_form_of_a_run_is_scored_as_its_answer_deserves_or_asked_again(data):
-    """Each of the forms is the first reply to a question of its own; what is asked again has the right answer then."""
-    asked: Counter[int] = Counter()
-    forms = [(body, verdict) for _, body, verdict in table("replies") if verdict.get("status", 500) >= 500]
-
-    def answer(body):
-        asked[number_of(body)] += 1
-        if asked[number_of(body)] > 1:
-            return completion(RIGHT)
-        form = forms[number_of(body)][0]
-        return Fault(200, json.loads(json.dumps(form).replace("ANSWER", "\\\\boxed{A}")))
-
-    with LocalServer(answer) as server:
-        result = evaluate("medmcqa_openmed", model_of(server), rows_of(data, len(forms)), gen_kwargs="max_gen_toks=16")
-    found = samples(result)
-    for sample, (_, verdict) in zip(found, forms, strict=True):
-        is_asked_again = "error" in verdict or verdict.get("empty", False)
-        assert asked[sample["doc_id"]] == 1 + is_asked_again
-        is_right = is_asked_again or "ANSWER" in verdict["text"]
-        assert (sample["acc"], sample["answered"]) == (is_right, is_right), verdict
 
 
 @each_row("errors_that_stay", ["64 MiB", Fault(200, b"x" * (65 << 20)), 2])
@@ -265,28 +242,6 @@ def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny
 
 
 @pytest.mark.torch
-def test_replies_that_leave_no_room_are_one_line(hf, data):
-    with pytest.raises(UsageError, match="leaves no room"):
-        evaluate("medmcqa_openmed", hf(), rows_of(data, 1), gen_kwargs="max_gen_toks=5000")
-    assert context_in_process("vllm", {"max_model_len": 9}) == 9
-
-
-@pytest.mark.torch
-def test_a_chat_model_asked_without_its_template_or_with_little_room_to_reason_gets_a_word(hf, data, caplog):
-    model = hf()
-    rows_of(data, 1)
-    warning = "the model reasons, and max_gen_toks=2 "
-    for is_chat, says in (False, "add --apply_chat_template"), (True, warning):
-        evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=2", apply_chat_template=is_chat)
-        assert says in caplog.text
-        model.tokenizer.chat_template += "{# <|channel|>analysis #}"
-    caplog.clear()
-    model.chat_template_args = {"enable_thinking": False}
-    evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=2")
-    assert warning not in caplog.text
-
-
-@pytest.mark.torch
 def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monkeypatch):
     """It generates in an order of its own, and a prompt that does not fit is not sent."""
     from fake_vllm import vllm_model
@@ -310,15 +265,6 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
     assert sorted(repeated["tokens"]) == [0, 1, 2]
     assert not {"generate_until", "_model_generate"} & vars(model).keys()
     assert type(model.cache_hook) is CacheHook
-
-
-@pytest.mark.torch
-def test_results_say_which_device_it_was_and_what_takes_long(tiny_model, tmp_path, capsys):
-    arguments = f"pretrained={tiny_model},max_length=900,batch_size=auto,max_batch_size=2"
-    words = ["--tasks", "medexqa_clinical_psychology_logits", "--limit", 1, "--model", "hf", "--model_args", arguments]
-    succeed("eval", "--data", "sample", *words, "--output_path", tmp_path)
-    assert saved_results(tmp_path)["config"]["device"] == "cpu"
-    assert "--batch_size auto first tries" in capsys.readouterr().err
 
 
 # ---- before a run

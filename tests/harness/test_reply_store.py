@@ -27,7 +27,7 @@ from scripts import Held, draw, prompt_of, refusal
 from medtasks_utils import load_runs
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.run_model import RunModel, _pieces
+from medtasks_utils.harness.run_model import RunModel
 from medtasks_utils.inference.replies import Reply
 from medtasks_utils.inference.reply_store import ReplyStore
 
@@ -335,12 +335,6 @@ class InProcess:
         return [request.args[0].upper() for request in requests]
 
     loglikelihood = generate_until
-
-
-def test_pieces_take_two_minutes(monkeypatch):
-    times = iter([0, 240, 240, 300, 300, 300, 300, 1e9, 1e9, 1e9])
-    monkeypatch.setattr("medtasks_utils.harness.run_model.time", SimpleNamespace(monotonic=lambda: next(times)))
-    assert [len(piece) for piece in _pieces(range(673))] == [64, 32, 64, 512, 1]
 
 
 @pytest.mark.parametrize(("kind", "kept"), [("HFLM", 6), ("VLLM", 4)])

@@ -53,7 +53,7 @@ def test_quotes_tabs_newlines_other_scripts_and_long_cells_survive(data, suffix)
 
 
 @each_row("layouts")
-def test_layouts(task, benchmark, layout, data):
+def test_rows_are_found_in_every_layout_of_folders_and_files(task, benchmark, layout, data):
     source = "medcalc_bench/corrected.csv" if task.endswith("corrected") else FILE[benchmark]
     rows = sample_rows(source)
     share = -(-len(rows) // len(layout))
@@ -201,5 +201,5 @@ def test_the_repository_the_revision_and_the_files_of_each_task(
 
 
 @each_row("real_rows")
-def test_the_real_rows_load(task, examples, shared):
+def test_as_many_real_rows_load_as_the_table_says(task, examples, shared):
     assert len(documents_of(task, shared / "data")) == examples

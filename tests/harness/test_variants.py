@@ -115,7 +115,7 @@ def test_no_prompt_is_sent_empty(is_chat, tmp_path):
 
 
 @pytest.mark.parametrize("benchmark", BASES)
-def test_the_table_has_every_field(benchmark):
+def test_every_field_of_the_harness_s_tasks_is_in_the_table(benchmark):
     assert {field for field, name, *_ in FIELDS if name == benchmark} >= set(TaskConfig.__dataclass_fields__)
 
 

@@ -127,29 +127,6 @@ def pause_after(error: ServerUnavailable) -> float:
 # ---- how many at once
 
 
-def test_a_limited_server_gets_half_as_many_at_once_and_then_one_more_after_each_round(time):
-    async def work():
-        of_server = Pace(16)
-        for _ in range(16):
-            await of_server.start()
-        for _ in range(16):  # all are refused together, which counts once
-            of_server.fail(ServerBusy(""))
-            of_server.release()
-        allowed = [of_server.allowed]
-        await of_server.start()
-        of_server.succeed()
-        of_server.release()
-        for _ in range(3):
-            for _ in range(int(of_server.allowed)):
-                of_server.succeed()
-            allowed.append(of_server.allowed)
-        for _ in range(1000):
-            of_server.succeed()
-        return [*allowed, of_server.allowed]
-
-    assert asyncio.run(work()) == pytest.approx([8, 9, 10, 11, 16], abs=0.2)
-
-
 @pytest.mark.parametrize(("rate", "at_once"), [(4, 16), (1, 64), (30, 8)])
 def test_a_server_that_takes_few_requests_a_second_answers_all_of_them(rate, at_once, monkeypatch):
     """A reply takes 0.2 s."""

@@ -33,7 +33,7 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 
 
 @each_row("faults_that_pass")
-def test_what_may_pass_is_tried_again(status, body, tmp_path, capsys):
+def test_a_fault_of_the_judge_s_server_that_may_pass_is_tried_again(status, body, tmp_path, capsys):
     fault = Fault(status, body)
     uncounted = completion(GOOD) | {"usage": {"prompt_tokens": None}}
     judgement, server = one(tmp_path, fault, fault, uncounted)
@@ -51,7 +51,7 @@ def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(
 
 
 @each_row("complaints_of_endpoints")
-def test_what_stays_wrong_is_not(words, requests, tmp_path):
+def test_a_complaint_about_the_request_is_not_tried_again(words, requests, tmp_path):
     """A complaint about anything but the length may be about the form of the reply."""
     said = refusal(400, f"{words},\nsay we")
     judgement, server = one(tmp_path, said, said, GOOD)
@@ -172,7 +172,7 @@ def test_each_call_is_followed_by_the_pause(tmp_path, monkeypatch):
 # ---- the cache
 
 
-def test_what_makes_another_question(tmp_path, monkeypatch):
+def test_a_judge_is_asked_again_only_if_text_model_server_or_form_differ(tmp_path, monkeypatch):
     def count(server, explanation="So.", **changed):
         server.requests.clear()
         judged(server, tmp_path, [case(explanation=explanation)], **changed)

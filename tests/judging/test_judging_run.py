@@ -1,16 +1,12 @@
 """Many cases at once: both judges' scores, the limit, faults, a kill, a rerun, interruption."""
 
-import os
-import subprocess
-import sys
 import time
 
 import pytest
-from given import ROOT
 from judge_server import LABELS, JudgeServer, faulty, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
 from local_server import Fault
-from scripts import Held, prompt_of, together, whole
+from scripts import together, whole
 
 from medtasks_utils.judging import judge_all, make_judge, templates
 
@@ -18,7 +14,7 @@ __all__ = ["no_keys_and_no_waits"]
 
 
 @pytest.mark.parametrize("coverage", [False, True])
-def test_factscore(coverage, tmp_path, capsys):
+def test_factscore_asks_for_claims_then_each_verdict_and_a_second_time_for_nothing(coverage, tmp_path, capsys):
     """With coverage the claims of each reference are extracted by a call of their own, and united."""
     todo = [*cases(4), case(9, references=("One only.",))]
     with JudgeServer() as server:
@@ -70,26 +66,3 @@ def test_as_many_calls_as_the_limit_says_are_under_way_and_never_more(tmp_path):
     with JudgeServer(together(4, slowly)) as server:
         judged(server, tmp_path, cases(12), concurrency=4, max_retries=50)
         assert server.most_at_once == 4
-
-
-SCRIPT = """
-import sys
-from pathlib import Path
-from judging_cases import cases, settings_for
-from medtasks_utils.judging import judge_all, make_judge
-judge_all(make_judge("factscore"), settings_for(sys.argv[1], Path(sys.argv[2]), concurrency=8), cases(12))
-"""
-
-
-def test_killed_halfway_and_started_again_no_answered_call_is_made_twice(tmp_path):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests" / "support")}
-    with JudgeServer(held := Held(40, sound)) as server:
-        first = subprocess.Popen([sys.executable, "-c", SCRIPT, server.url, str(tmp_path)], env=environment)
-        assert held.reached.wait(120)
-        first.kill()
-        first.wait()
-        held.release.set()
-        judgements = judged(server, tmp_path, cases(12), "factscore", concurrency=8)
-    assert all(judgement.score is not None for judgement in judgements)
-    # Only what was under way at the end, at most the limit, is asked again.
-    assert len(set(map(prompt_of, server.answered))) == 84 and len(server.requests) <= 84 + 8

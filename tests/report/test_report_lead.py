@@ -20,17 +20,17 @@ def standing(label, questions, values, best=None, **more) -> Standing:
 
 
 @each_row("lead")
-def test_the_lead_of_many_runs(case, standings, mean, said):
+def test_the_lead_of_many_runs_says_who_is_best_and_who_is_not_told_apart(case, standings, mean, said):
     assert lead([standing(**each) for each in standings], mean and standing(**mean)) == said, case
 
 
 @each_row("lead_of_one")
-def test_the_lead_of_one_run(case, results, said):
+def test_the_lead_of_one_run_says_its_scores_and_their_intervals(case, results, said):
     assert lead_of_one("x", [Result(**each) for each in results]) == said, case
 
 
 @each_row("lead_of_two")
-def test_the_lead_of_two_runs(case, compared, said):
+def test_the_lead_of_two_runs_says_which_is_better_at_what(case, compared, said):
     found = []
     for each in compared:
         difference = each.pop("difference", None)

@@ -90,7 +90,7 @@ def test_names_from_data_are_text(runs):
 # ---- the command
 
 
-def test_the_command(tmp_path, capsys):
+def test_report_writes_a_page_and_a_figure_against_the_baseline(tmp_path, capsys):
     output, figure = tmp_path / "r.html", tmp_path / "board.md"
     command = ["report", str(SMALL), "-o", str(output)]
     assert main([*command, "--baseline", "second", "--figure", str(figure)]) == 0

@@ -52,7 +52,7 @@ def found():
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in EXPECTED.iterdir()))
-def test_what_is_made_of_small_runs(found, name):
+def test_page_tables_figures_and_files_of_small_runs_are_as_recorded(found, name):
     expected = (EXPECTED / f"{name}.json").read_text(encoding="utf-8")
     texts = json.dumps(found[name]), expected
     one, other = (json.loads(text, parse_float=lambda number: round(float(number), 6)) for text in texts)

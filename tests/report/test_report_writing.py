@@ -44,7 +44,7 @@ def page(tmp_path_factory):
 
 
 @each_row("markdown")
-def test_markdown(text, html, page):
+def test_markdown_of_a_response_becomes_these_elements(text, html, page):
     assert page.evaluate(RENDER, text)["html"] == html
 
 
@@ -61,7 +61,7 @@ def rendered(page: Any, text: str) -> str:
     return str(found["text"] + found["html"])
 
 
-def test_nothing_makes_more_than_text(page):
+def test_hostile_markdown_makes_only_harmless_elements(page):
     for part in table("hostile_markdown"):
         rendered(page, (part * 20_000)[:20_000])
 
@@ -71,5 +71,5 @@ PIECES = [*"ab1 \n\n|*_`$\\{}^&<>#-.", "\\frac", "\\boxed", "\\begin{x}", "\\end
 
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.lists(st.sampled_from(PIECES), max_size=80).map("".join))
-def test_any_text_is_rendered(page, text):
+def test_no_letter_or_digit_of_a_response_is_lost(page, text):
     assert {c for c in text if c.isalnum()} <= set(rendered(page, text))

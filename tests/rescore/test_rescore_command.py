@@ -11,7 +11,7 @@ from commanding import exit_code, one_line
 from given import Row, csv_rows, error_line, write_rows
 from given import table as rows_of
 from judge_server import JudgeServer, sound
-from local_server import Answer, Fault, LocalServer
+from local_server import Fault
 from running import saved_samples
 from saved_runs import edit_lines, sample_file, save_run
 from scripts import whole
@@ -98,26 +98,6 @@ def test_the_scores_are_those_of_a_run_that_judges_itself(tmp_path, server, resc
     assert told["score"] == pytest.approx(sum(line["explanation"] for line in lines) / 8)
     few = {"examples": 4, "statuses": {"judged": 2, "wrong": 2}, "few": True, "low": None, "high": None}
     assert told.items() >= few.items(), "four examples are too few for an interval"
-
-
-def test_several_models_judge_by_the_rubric_and_a_failed_one_is_counted_never_as_zero(logs, tmp_path, rescore, capsys):
-    points = "".join(f"<{name}>true</{name}>" for name in ("core_logic_aligned", "key_steps_present"))
-    points += "<extraneous_reasoning>true</extraneous_reasoning><critical_error>false</critical_error>"
-
-    def reply(request: Row) -> Answer:
-        return (
-            Fault(400, b"no")
-            if request["model"] == "unsteady" and "ready" not in whole(request["messages"])
-            else points
-        )
-
-    with LocalServer(reply) as server:
-        models = ("--base", server.url, "--model", "kind, unsteady", "--json")
-        assert rescore(logs, "rubric", *models) == 0
-    scores = json.loads(capsys.readouterr().out)["scores"]
-    judged = with_status(table(tmp_path, "rubric"), "judged")
-    assert {row["score"] for row in judged} == {"75.0"} and judged[0]["judge"].endswith("|model:kind+unsteady")
-    assert sum(score["failed_judges"] for score in scores) == len(judged)
 
 
 # ---- going on

@@ -163,18 +163,18 @@ x86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="calls by number
 @pytest.mark.parametrize(
     "of_class", [pytest.param(each, marks=x86 if each == "kernel" else ()) for each in CLASSES if each != "time"]
 )
-def test_nothing_gets_through(sandbox, watch, of_class):
+def test_no_attempt_to_escape_gets_through(sandbox, watch, of_class):
     skip_without(sandbox, *LAYERS)
     assert got_through(sandbox, watch, ("connect", "kernel"), of_class) == {}
 
 
-def test_every_call_ends(hasty, watch):
+def test_code_that_would_never_end_is_ended(hasty, watch):
     assert got_through(hasty, watch, (), "time") == {}
 
 
 @pytest.mark.slow
 @each_row("escape_layers")
-def test_with_one_layer_off(layer, whole, held_alone, watch):
+def test_what_each_layer_alone_was_holding_gets_through_without_it(layer, whole, held_alone, watch):
     """Each class is tried whole with one of the layers off; what then gets through, that layer alone was holding."""
     with make(layer) as sandbox:
         skip_without(sandbox, *(other for other in LAYERS if other != layer))
@@ -184,7 +184,7 @@ def test_with_one_layer_off(layer, whole, held_alone, watch):
 
 
 @pytest.mark.slow
-def test_attempts_are_real(watch):
+def test_attempts_to_escape_succeed_without_a_sandbox(watch):
     """Without any layer, most get through; the others ask for what this system or version does not have."""
     with make(*LAYERS) as sandbox:
         found = got_through(sandbox, watch, (), "read", "write", "connect")
@@ -239,7 +239,7 @@ def test_without_a_boundary_it_says_so_and_does_not_run(off):
     assert all(f"{layer}: switched off" in message for layer in off)
 
 
-def test_without_namespaces_it_runs():
+def test_code_runs_where_there_are_no_namespaces():
     with Sandbox(_off=["namespaces"]) as sandbox:
         skip_without(sandbox, "landlock", "seccomp", "limits")
         assert sandbox.run([("a", "1 + 1")]) == [ExecutionResult("2", False)]

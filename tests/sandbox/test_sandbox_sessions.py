@@ -157,7 +157,7 @@ def _namespaces(sandbox):
 
 
 @pytest.mark.usefixtures("_namespaces")
-def test_closed_and_used_again(caplog):
+def test_a_closed_sandbox_starts_again_when_it_is_used(caplog):
     sandbox = Sandbox(timeout=20, _off=["landlock"])
     sandbox.close()
     with caplog.at_level(logging.INFO, logger="lm_eval.medtasks"):
@@ -281,7 +281,7 @@ def test_weak_calls_end_without_a_process_descriptor(weak):
 
 
 @each_row("weak_refusals")
-def test_weak_refuses(code, weak):
+def test_a_weak_sandbox_refuses_code_that_could_reach_out(code, weak):
     assert weak.run([("refused", code)])[0].failed
 
 

@@ -21,8 +21,6 @@ from medtasks_utils.harness.aggregates import HarnessAggregation
 from medtasks_utils.selfcheck.check import _unweighted_means
 from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores, known_answer
 from medtasks_utils.selfcheck.selfcheck_result import CheckedScore, SelfcheckResult
-from medtasks_utils.statistics.aggregation import TOTAL, Mean
-from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.ratio import Ratio
 
 
@@ -120,25 +118,16 @@ def test_of_an_empty_reply_it_is_not_known_how_it_ended(texts, cut, finished):
     assert (expected["cut"], expected["acc_finished"]) == (cut, finished)
 
 
-def test_an_aggregation_of_another_distribution_is_taken_at_its_word_and_a_total_is_a_sum(monkeypatch):
-    class Largest(Mean):
-        def value(self, scores):
-            return max(scores.values)
-
-    place = "medtasks_utils.selfcheck.known_answers.metric_of"
-    for aggregation, expected in ((Largest(), 1.0), (TOTAL, 2.0)):
-        monkeypatch.setattr(place, lambda name, _, own=aggregation: Metric(name, own))
-        assert expected_of([KnownAnswer("", "1")] * 4)["acc"] == expected, "two of two rows' answers are right"
-
-
 @each_row("known_answers")
-def test_known_answers(name, behaviour, seed, answer, text):
+def test_a_response_with_a_known_answer_is_written_in_the_benchmarks_form(name, behaviour, seed, answer, text):
     benchmark = benchmarks()[name]()
     assert known_answer(benchmark, behaviour, {benchmark.data.truth: "C"}, seed) == (text, answer)
 
 
 @each_row("selfcheck_results")
-def test_what_the_result_says(scores, problems, every_score, passed, as_expected, lines):
+def test_a_selfcheck_lists_its_misses_and_says_whether_it_passed(
+    scores, problems, every_score, passed, as_expected, lines
+):
     result = SelfcheckResult([CheckedScore(*score) for score in scores], problems, 1234, 2.04, Path("/x/runs"))
     assert [" ".join(line.split()) for line in result.to_text(every_score).splitlines()] == lines
     told = result.to_data()

@@ -104,17 +104,6 @@ def test_intervals_of_known_calibration_hold_the_truth(gap, in_pairs):
     assert min(held.values()) >= 41, held
 
 
-@settings(max_examples=10)
-@given(SEEDS, st.sampled_from([41, 60]))
-def test_the_order_of_examples_does_not_matter(seed, n):
-    rng = np.random.default_rng(seed)
-    given_scores = drawn(rng, n)[2]
-    other = given_scores[rng.permutation(n)]
-    for metric in METRICS.values():
-        a, b = (metric.aggregation.ratio(each) for each in (given_scores, other))
-        assert [a.value, a.stderr] == approx([b.value, b.stderr])
-
-
 def test_what_is_not_defined_has_no_value_and_the_rest_does():
     given_scores = scores([score_of_confidence(1.0, 0.5 + place / 100) for place in range(40)])
     found = {name: value(name, given_scores) for name in METRICS}

@@ -125,7 +125,7 @@ def test_f1_of_generations_is_that_of_their_counts_together():
     ("F1", [ExampleScore([(0.0, 0.0)])], 0.0),
     ("MEAN", [ExampleScore([FAILED]), ExampleScore([WRONG])], UNDEFINED),
 )
-def test_what_comes_of_nothing(how, items, value):
+def test_without_any_score_f1_is_0_and_a_mean_is_undefined(how, items, value):
     found = HarnessAggregation(getattr(aggregation, how))
     of_task_and_group = {"task": found(items), "group": (found(items) + found(items)) / 2}
     assert without_nan(of_task_and_group) == {"task": value, "group": value}
@@ -353,7 +353,7 @@ def test_too_few_are_not_tested():
 
 @settings(max_examples=10)  # statsmodels takes a tenth of a second for one
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_holm_is_statsmodels(p_values):
+def test_p_values_are_corrected_as_statsmodels_does_by_holm(p_values):
     from statsmodels.stats.multitest import multipletests
 
     assert holm(p_values) == approx(multipletests(p_values, method="holm")[1])

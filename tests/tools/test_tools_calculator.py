@@ -11,12 +11,12 @@ from medtasks_utils.tools.calculator import MAX_EXPRESSION, CalculatorError, cal
 
 
 @each_row("calculator")
-def test_a_value(expression, value):
+def test_an_expression_has_the_value_of_the_table(expression, value):
     assert calculate(expression) == value
 
 
 @each_row("calculator_written")
-def test_how_a_value_is_written(value, text):
+def test_a_value_is_written_without_loss(value, text):
     assert written(value) == text
     assert float(text) == value
 

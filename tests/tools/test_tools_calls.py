@@ -48,7 +48,7 @@ def test_sixteen_calls_of_a_reply_are_run_and_a_hundred_read(written, more, left
 
 
 @given(st.lists(st.sampled_from(table("pieces_of_calls")), max_size=40).map("".join))
-def test_no_reply_breaks_the_reading(reply):
+def test_any_reply_is_read_as_calls_or_left_as_it_is(reply):
     for tools in (BOTH, CALCULATOR):
         calls, rest = read_calls(reply, tools)
         assert len(rest) <= len(reply)
