@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from commanding import exit_code, one_line, succeed
 from given import each_row, error_line
-from local_server import Fault, LocalServer, Request, completion
+from local_server import Fault, LocalServer
 from running import Scripted, evaluate
 from scripts import echoed
 
@@ -36,34 +36,6 @@ def test_a_server_that_does_not_echo_is_one_line_before_the_run(name, status, bo
     line = one_line(capsys.readouterr().err)
     assert says in line and "--model vllm or hf" in line and "A" not in line.partition(":")[0]
     assert [body for body in server.probes if body.get("echo")][1:] == []
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize(
-    ("number", "fault", "code"),
-    [
-        (1, Fault(429, headers={"Retry-After": "0.01"}), 0),
-        (9, Fault(503, headers={"Retry-After": "0.01"}), 0),
-        (9, completion("."), 1),
-    ],
-    ids=["limited when tried", "limited in the middle", "no echo in the middle"],
-)
-def test_log_likelihoods_are_requested_as_patiently_as_replies(number, fault, code, tiny_model, tmp_path, capsys):
-    asked: list[Request] = []
-
-    def answer(body: Request) -> Any:
-        asked.extend([body] if body.get("echo") else [])
-        return fault if body.get("echo") and len(asked) == number else echoed(body)
-
-    with LocalServer(probed=answer) as server:
-        words = run_of(server, TASK, tiny_model, max_retries=None, num_concurrent=None)
-        words += ["--output_path", str(tmp_path)]
-        assert exit_code(words) == code
-        errors = capsys.readouterr().err
-        assert len(asked) == (9 if code else 18)
-        assert not code or ("does not return a finite" in one_line(errors) and "replies kept" in errors)
-        assert exit_code(words) == 0
-    assert len(asked) == (9 + 1 + 9 if code else 2 * 18 - 1)
 
 
 @each_row("likelihoods_of_no_choice")

@@ -42,7 +42,9 @@ def scored(place, strict, flexible=None) -> Sample:
     scores = {STRICT: strict, **({FLEXIBLE: flexible} if flexible else {})}
     means: Any = {name: dict.fromkeys(own, 0.0) for name, own in scores.items()}  # scores go before them
     answers = {name: [""] for name in scores}
-    return Sample(place, "", {"question": place, "options": []}, [], [""], "1", answers=answers, metrics=means, scores=scores)
+    return Sample(
+        place, "", {"question": place, "options": {}}, [], [""], "1", answers=answers, metrics=means, scores=scores
+    )
 
 
 @each_row("outcomes")

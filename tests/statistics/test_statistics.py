@@ -370,7 +370,7 @@ def test_the_set_of_the_best_has_all_that_are_not_shown_to_be_worse():
     assert best_set([[runs[0]] * 3]) == [True] * 3
 
 
-@pytest.mark.parametrize(("n", "k", "tied"), [(100, 12, 1), (100, 12, 4), (20, 6, 3)])
+@pytest.mark.parametrize(("n", "k", "tied"), [(100, 12, 4), (20, 6, 3)])
 def test_the_best_is_in_the_set_of_the_best_in_95_of_100(n, k, tied):
     rng, left_out = np.random.default_rng(n + tied), 0
     for _ in range(100):
