@@ -5,11 +5,10 @@ import math
 import re
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from given import GENERATION_TASKS, Row, each_row, table
@@ -18,14 +17,10 @@ from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
 from medtasks_utils.compare.comparing import Comparison
-from medtasks_utils.compare.contrast import Contrast, MetricDifference
 from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.filters import STRICT
 from medtasks_utils.results import Sample
-from medtasks_utils.statistics.metrics import ACC, Metric
-from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.sequential import expected_clusters
 from medtasks_utils.writing import WIDTH
 
@@ -108,20 +103,6 @@ def test_of_a_part_of_a_benchmark_the_plan_says_how_many_there_are(tmp_path):
     one.tasks["medmcqa_openmed"].asked = 0
     (need,) = plan(compare_runs(one, other, metrics=["acc"]), 10)
     assert need["of"] is need["until_decided"] is None
-
-
-def test_a_plan_in_points_is_that_of_the_same_shares_and_parts_have_the_metric_of_their_group(found):
-    def difference(metric, error=0.005, task="medhallu", n=50):
-        contrast = cast(
-            Contrast, SimpleNamespace(clusters=n, stderr=error, sensitivity=Sensitivity(n, error, error, n - 1))
-        )
-        return MetricDifference(task, STRICT, metric, None, None, contrast)
-
-    group, part = difference(ACC, task="medtasks"), difference(ACC, n=40)
-    alike = [difference(Metric("m")), difference(Metric("m", unit="points"), 0.5)]
-    need, of_part, of_share, of_points = plan(replace(found, differences=[group, part, *alike]), 1)
-    assert need["until_decided"] == of_part["until_decided"], "tasks of several benchmarks are decided one by one"
-    assert of_points == pytest.approx(of_share) and need["parts"] == {"medhallu": 40}
 
 
 # ---- what is paired

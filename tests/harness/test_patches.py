@@ -9,7 +9,7 @@ from given import error_line
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness import lm_eval_names, patches
-from medtasks_utils.harness.lm_eval_names import NAMES, Name, missing, owner_of
+from medtasks_utils.harness.lm_eval_names import NAMES, missing, owner_of
 from medtasks_utils.harness.patches import REPLACED, made_from_original
 
 TABLE = {each.name for each in REPLACED}
@@ -24,13 +24,6 @@ def test_the_installed_release_has_all_names():
         assert known.purpose
         if "." not in name:
             assert getattr(lm_eval_names, name) is getattr(owner_of(name), name)
-
-
-def test_a_name_that_a_release_lacks_is_listed(monkeypatch):
-    monkeypatch.setitem(NAMES, "gone", Name("utils", "nothing", "utils: come"))
-    monkeypatch.setitem(NAMES, "elsewhere", Name("gone", "nothing"))
-    monkeypatch.setitem(NAMES, "LM.gone", Name("api.model", "nothing"))
-    assert missing() == ["utils: gone; in its place utils: come", "gone: elsewhere", "api.model: LM.gone"]
 
 
 @pytest.mark.parametrize(

@@ -197,27 +197,22 @@ def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatc
     assert type(model.cache_hook) is CacheHook
 
 
-ROOM = {"hf": -1, "vllm": 1, "server": 2}
+ROOM = {"hf": -1, "server": 2}
 """How many tokens more than a prompt and a letter a context must have, as each engine counts them."""
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize("engine", ROOM)
-def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny_model, tmp_path, monkeypatch):
+def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny_model, tmp_path):
     """The longer of two prompts is compared as with room to spare where it just fits, else not at all."""
-    from fake_vllm import vllm_model
-
     name = "medexqa_biomedical_engineering_logits"
     path = tmp_path / "medexqa/test/biomedical_engineer_test.tsv"
     path.parent.mkdir(parents=True)
-    model_of_vllm = vllm_model(monkeypatch, str(tiny_model), lambda *_: (RIGHT, 1, "stop"), 0)
     path.write_text("Why?\ta\tb\tc\td\te\tf\tA\n" + "Why? So?\ta\tb\tc\td\te\tf\tA\n")
 
     def compared(context):
         if engine == "hf":
             model = hf(max_length=context)
-        elif engine == "vllm":
-            model, model_of_vllm._max_length, model_of_vllm.enable_thinking = model_of_vllm, context, False
         else:
             settings = {"base_url": f"{server.url}/completions", "max_length": context, "tokenizer": str(tiny_model)}
             model = model_of(server, "local-completions", tokenizer_backend="huggingface", **settings)

@@ -15,7 +15,7 @@ Generated = tuple[str, int, str | None]
 
 
 class LLM:
-    """Answers by a function of the prompt's text and the sampling parameters; log-likelihoods depend on tokens."""
+    """Answers by a function of the prompt's text and the sampling parameters."""
 
     def __init__(self, tokenizer: Any, answer: Callable[[str, Any], Generated]) -> None:
         self._tokenizer, self._answer = tokenizer, answer
@@ -27,13 +27,9 @@ class LLM:
         for prompt, parameters in zip(prompts, sampling_params, strict=True):
             tokens = prompt["prompt_token_ids"]
             self.prompts.append(tokens)
-            is_scored = getattr(parameters, "prompt_logprobs", None)
-            text, count, reason = (
-                ("", 1, "length") if is_scored else self._answer(self._tokenizer.decode(tokens), parameters)
-            )
-            ranks = [None, *({token: SimpleNamespace(logprob=-1.0 - token % 7, rank=1)} for token in tokens[1:])]
+            text, count, reason = self._answer(self._tokenizer.decode(tokens), parameters)
             generated = SimpleNamespace(text=text, token_ids=[0] * count, finish_reason=reason)
-            outputs.append(SimpleNamespace(outputs=[generated], prompt_token_ids=tokens, prompt_logprobs=ranks))
+            outputs.append(SimpleNamespace(outputs=[generated], prompt_token_ids=tokens))
         return outputs
 
 
