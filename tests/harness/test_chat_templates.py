@@ -13,7 +13,6 @@ from scripts import in_turn
 
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.evaluation import Evaluation
-from medtasks_utils.harness.reasoning import opened_by
 from medtasks_utils.harness.signing import unformatted_prompts
 
 MARKS = ["[THINK]", "[/THINK]", "<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|channel>", "<channel|>"]
