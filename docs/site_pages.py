@@ -20,7 +20,6 @@ from medtasks_utils.benchmarks.options import default_text
 ROOT = Path(__file__).parents[1]
 SOURCE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Source"]
 PAGES = {
-    "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
@@ -82,7 +81,7 @@ def commands_page() -> str:
     return "\n".join(lines)
 
 
-def add_gallery() -> None:
+def add_live_report() -> None:
     """Run the self-check on the bundled sample, and add its report as it is."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "medtasks_utils", "selfcheck", "--output", folder]
@@ -90,12 +89,6 @@ def add_gallery() -> None:
         report = (Path(folder) / "report.html").read_bytes()
     with mkdocs_gen_files.open("gallery/report.html", "wb") as file:
         file.write(report)
-    write(
-        "gallery.md",
-        "# A report, live\n\n[Open the report](gallery/report.html) of `medtasks selfcheck`: models whose answers are "
-        "known (right, the first option, random, malformed, unsure), run on the bundled sample. It is one file, and "
-        "needs no network.\n",
-    )
 
 
 for document, page in PAGES.items():
@@ -106,4 +99,4 @@ write(
     "python.md",
     "# Python\n\n::: medtasks_utils.scoring\n\n::: medtasks_utils.results.frames\n\n::: medtasks_utils.sandbox\n",
 )
-add_gallery()
+add_live_report()

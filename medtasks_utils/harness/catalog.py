@@ -1,4 +1,4 @@
-"""Find the tasks of this package and of the user; read lm_eval's own 16,000 task files only if necessary."""
+"""Find the tasks of this package and of the user; read lm_eval's own 14,000 task files only if necessary."""
 
 import logging
 import re
@@ -27,7 +27,7 @@ def manager_for(
 
     Our tasks are those of this package and of benchmarks in other distributions.
 
-    lm_eval's 16,000 files, which take seconds to read, are used only if a name is not one of ours. A pattern such as
+    lm_eval's 14,000 files, which take seconds to read, are used only if a name is not one of ours. A pattern such as
     ``med*`` that matches some of our tasks stands for our tasks only.
 
     Args:

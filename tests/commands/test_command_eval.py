@@ -109,7 +109,7 @@ def test_the_probe_and_the_run_send_the_same_and_no_empty_stop():
 
 
 def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(tmp_path, monkeypatch, caplog):
-    """A folder with one task stands in the place of the harness's 16,000."""
+    """A folder with one task stands in the place of the harness's 14,000."""
     folder, defaults = (tmp_path / name for name in ("mine", "defaults"))
     folder.mkdir()
     defaults.mkdir()
