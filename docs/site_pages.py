@@ -18,7 +18,7 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.options import default_text
 
 ROOT = Path(__file__).parents[1]
-SOURCE = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Source"]
+URLS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
 PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
@@ -35,16 +35,23 @@ LINK = re.compile(r"(?<=\]\()([^)\s]+)(?=\))")
 
 
 def with_links_of_the_site(text: str, source: str) -> str:
-    """Return a document whose relative links lead to pages of the site or, for other files, to the repository."""
+    """Return a document whose links lead to pages of the site or, for other files, to the repository.
+
+    What only the site has is linked by its address, so that the link works in the repository too.
+    """
 
     def moved(match: re.Match[str]) -> str:
         target, hash_sign, anchor = match[1].partition("#")
-        if not target or re.match(r"[a-z]+:", target):
+        page: str | None
+        if target.startswith(URLS["Documentation"]):
+            page = re.sub(r"^(\w+)\.html$", r"\1.md", target.removeprefix(URLS["Documentation"]))
+        elif not target or re.match(r"[a-z]+:", target):
             return match[1]
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
-        page = PAGES.get(path) or (path.removeprefix("docs/") if path.endswith(".png") else None)
-        if page is None:
-            return f"{SOURCE}/blob/main/{path}"
+        else:
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
+            page = PAGES.get(path) or (path.removeprefix("docs/") if path.endswith(".png") else None)
+            if page is None:
+                return f"{URLS['Source']}/blob/main/{path}"
         here = posixpath.dirname(PAGES[source])
         return posixpath.relpath(page, here or ".") + hash_sign + anchor
 

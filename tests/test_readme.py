@@ -1,0 +1,93 @@
+"""What the README and the other documents claim, as far as a program can tell: links, commands, names and numbers."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+import tomllib
+from given import ROOT
+from running import manager
+
+from medtasks_utils.__main__ import COMMANDS, _parse
+from medtasks_utils.benchmarks import benchmarks
+
+README = (ROOT / "README.md").read_text("utf-8")
+DOCUMENTS = [path for path in sorted(ROOT.glob("**/*.md")) if not {".venv", "site"} & {*path.relative_to(ROOT).parts}]
+
+
+@cache
+def headings(path: Path) -> set[str]:
+    """The anchors that a document's headings have on GitHub."""
+    lines = re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL).splitlines()
+    titles = [line.lstrip("# ").lower() for line in lines if line.startswith("#")]
+    return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
+
+
+def commands_of(text: str) -> Iterator[list[str]]:
+    """Yield the words after ``medtasks`` of a document's commands, without those that are cut short by ``…``."""
+    for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL):
+        for line in block.replace("\\\n", " ").splitlines():
+            for part in re.split(r"&& | \| ", line):
+                if part.startswith("medtasks ") and "…" not in part:
+                    yield shlex.split(part, comments=True)[1:]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_lead_somewhere(document):
+    for target in re.findall(r"\]\((?![a-z]+:)([^)\s]+)\)", document.read_text("utf-8")):
+        path, _, anchor = target.partition("#")
+        linked = (document.parent / path).resolve() if path else document
+        assert linked.exists(), target
+        assert not anchor or anchor in headings(linked), target
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_extras_tasks_and_options_exist(document):
+    text = document.read_text("utf-8")
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    assert {*re.findall(r"'\.\[(\w+)\]'", text)} <= {*extras}
+    for words in commands_of(text):
+        _parse(words)
+    for name, option in re.findall(r"--set (\w+)\.([a-z]\w*)=", text):
+        if name in benchmarks():
+            assert option in benchmarks()[name].options_class.model_fields, option
+
+
+def test_the_tasks_of_the_readme_exist():
+    known = {*manager().all_tasks}
+    assert {task for task in re.findall(r"--tasks (\w+)", README)} <= known
+
+
+def test_the_readme_names_every_command():
+    cells = re.findall(r"^\| (`medtasks.*?) \|", README, re.MULTILINE)
+    assert {*re.findall(r"`(?:medtasks )?([a-z]+)", " ".join(cells))} == {*COMMANDS}
+
+
+def test_the_counts_of_examples_are_those_of_the_tasks():
+    rows = re.findall(r"^\| \[.*?\]\((tasks/\S+)\) \| .* \| ([\d,]+) \|", README, re.MULTILINE)
+    assert len(rows) == 4
+    for document, count in rows:
+        assert re.search(rf"\b{count}\b", (ROOT / document).read_text("utf-8")), document
+
+
+def test_the_published_numbers_are_those_that_were_measured():
+    measured = (ROOT / "measurements" / "published.md").read_text("utf-8")
+    rows = re.findall(r"^\|[^|]*\|([^|]*)\| [^|]+ \| ([\d.]+) \| ([\d.]+) \|$", README, re.MULTILINE)
+    assert len(rows) == 6
+    count = ""
+    for benchmark, published, ours in rows:
+        count = (re.findall(r"[\d,]*\d", benchmark) or [count])[-1]
+        found = re.findall(rf"^\|.*\| {count} \| {published} \| .* \| ([\d.]+) \| \d+ \|", measured, re.MULTILINE)
+        places = len(ours.partition(".")[2])
+        assert any(abs(float(value) - float(ours)) < 0.6 * 10**-places for value in found), (published, ours, found)
+    table = re.findall(r"\| (\d+) of (\d+) \|$", (ROOT / "docs" / "published.md").read_text("utf-8"), re.MULTILINE)
+    came_out, all_numbers = (sum(map(int, column)) for column in zip(*table, strict=True))
+    assert f"{came_out} of {all_numbers} published numbers" in README
+
+
+def test_what_is_reached_on_medhallu_without_the_question_is_the_measured_share():
+    share = re.search(r"right on ([\d.]+) % of MedHallu", README)[1]
+    assert f"| {share} %" in (ROOT / "docs" / "worth.md").read_text("utf-8")
