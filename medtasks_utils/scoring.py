@@ -157,7 +157,7 @@ class Scorer:
         return dict(blanks[kind])
 
     def told(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
-        """Yield lines that say what each filter reads in a response, and how.
+        """Yield lines with the answer that each filter reads in a response, and how.
 
         With ``explain``, list the certainty and the 20 heaviest candidates too, in descending order of weight: weight,
         value, cue, evidence, and the surrounding text.

@@ -287,5 +287,5 @@ SECRETS = Secrets()
 
 
 def quoted(text: str, length: int) -> str:
-    """Return what a server says as a part of a message: on one line, without secrets and control characters."""
+    """Return a server's text for use in a message: on one line, without secrets and control characters."""
     return shortened(plain(one_line(SECRETS.scrub(printable(text)))), length)

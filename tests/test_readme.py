@@ -58,7 +58,7 @@ def test_commands_extras_tasks_and_options_exist(document):
 
 def test_the_tasks_of_the_readme_exist():
     known = {*manager().all_tasks}
-    assert {task for task in re.findall(r"--tasks (\w+)", README)} <= known
+    assert set(re.findall(r"--tasks (\w+)", README)) <= known
 
 
 def test_the_readme_names_every_command():

@@ -27,5 +27,5 @@ def metric_of(name: str, benchmark: str | None = None) -> Metric:
 
 
 def label_of(name: str, benchmark: str | None) -> str:
-    """Return the title of the benchmark whose main task or group has a name; for another name, the name."""
+    """Return the title of the benchmark with this main task or group; the name itself if there is none."""
     return benchmarks()[benchmark].title if benchmark and name == benchmarks()[benchmark].tasks.default else name

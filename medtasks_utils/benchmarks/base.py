@@ -163,7 +163,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return {name: text_of(cell) for name, cell in row.items()}
 
     def relabelled(self, example: Example, order: str) -> Example:
-        """Return the example as a prompt shows it whose A to D are the choices with the letters ``order``."""
+        """Return the example with the choices relettered: A to D become the choices with the letters ``order``."""
         raise TypeError(f"{self.name} has no choices to show in another order")
 
     def settle(self, rows: Sequence[Row]) -> None:
@@ -174,7 +174,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return range(len(examples))[:limit]
 
     def in_data_order(self, example: Example) -> Example:
-        """Return an example as it is where no option changes its order, so that equal examples can be told."""
+        """Return an example with its choices in the data's order, so that equal examples can be recognised."""
         return example
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:

@@ -74,7 +74,7 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
         return {**example, "order": order}
 
     def relabelled(self, example: Example, order: str) -> Example:
-        """Return the example as a prompt shows it whose A to D are the choices with the letters ``order``."""
+        """Return the example with the choices relettered: A to D become the choices with the letters ``order``."""
         options = [example["options"][LETTERS.index(letter)] for letter in order]
         place = order.index(example["answer_letter"])
         return {**example, "options": options, "answer_letter": LETTERS[place], "answer_idx": place}

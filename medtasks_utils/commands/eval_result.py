@@ -59,7 +59,7 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
 
 
 def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> list[str]:
-    """Return lines with the run's name, what is shown of it, and the seconds that it took."""
+    """Return lines with the run's name, what the columns mean, and the seconds that it took."""
     rule = "published rule, " * any(STRICT in line.scores for line in lines)
     repeats = {task.config.get("repeats") or 1 for task in run.tasks.values()}
     of_repeats = f", mean of {'/'.join(map(str, sorted(repeats)))} replies" * (max(repeats) > 1)

@@ -81,7 +81,7 @@ def _difference_data(difference: MetricDifference) -> JsonObject:
 def comparison_lines(
     comparison: Comparison, *, all_parts: bool = False, grown: Mapping[str, str] = {}
 ) -> Iterator[str]:
-    """Yield the runs, a row for each benchmark, what the questions can show, the parts of each task, and cautions.
+    """Yield the runs, a row for each benchmark, detectable differences, the parts of each task, and cautions.
 
     Args:
         comparison: the comparison.

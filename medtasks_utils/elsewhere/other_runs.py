@@ -177,7 +177,7 @@ class OtherRun:
 
 
 def named(names: Sequence[str], what: str) -> str:
-    """Return a text that says what ``names`` are, how many there are, and the first three of them."""
+    """Describe ``names`` in a text: what they are, how many there are, and the first three."""
     return f"{what}: {len(names)} ({', '.join(names[:3])}{', …' * (len(names) > 3)})"
 
 

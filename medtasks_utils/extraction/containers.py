@@ -171,7 +171,7 @@ def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate],
 
 
 def corrected(candidates: Sequence[Candidate], text: str, read: Callable[[str], Reading]) -> Reading:
-    """Return the reading of containers or, if words after the last retract it, of what is stated outright after it."""
+    """Return the reading of containers; if words after the last retract it, read what is stated outright after them."""
     after = text[candidates[-1].end :]
     reading = read(after) if retracted_until(symbols_of(after)) >= 0 else NOTHING
     is_outright = any(each.value == reading.value and each.weight >= OUTRIGHT for each in reading.candidates)

@@ -110,7 +110,7 @@ class ChatTemplate:
 
     @property
     def changes(self) -> list[str]:
-        """What was rendered differently than by the template alone on the day of the run, as signatures say it."""
+        """What was rendered differently than by the template alone, as signatures state it."""
         switches = [generation_as_signed(self._switches)] if self._switches else []
         return [*(self._way or ()), *switches, *([f"date={TODAY}"] if self._has_date else [])]
 

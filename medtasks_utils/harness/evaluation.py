@@ -180,7 +180,7 @@ class Evaluation:
         return self.store.way_on
 
     def finish(self, results: JsonObject) -> JsonObject:
-        """Stop the clock, and return lm_eval's results as they are saved: with numbers of tokens, and without secrets.
+        """Stop the clock, and return lm_eval's results to save: with numbers of tokens, and without secrets.
 
         From here to the end of the run, nothing is printed on standard output, so that lm_eval's table is not shown.
         """

@@ -19,7 +19,7 @@ from .server_model import without_thoughts
 
 
 class Ends:
-    """How the replies of a model end; nothing is known of a model that is of neither kind.
+    """How the replies of a model in this process end; unknown for other kinds of models.
 
     Args:
         model: the model.
@@ -35,7 +35,7 @@ class Ends:
         self._replies: dict[tuple[str, str], list[Reply]] = defaultdict(list)
 
     def replies(self, ask: Asking, requests: Sequence[Instance]) -> Sequence[Any]:
-        """Return the replies to requests, with their ends."""
+        """Return the replies to requests, each with how it ended."""
         if self._read is None:
             return ask(requests)
         with self._watching():

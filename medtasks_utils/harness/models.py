@@ -135,7 +135,7 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
     if lacks_gpu and arguments.get("parallelize"):
         yield "--model_args: parallelize=True divides a model among GPUs, and torch finds none here: omit it"
     if config.model in HF and (lacks_gpu or kind == "cpu") and str(config.batch_size).startswith("auto"):
-        logger.warning("--batch_size auto would try batches of 64 for many minutes on this processor: it is 1 instead")
+        logger.warning("--batch_size auto would try batches of 64 for many minutes on this processor: using 1 instead")
         config.batch_size = "1"
 
 

@@ -73,7 +73,7 @@ def separated(reply: Reply, opening: str) -> Reply:
 
 
 def separated_of_server(reply: Reply) -> Reply:
-    """Return a reply as :func:`separated` does, where finished replies show that prompts open the reasoning."""
+    """Return a reply as :func:`separated` does, if finished replies show that prompts open the reasoning."""
     return separated(reply, f"{_TAG}\n") if reply.ended == "length" or closes_unopened(reply) else reply
 
 

@@ -105,7 +105,7 @@ class RunModel:
     # ---- requests that are sent together
 
     def _answer(self, method: str, requests: Sequence[Instance]) -> list[Any]:
-        """Return the replies of a model that gets its requests together, in batches of about two minutes.
+        """Return the replies of a model that takes all requests at once, in batches of about two minutes.
 
         A model that calls its cache hook in time gets them in one batch.
         """

@@ -46,14 +46,14 @@ def sign(task: Any, settings: Settings) -> None:
         task.config.metadata["scorers"] = scorers
 
 
-def unformatted_prompts(task: Any, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
-    """Yield what the model is told: the schemas of tools, the choices, and the prompts, or messages for a template.
+def _unformatted_prompts(task: Any, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
+    """Yield the model's input: the schemas of tools, the choices, and the prompts or, for a template, the messages.
 
     Few-shot examples are drawn as one process draws them, and after that the sampler is as it was.
     """
 
     def unrendered(messages: Any, **settings: Any) -> Any:
-        """Return messages as they are, after the first have decided how the chat template gets them."""
+        """Return messages unchanged, after the first ones have settled how they are passed to the chat template."""
         if task.template:
             task.template.decide(messages, **settings)
         return messages

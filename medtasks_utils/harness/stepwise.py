@@ -72,7 +72,7 @@ def evaluate_in_steps(
 
 
 def _topics(tasks: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return what is decided as a whole: by name, the tasks of a group of one benchmark, or a single task."""
+    """Return the units of decisions by name: the tasks of a group of one benchmark, or a single task."""
     topics: dict[str, list[str]] = {}
     grouped: set[str] = set()
     for name, group in tasks["groups"].items():

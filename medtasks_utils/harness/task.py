@@ -318,7 +318,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return [ensemble.name for ensemble in self._filters]
 
     def _response(self, request: Instance, reply: Any) -> Reply:
-        """Return what is read of a request's reply: without its reasoning, or the last one of its conversation."""
+        """Return the text to read: the reply without its reasoning, or the last reply of the conversation."""
         if self.turns:
             response = self.turns.response_to(request)
         else:

@@ -86,7 +86,7 @@ OF_THE_TIME = (408, 425, 429, 503, 529)
 
 
 def said(body: str) -> str:
-    """Return what a body says: the fields that have a value, and their values, each on a line.
+    """Return the text of a body: each field that has a value, with this value, on a line.
 
     What it repeats of the request is left out, and so is a page in HTML.
     """
@@ -112,7 +112,7 @@ def _said(value: Any) -> Iterator[str]:
 
 
 def is_about_length(status: int, words: str) -> bool:
-    """Return whether an error, by its status and what it says, is about the length of the prompt."""
+    """Return whether an error, by its status and text, is about the length of the prompt."""
     if status == 429:
         return bool(_LARGER_THAN_A_RATE.search(words))
     if status in (*_OF_EVERY_REQUEST, 403) or _OTHER_LENGTH.search(words):

@@ -146,7 +146,7 @@ def read(status: int, body: str, url: str, model: str, request: Settings, retry_
 
 
 def through_proxy(url: str) -> str:
-    """Return words that name the proxy by which the environment makes a URL be reached; empty if there is none."""
+    """Return words that name the proxy that the environment sets for a URL; empty if there is none."""
     address = urlsplit(url)
     proxy = getproxies().get(address.scheme)
     if not proxy or proxy_bypass(address.hostname or ""):

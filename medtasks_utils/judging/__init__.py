@@ -41,7 +41,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Return what sends requests, whose libraries are loaded on first use, since help texts need the names alone."""
+    """Import what sends requests on first use, since help texts need only the names."""
     if name not in __all__:
         raise AttributeError(name)
     from . import judge_cases

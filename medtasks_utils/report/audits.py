@@ -59,7 +59,7 @@ def audit_table(runs: Sequence[Run]) -> ReportTable:
 
 
 def _audit_of(task: TaskRun) -> JsonObject:
-    """Return the audit of a task; empty if there is none."""
+    """Return the audit of a task, or an empty one."""
     return read_json(audit_file(task.samples_path)) if task.samples_path else {}
 
 

@@ -34,7 +34,7 @@ ENDED = {
 
 
 class Score(NamedTuple):
-    """A run's value as it is shown; ``rise`` is by how much it would be higher if all lost replies were right."""
+    """A run's value as shown; ``rise`` is what it would gain if all lost replies were right."""
 
     value: float
     low: float | None
@@ -78,7 +78,7 @@ class Ranking:
         return "★" if len(self.best) == 1 else "☆" if len(self.best) < len(self.ranked) else ""
 
     def choose(self, are_best: Sequence[bool] | None) -> None:
-        """Set the runs that may be the best, as found for each ranked run; None if that cannot be told."""
+        """Mark the runs that may be the best, from a flag for each ranked run; None if unknown."""
         self.best = None if are_best is None else list(compress(self.ranked, are_best))
 
     def best_first(self, runs: Sequence[str]) -> list[str]:
@@ -144,7 +144,7 @@ class Column(Ranking):
         return Axis.over([*marks, self.floor and self.floor.value], *of_share)
 
     def rise_of(self, run: str, kind: str) -> float | None:
-        """Return the part of a run's possible rise that is due to one kind of loss; None if it is not known."""
+        """Return the points that a run would gain without one kind of loss; None if unknown."""
         lost = {one: self.lost(run, one) for one in ("none", "cut")}
         total = sum(lost.values())
         if run not in self.outcomes or self.metric.unit != "share":
@@ -208,7 +208,7 @@ def board_of(topics: Sequence[Topic], runs: Sequence[str], filter_name: str) -> 
 
 
 def _why_not_ranked(columns: Sequence[Column], run: str) -> str:
-    """Return why a run stands below the rule, by benchmark; an empty string if it stands above."""
+    """Return why a run is not ranked, by benchmark; an empty string if it is."""
     by_reason: dict[str, list[str]] = {}
     for column in columns:
         if run in column.reasons:
@@ -287,7 +287,7 @@ def _mean(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
 
 
 def shown(result: Estimate, metric: Metric) -> Score | None:
-    """Return an estimate as it is shown; None if it has no value."""
+    """Format an estimate; return None if it has no value."""
     if result.value is None:
         return None
     return Score(result.value * metric.scale, *scaled(result.interval, metric.scale), result.n, result.unreliable)

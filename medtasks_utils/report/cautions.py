@@ -131,7 +131,7 @@ def cautions(
 
 
 def _of(share: Shares, runs: int) -> str:
-    """Name what shares are of: the benchmark, and the run if there are several."""
+    """Name the benchmark that shares refer to, and the run if there are several."""
     return f"{share.run}, {share.benchmark}" if runs > 1 else share.benchmark
 
 
@@ -153,7 +153,7 @@ def _labels(parts: Sequence[Part], shares: Sequence[Shares], runs: int) -> Itera
 
 
 def _losses(shares: Sequence[Shares], kind: str, what: str, least: float, runs: int) -> Iterator[Caution]:
-    """Yield a caution if a run loses so many per cent in one way, or two points more than another run."""
+    """Yield a caution if a run loses much in one way, or two points more than another run."""
     known = [share for share in shares if kind in share.lost]
     lost = [share for share in known if share.lost[kind] >= least]
     if not lost:

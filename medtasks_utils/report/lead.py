@@ -69,7 +69,7 @@ class Standing:
 
 
 class _Outcome(NamedTuple):
-    """What is said of a benchmark: the number of the rule, the runs that it names, and the benchmark."""
+    """The statement on a benchmark: the number of its rule, the runs that it names, and the benchmark."""
 
     rule: int
     named: tuple[str, ...]

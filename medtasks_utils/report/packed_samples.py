@@ -137,7 +137,7 @@ def _record(task: TaskRun, sample: Sample) -> Row:
 
 
 def _in_words(task: TaskRun, answers: Iterable[str]) -> list[str]:
-    """Return answers as they are shown: in words if the benchmark has words for them, else as they are."""
+    """Return answers for display: in words if the benchmark has words for them, else unchanged."""
     words = {UNANSWERED: "no answer", **(task.benchmark.answers if task.benchmark else {})}
     return [words.get(answer, answer) for answer in answers]
 
@@ -165,7 +165,7 @@ def _distrust(sample: Sample, notes: Sequence[str]) -> list[str]:
 
 
 def _signs(sample: Sample, marks: Mapping[str, str]) -> list[str]:
-    """Return what is noticed in a sample; the benchmark's own signs are those of metrics that are not 0."""
+    """Return the signs of a sample; those of the benchmark are its metrics that are not 0."""
     signs = {
         "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
         **{words: any(values.get(metric) for values in sample.metrics.values()) for metric, words in marks.items()},

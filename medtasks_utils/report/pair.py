@@ -169,7 +169,7 @@ def _key(difference: MetricDifference) -> tuple[str, str, str | None]:
 
 
 def _line(difference: MetricDifference, label: str) -> PairLine:
-    """Return a difference as it is shown, in points."""
+    """Format a difference in points."""
     found, metric = difference.contrast, difference.metric
     detectable = metric.detectable(found.detectable)
     return PairLine(
@@ -186,7 +186,7 @@ def _line(difference: MetricDifference, label: str) -> PairLine:
 
 
 def score_of(found: Contrast, metric: Metric) -> Score:
-    """Return the difference of a contrast as it is shown."""
+    """Format the difference of a contrast."""
     return Score(found.difference * metric.scale, *scaled(found.interval, metric.scale), found.n, found.unreliable)
 
 

@@ -44,7 +44,7 @@ class View:
 
     @property
     def kind(self) -> str:
-        """How much room a run gets: ``one``, ``pair``, ``few``, ``some`` or ``many``."""
+        """The layout for the number of runs: ``one``, ``pair``, ``few``, ``some`` or ``many``."""
         k = len(self.runs)
         return "one" if k == 1 else "pair" if k == 2 else "few" if k <= 6 else "some" if k <= MANY else "many"
 
@@ -146,7 +146,7 @@ class View:
         )
 
     def _shares(self) -> Iterator[Shares]:
-        """Yield what is known of each run on each benchmark."""
+        """Yield the shares of each run on each benchmark."""
         for column in self.board.columns:
             for run, counts in column.outcomes.items():
                 tasks = column.topic.results[run].tasks
@@ -246,7 +246,7 @@ class View:
 
     @cached_property
     def next(self) -> list[tuple[str, str, str]]:
-        """Links to what is worth a look next, the likeliest first: the words in bold, more words, the address."""
+        """Links for the next step, the likeliest first: words in bold, further words, and the address."""
         found: list[tuple[str, str, str]] = []
         board = self.board
         if len(board.ranked) > 1 and board.columns:

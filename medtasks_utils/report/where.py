@@ -98,7 +98,7 @@ def _shaded(rows: Sequence[PartRow]) -> list[PartRow]:
 
 
 def judged_parts(table: PartTable) -> list[Part]:
-    """Return the parts as the cautions need them, with what each run has in all other parts together."""
+    """Return the parts for the cautions, with each run's score in all other parts together."""
     rows = [*table.rows, *table.few]
     parts = []
     for row in table.rows:

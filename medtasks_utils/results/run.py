@@ -172,10 +172,10 @@ class TaskRun:
 
     @property
     def default_filter(self) -> str:
-        """The filter whose answers count where no other is chosen.
+        """The filter that is used by default.
 
-        It is ``flexible-extract`` for responses to prompts of others, which are not signed, in which ``strict-match``
-        reads less than a tenth of what this filter reads.
+        It is ``flexible-extract`` for imported responses (without a signature), if ``strict-match`` reads less than a tenth
+        of what ``flexible-extract`` reads.
         """
         strict, flexible = (self.metrics.get(("answered", name)) for name in (STRICT, FLEXIBLE))
         reads_little = strict and flexible and 10 * strict.value < flexible.value
@@ -183,7 +183,7 @@ class TaskRun:
 
     @property
     def note_on_filter(self) -> list[str]:
-        """A sentence that says why another filter than the usual one counts, if that is so."""
+        """A sentence that says why the default is not ``strict-match``; empty if it is."""
         if self.default_filter == DEFAULT_FILTER:
             return []
         strict, flexible = (f"{100 * self.metrics['answered', name].value:.1f} %" for name in (STRICT, FLEXIBLE))

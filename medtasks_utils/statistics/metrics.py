@@ -127,7 +127,7 @@ FORMER_NAMES = {"any@k": "pass@k", "all@k": "pass^k"}
 
 
 def repeat_metrics(repeats: int) -> tuple[Metric, ...]:
-    """Return the metrics over so many generations of an example: none of one generation."""
+    """Return the metrics over ``repeats`` generations of an example; none if there is one generation."""
     passes = (Metric(f"{name}{j}") for j in fewer_generations(repeats) for name in PASSES)
     return (*REPEAT_METRICS, *passes) if repeats > 1 else ()
 

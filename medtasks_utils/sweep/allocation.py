@@ -187,7 +187,7 @@ class _Attempt:
 
 
 def _end_left_over(mark: Path, log: Path) -> None:
-    """End what is left of the server of an earlier sweep, and print a line about what cannot be recognised as such."""
+    """End leftover processes of an earlier sweep's server, and print a line about those that cannot be identified."""
     left_over = read_record(mark)
     pid, port = left_over.get("pid"), left_over.get("port")
     if pid and _identity(pid).items() <= left_over.items():

@@ -26,7 +26,7 @@ def by_content(value: Any, besides: Path) -> Any:
 
 
 def _hashes(place: Path, besides: Path) -> Iterator[tuple[str, str]]:
-    """Yield the relative name and a hash of each file in a folder, or of the one file."""
+    """Yield the relative name and a hash of each file in a folder, or of a single file."""
     for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
         if path.is_file() and "__pycache__" not in path.parts and besides not in path.resolve().parents:
             status = path.stat()

@@ -104,7 +104,7 @@ class Job:
         return {name: value for name, value in settings if any(secrets_in(_parts(value)))}
 
     def take_over_replies(self) -> dict[str, int]:
-        """Append what is new in the replies of its former folders to its own.
+        """Append new replies from its former folders to its own.
 
         Return how much of each file has been taken over, in bytes; such files only grow.
         """
@@ -138,7 +138,7 @@ class Job:
 
     @property
     def _current(self) -> JsonObject:
-        """The record, unless it is of the job as it was before the plan, or a file that it names, changed."""
+        """The record; empty if the plan, or a file that it names, has changed since."""
         return self.record if self.record.get("fingerprint") == self.fingerprint else {}
 
     @property
@@ -184,7 +184,7 @@ def note_waiting(allocation: Allocation, state: str, code: int | None = None) ->
 
 
 def _parts(value: object) -> object:
-    """Return settings that may be a text by name, and everything else as it is."""
+    """Return settings, which may be a text, by name; return other values unchanged."""
     return dict(part.partition("=")[::2] for part in value.split(",")) if isinstance(value, str) else value
 
 

@@ -105,7 +105,7 @@ def _executor(allocation: Allocation) -> Any:
 
 
 class SlurmExecutor:
-    """An executor for Slurm, whose thread submits and watches.
+    """An executor for Slurm; a thread submits jobs and watches them.
 
     Raises:
         MedtasksError: if submitit or Slurm is not installed.

@@ -19,7 +19,7 @@ _LONGEST_NAME = 40  # characters of a name in the table
 
 
 def job_records(plan: Plan) -> list[JsonObject]:
-    """Return what is known of each job: name, folder, requests, replies, state, expected end (Unix time) and cost."""
+    """Return a record of each job: name, folder, requests, replies, state, expected end (Unix time) and cost."""
     queued = queue() if plan.slurm is not None else {}
     is_live = queued is None or _is_running(plan)
     return [_record(job, is_live, queued or {}) for job in jobs_of(plan)]

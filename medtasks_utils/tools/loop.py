@@ -118,7 +118,7 @@ class Dialogue(NamedTuple):
         return understand(reply, self.tools, self.most_by_template, calls_before)
 
     def shown(self, results: Sequence[CallResult]) -> list[str]:
-        """Return the results of a reply's calls as the model gets them."""
+        """Return the results of a reply's calls as messages for the model."""
         limit = min(MAX_RESULT, MAX_RESULTS // min(len(results), MAX_CALLS + 1))
         return [_result_text(result, limit) for result in results]
 
@@ -164,7 +164,7 @@ class Dialogue(NamedTuple):
 
 
 def _result_text(result: CallResult, limit: int) -> str:
-    """Return a result as the model gets it: a long one is cut in the middle, with a note of how much is left out.
+    """Return a result for the model: a long one is cut in the middle, with a note of how much is left out.
 
     An empty result becomes ``(no output)``.
     """

@@ -161,7 +161,7 @@ _MAX_CONTENT = 1000  # maximum characters of a text that states a single value
 
 
 def read_value(text: str, kind: Kind, question: str = "") -> Reading:
-    """Read the value that a text states as its result. A weight or BMI is none unless the question asks for it.
+    """Read the value that a text states as its result. A weight or BMI is not a result unless the question asks for it.
 
     Decimals and integers are read as floats, dates as ``datetime.date``, and ages (``weeks_days``) as pairs (weeks,
     days).

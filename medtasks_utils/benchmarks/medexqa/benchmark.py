@@ -131,11 +131,11 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         return examples
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert rows of which it is not known which specialty they are of, as if they were of the first."""
+        """Convert rows of unknown specialty as rows of the first."""
         return self.reordered(_examples(table, SPECIALTIES[0], "test"))
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Return the issues of each example, also that the labels of its specialty stand at other rows."""
+        """Return the issues of each example, including labels of its specialty that are at other rows."""
         shifted = shifted_specialties(examples)
         found = zip(examples, super().known_issues(examples), strict=True)
         return [[*issues, *[OTHER_ROW] * (example["specialty"] in shifted)] for example, issues in found]

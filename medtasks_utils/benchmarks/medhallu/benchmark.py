@@ -177,7 +177,7 @@ class MedHallu(Benchmark[MedHalluOptions]):
         return report.with_text(list(chain.from_iterable(self._pairs(table))), *self.data.shown)
 
     def _pairs(self, table: Table) -> list[list[Example]]:
-        """Return the two examples of each row, with the row's place and the group of :data:`TELLS` that each is in."""
+        """Return the two examples of each row, with the row's index and the group of :data:`TELLS` of each."""
         pairs = table.made(_pair)
         examples = list(chain.from_iterable(pairs))
         right = verdicts(self.data, examples)

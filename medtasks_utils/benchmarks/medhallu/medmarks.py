@@ -29,7 +29,7 @@ class MedmarksMedHallu(MedHallu):
     options_class = MedmarksMedHalluOptions
 
     def reported(self) -> list[Metric]:
-        """Return the metrics but those of each difficulty, since a run has one."""
+        """Return the metrics without those by difficulty, since a run has only one difficulty."""
         return [metric for metric in super().reported() if not metric.name.endswith(DIFFICULTIES)]
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
@@ -37,7 +37,7 @@ class MedmarksMedHallu(MedHallu):
         return sorted(super().load(files, split, report), key=lambda example: str(example["target"]))
 
     def _pairs(self, table: Table) -> list[list[Example]]:
-        """Return the two examples of each row, with questions and answers as they are, white space included."""
+        """Return the two examples of each row, with questions and answers unchanged, white space included."""
         pairs = super()._pairs(table)
         for row, pair in zip(table.rows, pairs, strict=True):
             for example, column in zip(pair, ("Ground Truth", "Hallucinated Answer"), strict=True):

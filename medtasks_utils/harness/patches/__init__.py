@@ -120,7 +120,7 @@ REPLACED = (
 
 
 def apply(scope: Literal["process", "command"]) -> Callable[[], None]:
-    """Replace what modules of lm_eval name, as far as it is replaced in a scope; return a function that undoes it."""
+    """Replace names in modules of lm_eval that belong to a scope; return a function that undoes it."""
     undo = ExitStack()
     for name, replaced_by in made_from_original(scope).items():
         owner = owner_of(name)

@@ -65,7 +65,7 @@ class Repl(Interpreter):
         return failed
 
     def _attempt(self, code: str) -> tuple[bool, str]:
-        """Run code; return whether it failed, and what is to be said of it."""
+        """Run code; return whether it failed, and the message about it."""
         try:
             compiled = compile_restricted_exec(code, "<repl>")
             if compiled.code is None:
