@@ -103,7 +103,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     data, is_shuffled = benchmark.data, shuffles(run.arguments)
 
     def check(response: Response, doc: Row) -> tuple[str, str]:
-        """Return the order of the choices in a record, and why the record is left out; empty if it matches the document."""
+        """Return the order of a record's choices, and why it is left out; empty if it matches the document."""
         stated = stated_fields(response.stated, benchmark)
         order = shown_order(response, stated, doc, data) if data.choices else LETTERS
         if order is None:

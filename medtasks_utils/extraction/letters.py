@@ -178,7 +178,7 @@ def read_letter(text: str, options: Sequence[str] = (), question: str = "") -> R
 
 
 def _asked_for(question: str) -> str:
-    """Return the pattern of statements about the requested choice if the question asks which one is *not* so, else ""."""
+    """Return the pattern of statements about the choice, if the question asks which one is *not* so; else ""."""
     asking = _ASKING.search(question, question.rstrip().rfind(". ") + 1)
     forms = ((_ASKS_WHICH_NOT, _NOT_SO), (_ASKS_WHICH_FALSE, _FALSE))
     return "|".join(said for form, said in forms if asking and form.search(asking[0]))

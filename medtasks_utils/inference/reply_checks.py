@@ -45,7 +45,7 @@ Check = Callable[[Sequence[Exchange]], Iterator[str]]
 
 
 def remarks_on(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield the remarks of all checks, which concern replies, not prompts that got none."""
+    """Yield the remarks of all checks; prompts without a reply are left out."""
     replies = [each for each in exchanges if each.reply.refusal is None]
     for check in CHECKS:
         yield from check(replies)

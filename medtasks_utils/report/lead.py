@@ -28,7 +28,7 @@ class Difference(NamedTuple):
         return "" if self.low is None or self.high is None else ends(self.low, self.high)
 
     def is_within(self, within: float) -> bool:
-        """Return True if the whole interval is within so many points of 0."""
+        """Return True if the whole interval is within the given number of points of 0."""
         return self.low is not None and self.high is not None and -within <= self.low and self.high <= within
 
     @property

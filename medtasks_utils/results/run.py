@@ -174,8 +174,8 @@ class TaskRun:
     def default_filter(self) -> str:
         """The filter that is used by default.
 
-        It is ``flexible-extract`` for imported responses (without a signature), if ``strict-match`` reads less than a tenth
-        of what ``flexible-extract`` reads.
+        It is ``flexible-extract`` for imported responses (without a signature), if ``strict-match`` reads less than a
+        tenth of what ``flexible-extract`` reads.
         """
         strict, flexible = (self.metrics.get(("answered", name)) for name in (STRICT, FLEXIBLE))
         reads_little = strict and flexible and 10 * strict.value < flexible.value

@@ -1,4 +1,4 @@
-"""Define what tasks need replaced in lm_eval, for standard errors and samples."""
+"""Define replacements in lm_eval that our tasks need, for standard errors and samples."""
 
 from collections.abc import Callable, ItemsView, KeysView
 from functools import cache
