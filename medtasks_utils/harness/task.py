@@ -248,7 +248,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             have_prompts = self._reordered is not None or (in_one_request and self.turns is not None)
             generations.make_independent(self.task_name, self.instances, self.model, have_prompts, in_one_request)
         if self.turns:
-            self.turns.requests_are_built()
+            self.turns.start_conversations()
         self._early = None
         if run and self.generates and (run.batch or not self.turns):
             early = self._early = EarlyReading(self._read_now, readings_of(self._filters), run.thread)

@@ -97,7 +97,7 @@ class ToolTurns:
         """The schemas of native tools, which the model gets beside its prompt; empty if the prompt describes them."""
         return self._format.schemas if self._format.name == "native" else []
 
-    def requests_are_built(self) -> None:
+    def start_conversations(self) -> None:
         """Begin a conversation for each request; for an API model, register this object with the batch."""
         for instance in self._task.instances:
             prompt, settings = instance.args
