@@ -68,7 +68,7 @@ class Scorer:
         """Score a response with both filters.
 
         Args:
-            row: a row of the data set. If MedMCQA's ``cop`` is a number, it must be 0 to 3 for A to D, as on the hub,
+            row: a row of the data set. If MedMCQA's ``cop`` is a number, it must be 0 to 3 for A to D, as on the Hub,
                 since a single row does not show whether its file counts from 1; the option ``cop_base`` says so.
             response: the model's text; if it used tools, its last reply.
             shown: which example of a row that has several; for MedHallu, ``ground_truth`` or ``hallucinated``, the

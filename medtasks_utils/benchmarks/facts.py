@@ -47,7 +47,7 @@ class PinnedFile(NamedTuple):
 
 
 class Repository(NamedTuple):
-    """A data set on the hub or, if ``files`` is not empty, files on GitHub.
+    """A data set on the Hub or, if ``files`` is not empty, files on GitHub.
 
     Attributes:
         name: owner and name, such as ``openlifescienceai/medmcqa``.
@@ -75,7 +75,7 @@ class Resource(NamedTuple):
 
 
 class Files(Protocol):
-    """A source of a benchmark's files: the hub's cache, a directory, or the bundled sample."""
+    """A source of a benchmark's files: the Hub's cache, a directory, or the bundled sample."""
 
     def folder(self, repository: Repository) -> Path:
         """Return the folder with a repository's files, after downloading them if necessary."""

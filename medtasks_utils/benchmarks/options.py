@@ -82,7 +82,7 @@ class Options(BaseModel):
     repeats_in_one_request: Annotated[bool, UNSIGNED] = False
     """request all generations of an example together (the parameter n), if the server can"""
     revision: Annotated[str | None, UNSIGNED] = None
-    """commit, tag or branch of the hub repository to read instead of the pinned commit"""
+    """commit, tag or branch of the Hub repository to read instead of the pinned commit"""
     ask_confidence: Annotated[bool, OF_GENERATED] = False
     """ask the model how likely its answer is to be right, for metrics of calibration"""
     system_role: Annotated[Literal["auto", "user", "system"], UNSIGNED] = "auto"

@@ -4,7 +4,7 @@
 contains results, but no rows::
 
     {"parts": {"<hash>": {"task": "medhallu", "n": 2000, "source": "where the rows are from", "measured": "2026-11-24",
-                          "part": "which of the hub's rows, if not all", "readers": {"answer_text": {"acc": [value,
+                          "part": "which of the Hub's rows, if not all", "readers": {"answer_text": {"acc": [value,
                           low, high]}}}},
      "verdicts": {"<hash>": "hexadecimal digits, a bit for each example: whether the reader is right out of fold"}}
 
@@ -44,7 +44,7 @@ def content_hash(examples: Iterable[Row], fields: Sequence[str]) -> str:
 def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] | None = None) -> Reached | None:
     """Return the best reader's value of a metric on the rows with the hash ``content``; None if it was not measured.
 
-    ``whole`` is the task and the number of its examples, if these are all of the hub. If only a part of them or another
+    ``whole`` is the task and the number of its examples, if these are all of the Hub. If only a part of them or another
     release was measured, return that value; the reader's name then says so.
     """
     parts = measured(path)["parts"]

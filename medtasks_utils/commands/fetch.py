@@ -12,7 +12,7 @@ class Fetch(Command):
     about = """
     Download everything that runs need, for a machine without internet access.
 
-    Downloads the data sets and SciBERT to the hub's cache (HF_HOME), and WordNet and Punkt's sentence model (punkt_tab)
+    Downloads the data sets and SciBERT to the Hub's cache (HF_HOME), and WordNet and Punkt's sentence model (punkt_tab)
     to NLTK's folder (NLTK_DATA), and loads each of them as a run does. Complete downloads are kept, so an interrupted
     fetch continues where it stopped. Afterwards set HF_HUB_OFFLINE=1 to run without internet access. Exit code 1 if
     anything is missing.
@@ -26,7 +26,7 @@ class Fetch(Command):
     def run(self) -> CommandResult:
         """Fetch or check, and return the list, marked as failed if anything is missing."""
         if self.check:
-            os.environ["HF_HUB_OFFLINE"] = "1"  # the hub's client reads it once, when it is imported
+            os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it once, when it is imported
         from medtasks_utils.errors import UsageError, reason_of
         from medtasks_utils.harness import downloads
         from medtasks_utils.writing import table
@@ -43,7 +43,7 @@ class Fetch(Command):
             missing = None
             try:
                 item.load()
-            except Exception as error:  # of the hub's client, of NLTK, of the HTTP library in use
+            except Exception as error:  # of the Hub's client, of NLTK, of the HTTP library in use
                 missing = reason_of(error)
             data.append({"name": item.name, "origin": item.origin, "missing": missing})
             rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else "there"))

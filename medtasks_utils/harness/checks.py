@@ -149,7 +149,7 @@ def _mistakes_about_models(config: EvaluatorConfig, compared: str) -> Iterator[s
     if config.model in HF and "pretrained" not in arguments:
         yield (
             f"no model is named: use --model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
-            "--model hf --model_args pretrained=NAME for a model on the hub"
+            "--model hf --model_args pretrained=NAME for a model on the Hub"
         )
     if config.model.startswith("local-") and not (arguments.get("model") and arguments.get("base_url")):
         yield f"--model {config.model} needs the model's name and the server's address: --model_args {CHAT_EXAMPLE}"

@@ -15,7 +15,7 @@ from .sources import HUB, BenchmarkFiles
 def items() -> Iterator[Resource]:
     """Yield each resource that runs need, once; its ``load`` downloads what is not in the cache yet.
 
-    If a download fails, ``load`` raises a MedtasksError or an error of the hub's client.
+    If a download fails, ``load`` raises a MedtasksError or an error of the Hub's client.
     """
     seen: set[str] = set()  # benchmarks of the same rows have the same repositories and resources
     for name in benchmarks():

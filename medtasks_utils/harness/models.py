@@ -135,7 +135,7 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
     if lacks_gpu and arguments.get("parallelize"):
         yield "--model_args: parallelize=True divides a model among GPUs, and torch finds none here: omit it"
     if config.model in HF and (lacks_gpu or kind == "cpu") and str(config.batch_size).startswith("auto"):
-        logger.warning("--batch_size auto would try batches of 64 for many minutes on this processor: using 1 instead")
+        logger.warning("--batch_size auto would try batches of 64 for many minutes on this CPU: using 1 instead")
         config.batch_size = "1"
 
 
@@ -187,7 +187,7 @@ def check_tokenizer(kind: str, arguments: Settings, needs_template: bool) -> Any
     except OSError as error:
         raise MedtasksError(
             f"--model_args: {argument}={name} cannot be loaded ({reason_of(error)}). Name a folder or a model on the "
-            "hub (without network access, one in the hub's cache), and its tokenizer as tokenizer=NAME if it is "
+            "Hub (without network access, one in the Hub's cache), and its tokenizer as tokenizer=NAME if it is "
             "elsewhere; a server needs no tokenizer with tokenizer_backend=none"
         ) from None
     except (ValueError, ImportError):  # loading the model explains these better

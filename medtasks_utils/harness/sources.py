@@ -1,11 +1,11 @@
-"""Find the files of a benchmark on the hub, in a directory, or in the bundled sample.
+"""Find the files of a benchmark on the Hub, in a directory, or in the bundled sample.
 
-A hub repository is downloaded to the hub's own cache and then read like any directory, so the same code reads the hub,
-a snapshot that was copied to a machine without internet, and files that were converted by hand.
+A repository of the Hub is downloaded to the Hub's own cache and then read like any directory, so the same code reads
+the Hub, a snapshot that was copied to a machine without internet, and files that were converted by hand.
 
 Files of a GitHub repository at one commit are downloaded once by pooch, which checks their SHA-256, to the cache
 ``$XDG_CACHE_HOME/medtasks/data`` (by default ``~/.cache/medtasks/data``). ``MEDTASKS_GITHUB`` names a mirror of
-``https://raw.githubusercontent.com``. ``HF_HUB_OFFLINE`` prevents these downloads as well as the hub's.
+``https://raw.githubusercontent.com``. ``HF_HUB_OFFLINE`` prevents these downloads as well as the Hub's.
 """
 
 import os
@@ -42,7 +42,7 @@ class BenchmarkFiles:
     Args:
         name: the source: ``hub``, ``sample`` or a directory.
         benchmark: the benchmark.
-        revision: a revision that replaces the pinned one of the repository that is needed first, if that is on the hub;
+        revision: a revision that replaces the pinned one of the repository that is needed first, if that is on the Hub;
             None to keep it.
     """
 
@@ -54,7 +54,7 @@ class BenchmarkFiles:
 
     @property
     def commit(self) -> str:
-        """On the hub, the commit of the repository that was needed first; an empty string if none was needed."""
+        """On the Hub, the commit of the repository that was needed first; an empty string if none was needed."""
         return next((folder.name for folder in self._folders.values()), "")
 
     def folder(self, repository: Repository) -> Path:
@@ -93,7 +93,7 @@ class BenchmarkFiles:
 
 
 def _download(repository: str, revision: str | None) -> Path:
-    """Return the folder of a hub repository in the hub's cache; download it if necessary.
+    """Return the folder of a repository of the Hub in the Hub's cache; download it if necessary.
 
     Raises:
         DataError: if it is not in the cache and cannot be downloaded.
@@ -113,7 +113,7 @@ def _download(repository: str, revision: str | None) -> Path:
     except failures as error:
         why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else reason_of(unreachable or error)
         raise DataError(
-            f"{repository} at revision {revision} is not in the hub's cache on this machine and cannot be downloaded "
+            f"{repository} at revision {revision} is not in the Hub's cache on this machine and cannot be downloaded "
             f"({why}): {_HOW_TO_GET_FILES}"
         ) from None
     return Path(folder)

@@ -96,7 +96,7 @@ def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
         yield f"--limit {limit:g}"
     for task in headline.result.tasks:
         if task.source != "hub":
-            yield _IS_SAMPLE if task.source == "sample" else "the rows come from local files, not the hub"
+            yield _IS_SAMPLE if task.source == "sample" else "the rows come from local files, not the Hub"
         yield from task.note_on_filter
         if limit is None and task.asked != task.available:
             yield f"{task.asked} of {task.available} examples"

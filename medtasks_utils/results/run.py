@@ -107,7 +107,7 @@ class TaskRun:
     def without_question(self, metric: str) -> Reached | None:
         """Return the best score that a classifier reaches on these rows without the question; None if unknown.
 
-        On the hub's rows, a score that was measured on a part of them counts.
+        On the Hub's rows, a score that was measured on a part of them counts.
         """
         content = self.metadata.get("content", "")
         shortcuts = self.benchmark.data.shortcuts if self.benchmark else None

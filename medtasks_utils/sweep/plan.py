@@ -30,7 +30,7 @@ EXAMPLE = """\
 example of a plan:
   output: results/sweep            # folder of the jobs and of report.html
   data: hub                        # as in medtasks eval --data
-  env: [OPENAI_API_KEY, "HF_*"]    # variables that jobs on a Ray cluster get; default: API keys, the hub's, proxies
+  env: [OPENAI_API_KEY, "HF_*"]    # variables that jobs on a Ray cluster get; default: API keys, the Hub's, proxies
   env_file: keys.env               # lines NAME=VALUE: variables that jobs and servers get everywhere
   slurm: {partition: gpu}          # run under Slurm, as a job for each model, with these options of sbatch
   runs:

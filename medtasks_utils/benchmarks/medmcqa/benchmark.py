@@ -206,7 +206,7 @@ def _on_base(labels: Container[str]) -> str | None:
         return None
     if "4" in labels:
         return "cop is 4 in some rows, so 1 was taken for A"
-    return "cop has neither a 0 nor a 4, so 0 was taken for A, as on the hub; if 1 is A, set medmcqa.cop_base to 1"
+    return "cop has neither a 0 nor a 4, so 0 was taken for A, as on the Hub; if 1 is A, set medmcqa.cop_base to 1"
 
 
 def _place(label: str, known: Iterable[Container[str]]) -> int | None:

@@ -23,7 +23,7 @@ from medtasks_utils.errors import MedtasksError, install, logger, reason_of
 from . import DEFAULT_BERTSCORE_MODEL, ExplanationMetric
 
 _MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
-"""Patterns of the files in a hub repository that loading needs: settings, tokenizer, and weights for torch."""
+"""Patterns of the files in a repository of the Hub that loading needs: settings, tokenizer, and weights for torch."""
 
 
 @dataclass(eq=False)
@@ -31,7 +31,7 @@ class BertScore(ExplanationMetric):
     """BERTScore F1 against the best reference.
 
     Args:
-        model: a hub repository, or a folder with a model and its tokenizer; SciBERT by default.
+        model: a repository of the Hub, or a folder with a model and its tokenizer; SciBERT by default.
         device: ``auto`` (cuda, else mps, else cpu), or the name of a torch device.
         batch_size: maximum number of texts to embed together; they are texts of the same example.
     """
@@ -118,7 +118,7 @@ def _load(model: str) -> Any:
 
 
 def _folder(model: str) -> Path:
-    """Return the path itself if it is a folder, else the hub's cached snapshot, downloaded if necessary."""
+    """Return the path itself if it is a folder, else the Hub's cached snapshot, downloaded if necessary."""
     return Path(model if Path(model).is_dir() else snapshot_download(model, allow_patterns=_MODEL_FILES))
 
 
