@@ -28,6 +28,11 @@ _GZIP = b"\x1f\x8b\x08"
 _MEMBER_LINES = 2_000  # maximum number of lines that damage in one place can lose
 
 
+def files_of_replies(folder: Path, ending: str) -> list[Path]:
+    """Return the files of kept replies under a folder, by the end of their names; some are of earlier versions."""
+    return sorted(path for name in ("answers", "replies") for path in folder.rglob(f"{name}_*{ending}"))
+
+
 def line_of(value: Any) -> bytes:
     """Encode an object as a line, without the line break."""
     text = printable(json.dumps(value, ensure_ascii=False)).encode()

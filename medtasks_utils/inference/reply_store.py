@@ -3,10 +3,10 @@
 Each process of a run appends each reply to its own file as soon as it has it. When the results are saved, the lines
 move to the model's archive (:mod:`.reply_files`)::
 
-    results/org__name/answers_1f2e3d4c_5b6a7d8e.jsonl  {"prompt": "<hash>", "replies": [{"text": "…", "ended": "stop",
+    results/org__name/replies_1f2e3d4c_5b6a7d8e.jsonl  {"prompt": "<hash>", "replies": [{"text": "…", "ended": "stop",
                                                         "tokens": 312, …}],
                                                         "settings": {"seed": 1234, "max_gen_toks": 2048}}
-    results/org__name/answers_1f2e3d4c.jsonl.gz         the same, from finished runs
+    results/org__name/replies_1f2e3d4c.jsonl.gz         the same, from finished runs
 
 A reply is found by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so that
 repeats stay independent. A run reuses replies of unfinished runs, unless ``--fresh`` is set. It uses the archive only
@@ -28,7 +28,7 @@ from medtasks_utils.errors import MedtasksError, logger
 from medtasks_utils.writing import JsonObject, Settings, counted, digest, without_secrets
 
 from .replies import Reply, as_reply
-from .reply_files import archive, line_of, lock, objects_in, unlocked
+from .reply_files import archive, files_of_replies, line_of, lock, objects_in, unlocked
 
 Arguments = Sequence[Any]
 """The arguments of a request, as the harness makes it: the prompt, then settings or a continuation."""
@@ -121,9 +121,9 @@ class ReplyStore:
         self.folder = folder
         self.reused = 0
         self._model = identity_of(model)
-        self._name = f"answers_{digest(self._model)}"
-        self._archive = folder / f"{self._name}.jsonl.gz"
-        self._path = folder / f"{self._name}_{uuid.uuid4().hex[:8]}.jsonl"
+        self._digest = digest(self._model)
+        self._archive = folder / f"replies_{self._digest}.jsonl.gz"
+        self._path = folder / f"replies_{self._digest}_{uuid.uuid4().hex[:8]}.jsonl"
         self._by_prompt: dict[str, list[_Kept]] = defaultdict(list)
         self._used: dict[Path, list[bytes]] = defaultdict(list)
         self._first_prompts: dict[str, str] = {}  # the first prompt of each conversation, by the hash of a later prompt
@@ -165,13 +165,14 @@ class ReplyStore:
 
     def _unfinished(self) -> list[Path]:
         """Return the files of the model's unfinished runs, including those that are still running."""
-        return sorted(self.folder.glob(f"{self._name}_*.jsonl"))
+        return files_of_replies(self.folder, f"{self._digest}_*.jsonl")
 
     def _load_archive(self) -> None:
         """Read the replies of finished runs; those of the latest run are used first."""
         runs: dict[str, list[_Kept]] = defaultdict(list)
         head: JsonObject = {}
-        for _, entry in objects_in(self._archive) if self._archive.exists() else ():
+        archives = files_of_replies(self.folder, f"{self._digest}.jsonl.gz")
+        for _, entry in chain.from_iterable(map(objects_in, archives)):
             if "replies" not in entry:
                 head = entry
             elif not head.get("without_text") or _has_text(entry):
@@ -183,7 +184,7 @@ class ReplyStore:
 
     def _reason_for_no_archive(self) -> str:
         """Return why no reply is in the archive: no run has finished in the folder, or only those of other models."""
-        for path in sorted(self.folder.glob("answers_*.jsonl.gz")):
+        for path in files_of_replies(self.folder, ".jsonl.gz"):
             model = next((entry["model"] for _, entry in objects_in(path) if "model" in entry), self._model)
             changed = _changed(model, self._model)
             if changed:

@@ -16,6 +16,7 @@ from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.inference.reply_files import files_of_replies
 from medtasks_utils.statistics.metrics import FORMER_NAMES
 from medtasks_utils.writing import JsonObject
 
@@ -44,7 +45,7 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
             files_by_run.setdefault(key, files)
     if not files_by_run:
         where = ", ".join(map(str, places)) or "no path"
-        if any(next(place.rglob("answers_*.jsonl"), None) for place in places):
+        if any(files_of_replies(place, ".jsonl") for place in places):
             raise MedtasksError(f"no results in {where}, only replies of an unfinished run: run its command again")
         raise MedtasksError(
             f"no results in {where}; lm_eval writes results_<date>.json, and with --log_samples "

@@ -25,6 +25,7 @@ from threading import Event
 import psutil
 
 from medtasks_utils.harness.task_options import FLAGS, SERVED_BY
+from medtasks_utils.inference.reply_files import files_of_replies
 from medtasks_utils.writing import JsonObject, write_whole
 
 from .child_process import MARK, Process, end_group, end_marked, start, stop
@@ -149,7 +150,7 @@ class _Attempt:
             self.waiting.remove(job)
             job.note(None, "running", since=time.time(), taken=job.take_over_replies(), had=job.replies)
             hidden = job.hidden_flags
-            has_finished = any(job.folder.glob("*/answers_*.jsonl.gz"))
+            has_finished = bool(files_of_replies(job.folder, ".jsonl.gz"))
             of_sweep = {"output_path": job.folder, "log_samples": True, "extend": has_finished}
             flags = job.flags(port, **of_sweep, **dict.fromkeys(hidden))
             command = [sys.executable, "-m", f"{__package__}.job_process", str(job.folder), "eval", *flags]

@@ -10,6 +10,7 @@ from itertools import chain, groupby, product
 from pathlib import Path
 
 from medtasks_utils.harness.task_options import DATA_KEY
+from medtasks_utils.inference.reply_files import files_of_replies
 from medtasks_utils.inference.reply_store import identity_of
 from medtasks_utils.writing import JsonObject, digest, secrets_in, write_whole
 
@@ -109,7 +110,7 @@ class Job:
         Return how much of each file has been taken over, in bytes; such files only grow.
         """
         taken: dict[str, int] = dict(self.record.get("taken", {}))
-        for source in chain.from_iterable(folder.glob("*/answers_*.jsonl*") for folder in self.former):
+        for source in chain.from_iterable(files_of_replies(folder, ".jsonl*") for folder in self.former):
             content, own = source.read_bytes(), self.folder / source.parent.name / source.name
             if new := content[taken.get(str(source), 0) :]:
                 write_whole(own, (own.read_bytes() if own.exists() else b"") + new)
@@ -164,7 +165,7 @@ class Job:
     @property
     def replies(self) -> int:
         """The number of replies that its unfinished run has so far."""
-        return sum(path.read_bytes().count(b"\n") for path in self.folder.glob("*/answers_*.jsonl"))
+        return sum(path.read_bytes().count(b"\n") for path in files_of_replies(self.folder, ".jsonl"))
 
     @property
     def cost(self) -> dict[str, float]:

@@ -58,7 +58,7 @@ def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answere
         assert exit_code([*words, "--limit", 3, "--output_path", tmp_path]) == 1
     line = capsys.readouterr().err.splitlines()[-1]
     assert server.chat in line and says in line and len(server.requests) == 2 + attempts
-    (kept,) = tmp_path.glob("**/answers_*.jsonl")
+    (kept,) = tmp_path.glob("**/replies_*.jsonl")
     replies = [json.loads(text)[1]["replies"] for text in kept.read_text().split("\n") if text]
     assert [(reply["ended"], reply["tokens"]) for (reply,) in replies] == [("stop", 3)] * 2
 

@@ -82,7 +82,7 @@ def test_a_run_that_was_ended_asks_nothing_twice(ask, tmp_path, capsys):
     assert asked.keys() == Counter(map(prompt_of, whole.answered)).keys()
     # A reply that was under way when the run was killed may have been sent, and never read.
     assert asked.total() - len(whole.answered) <= 2 * 4
-    assert not list((tmp_path / "killed").glob("**/answers_*.jsonl")), "a run that ended is ended"
+    assert not list((tmp_path / "killed").glob("**/replies_*.jsonl")), "a run that ended is ended"
 
 
 def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(tmp_path, capsys):
@@ -273,12 +273,15 @@ def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(name, task, 
 
 
 def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
+    """The files of kept replies were called ``answers_…`` once."""
     with LocalServer(answer) as served:
         words = command(served, tmp_path, "plain")
         words.remove("--json")
         assert main([*words, "--predict_only"]) == 0
         assert "the same command with --extend instead of --predict_only" in capsys.readouterr().out
         expected, _ = run(command(served, tmp_path / "whole", "plain"), capsys)
+    (kept,) = (path for path in tmp_path.glob("*/replies_*.gz") if path.parent.name != "whole")
+    kept.rename(kept.with_name(kept.name.replace("replies", "answers")))
     scored, errors = run([*words, "--json", "--extend"], capsys)
     assert "the run goes on without it, as far as the kept replies suffice" in errors
     assert scored["scores"] == expected["scores"] and scored["answers_taken_over"] == 24

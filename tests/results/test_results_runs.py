@@ -144,7 +144,7 @@ def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, numb
 
 
 def test_an_unfinished_run_is_named(tmp_path):
-    (tmp_path / "answers_1f2e_3d4c.jsonl").touch()
+    (tmp_path / "replies_1f2e_3d4c.jsonl").touch()
     with pytest.raises(MedtasksError, match="replies of an unfinished run: run its command again"):
         read_runs(tmp_path)
 

@@ -121,7 +121,7 @@ def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, server,
     path = plan(models=[{"name": "m", "model": "dummy", "resources": {"cpus": 9}}], runs=runs)
     twice, share, killed, failed, letters = jobs_of(read_plan(path))
     twice.note(None, "stopped")
-    write_whole(twice.folder / "m" / "answers_1.jsonl", "a\nb\n")
+    write_whole(twice.folder / "m" / "replies_1.jsonl", "a\nb\n")
     finish(share)
     write_whole(share.folder / "cost.json", '{"gpu_seconds": 7200}')
     killed.note(None, "running", since=1.0, had=0)
@@ -144,7 +144,7 @@ def test_a_running_job_has_an_end_and_the_lock_says_that_it_runs(plan, capsys):
     path = plan(runs=[{**A_RUN, "flags": {"limit": 4}}])
     job = only_job(path)
     job.note(None, "running", since=time.time() - 60, had=0)
-    write_whole(job.folder / "m" / "answers_1.jsonl", "a\nb\n")
+    write_whole(job.folder / "m" / "replies_1.jsonl", "a\nb\n")
     with FileLock(job.plan.lock):
         assert sweep(path, "--status", "--json") == 0
     (record,) = json.loads(capsys.readouterr().out)

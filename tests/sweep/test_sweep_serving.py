@@ -241,10 +241,10 @@ def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_p
     renamed = jobs_of(Plan(**{**content, "runs": [{"name": "renamed", "tasks": "medhallu"}]}))[0]
     renamed.note(0, "done")
     for folder, text in (former, "former "), (jobs[0].folder / "m", "small "), (jobs[1].folder / "m", "own "):
-        write_whole(folder / "answers_1.jsonl.gz", text)
+        write_whole(folder / "replies_1.jsonl.gz", text)
     for _ in range(2):
         run(content)
-        kept = [(job.folder / "m/answers_1.jsonl.gz").read_text() for job in jobs[:2]]
+        kept = [(job.folder / "m/replies_1.jsonl.gz").read_text() for job in jobs[:2]]
         assert kept == ["small former ", "own former small former "], "once"
         for job in jobs:
             job.note(None, "again")
