@@ -4,10 +4,10 @@ import re
 import shlex
 from collections.abc import Iterator
 from functools import cache
+from importlib.metadata import metadata
 from pathlib import Path
 
 import pytest
-import tomllib
 from given import ROOT
 from running import manager
 
@@ -47,8 +47,7 @@ def test_links_lead_somewhere(document):
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_commands_extras_tasks_and_options_exist(document):
     text = document.read_text("utf-8")
-    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
-    assert {*re.findall(r"'\.\[(\w+)\]'", text)} <= {*extras}
+    assert {*re.findall(r"'\.\[(\w+)\]'", text)} <= {*(metadata("medtasks").get_all("Provides-Extra") or ())}
     for words in commands_of(text):
         _parse(words)
     for name, option in re.findall(r"--set (\w+)\.([a-z]\w*)=", text):
@@ -89,5 +88,5 @@ def test_the_published_numbers_are_those_that_were_measured():
 
 
 def test_what_is_reached_on_medhallu_without_the_question_is_the_measured_share():
-    share = re.search(r"right on ([\d.]+) % of MedHallu", README)[1]
+    (share,) = re.findall(r"right on ([\d.]+) % of MedHallu", README)
     assert f"| {share} %" in (ROOT / "docs" / "worth.md").read_text("utf-8")
