@@ -15,7 +15,8 @@ from medtasks_utils.__main__ import COMMANDS, _parse
 from medtasks_utils.benchmarks import benchmarks
 
 README = (ROOT / "README.md").read_text("utf-8")
-DOCUMENTS = [path for path in sorted(ROOT.glob("**/*.md")) if not {".venv", "site"} & {*path.relative_to(ROOT).parts}]
+FOLDERS = ("docs", "measurements", "tasks", "tests", "medtasks_utils/report")
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *(path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.md")))]
 
 
 @cache
