@@ -1,4 +1,4 @@
-"""Define the facts that a benchmark declares, as records by who reads them: loading, commands, the report, audits."""
+"""Define the facts that a benchmark declares, in a record for each reader: loading, commands, the report, audits."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

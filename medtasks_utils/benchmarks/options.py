@@ -121,7 +121,7 @@ class Options(BaseModel):
     @classmethod
     @cache
     def about(cls) -> dict[str, About]:
-        """Return what is true of each option."""
+        """Return the :class:`About` of each option."""
         return {
             name: next((each for each in option.metadata if isinstance(each, About)), About())
             for name, option in cls.model_fields.items()

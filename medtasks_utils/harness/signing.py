@@ -46,7 +46,7 @@ def sign(task: Any, settings: Settings) -> None:
         task.config.metadata["scorers"] = scorers
 
 
-def _unformatted_prompts(task: Any, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
+def unformatted_prompts(task: Any, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
     """Yield the model's input: the schemas of tools, the choices, and the prompts or, for a template, the messages.
 
     Few-shot examples are drawn as one process draws them, and after that the sampler is as it was.

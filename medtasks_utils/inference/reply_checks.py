@@ -52,7 +52,7 @@ def remarks_on(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 
 def failure_of(exchanges: Sequence[Exchange]) -> str | None:
-    """Return why the replies of a task are no result at all, since every reply is empty; None if they are one."""
+    """Return why a task has no result, since every reply is empty; None if it has one."""
     replies = [each.reply for each in exchanges if each.reply.refusal is None]
     if not replies or any(reply.strip() for reply in replies):
         return None

@@ -187,5 +187,5 @@ class SlurmExecutor:
                 write_whole(_number_file(allocation), slurm_job.job_id)
 
     def stop(self) -> None:
-        """Watch no longer; the jobs continue under Slurm."""
+        """Stop watching; the jobs continue under Slurm."""
         self._stopping.set()
