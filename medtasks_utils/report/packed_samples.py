@@ -153,7 +153,7 @@ def _certainty(sample: Sample) -> float | None:
     """Return the mean certainty over the generations, under the flexible filter if there is one; None if not logged."""
     details = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
     certainty = details.get("certainty")
-    return None if certainty is None else float(np.mean(certainty))
+    return None if certainty is None else round(float(np.mean(certainty)), 4)
 
 
 def _distrust(sample: Sample, notes: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pytest
 from browsing import PHONE, chromium, needs_browser, opened, unfold, write
 from given import each_row, json_lines, table, write_rows
@@ -145,7 +146,7 @@ class Question:
 
     def certainty(self, sample: Any) -> float:
         logged = sample.details[LENIENT]["certainty"]
-        return sum(logged) / len(logged) if isinstance(logged, list) else logged
+        return round(float(np.mean(logged)), 4)
 
     def signs(self, sample: Any) -> set[str]:
         signs = {
