@@ -171,6 +171,7 @@ def _signs(sample: Sample, marks: Mapping[str, str]) -> list[str]:
         **{words: any(values.get(metric) for values in sample.metrics.values()) for metric, words in marks.items()},
         "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),
         **{words: ending in sample.endings for ending, words in ENDINGS.items() if words},
+        ENDINGS["empty"]: not all(text.strip() for text in sample.responses),
     }
     return [name for name, holds in signs.items() if holds]
 

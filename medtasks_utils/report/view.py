@@ -9,7 +9,7 @@ from medtasks_utils.benchmarks.facts import KNOWN_ISSUES
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.budgets import budget_curve
-from medtasks_utils.results.samples import mapping
+from medtasks_utils.results.samples import ENDINGS, mapping
 from medtasks_utils.writing import JsonObject
 
 from .audits import disputed_share
@@ -167,6 +167,7 @@ class View:
                     | {
                         "doubted": self.link(column, run, distrust="doubted"),
                         "audit": self.link(column, run, distrust="audit"),
+                        "empty": self.link(column, run, sign=ENDINGS["empty"]),
                     },
                     doubted=sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
                     disputed=max((disputed_share(task, column.filter) for task in tasks), default=0.0),

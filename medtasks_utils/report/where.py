@@ -146,6 +146,7 @@ class Pattern(NamedTuple):
 def patterns(column: Column, runs: Sequence[str]) -> list[Pattern]:
     """Return the nine most frequent sets of runs that have a question right, for few ranked runs."""
     ranked = column.ranked
+    places = [str(runs.index(run)) for run in ranked]
     rights = _rights(column)
     counts = Counter(map(tuple, rights.T.tolist())) if rights is not None else Counter()
     found = []
@@ -154,7 +155,8 @@ def patterns(column: Column, runs: Sequence[str]) -> list[Pattern]:
         label = "no run" if not names else "all" if not missing else ", ".join(names)
         if 0 < len(missing) < len(names):
             label = f"all but {', '.join(missing)}"
-        link = samples_link(runs, task=column.task, filter=column.filter, which=f"right_by_{len(names)}")
+        which = f"right_in_{'.'.join(compress(places, right))}"
+        link = samples_link(runs, task=column.task, filter=column.filter, which=which, among=".".join(places))
         found.append(Pattern(label, list(right), count, link))
     return found
 
@@ -165,13 +167,14 @@ def by_number_right(column: Column, runs: Sequence[str]) -> list[Pattern]:
     if rights is None:
         return []
     k = len(column.ranked)
+    among = ".".join(str(runs.index(run)) for run in column.ranked)
     counts = np.bincount(rights.sum(axis=0), minlength=k + 1).tolist()
     return [
         Pattern(
             "no run" if number == 0 else f"all {k}" if number == k else str(number),
             [],
             count,
-            samples_link(runs, task=column.task, filter=column.filter, which=f"right_by_{number}"),
+            samples_link(runs, task=column.task, filter=column.filter, which=f"right_by_{number}", among=among),
         )
         for number, count in enumerate(counts)
     ]

@@ -11,13 +11,12 @@ from urllib.parse import urlencode
 
 import numpy as np
 import pytest
-from browsing import PHONE, chromium, needs_browser, opened, unfold, write
+from browsing import PHONE, chromium, needs_browser, opened, write
 from given import each_row, json_lines, table, write_rows
 from page_numbers import unpacked
 from saved_runs import right_in, save_run, save_two
 
 from medtasks_utils.benchmarks.facts import UNANSWERED
-from medtasks_utils.report.packed_samples import pack_samples
 from medtasks_utils.report.page import build_page
 from medtasks_utils.results import read_runs
 from medtasks_utils.results.runs import audit_file
@@ -26,6 +25,7 @@ pytestmark = needs_browser
 
 HOSTILE = "".join(table("hostile_response")) + "W" * 200_000 + " the end"
 STRICT, LENIENT = "strict-match", "flexible-extract"
+DRAWN = "#samples[data-ready] #browse[aria-busy=false] #detail[aria-busy=false]"
 COUNTS = """() => Object.fromEntries([...document.querySelectorAll("#choices .facet")].map((facet) =>
     [facet.dataset.facet, Object.fromEntries([...facet.querySelectorAll("[data-value]")].map((link) =>
         [link.dataset.value, Number(link.lastChild.textContent.replace(",", ""))]))]))"""
@@ -86,12 +86,25 @@ FOLLOW = """(hash) => new Promise((done) => {
 })"""
 
 
+NUMBERS = """async () => {
+    const found = [];
+    for (const link of document.querySelectorAll("a[href^='#samples?']")) {
+        const [number] = /^[\\d,]+(?= |$)/.exec((link.querySelector("title") ?? link).textContent) ?? [];
+        if (!number || link.closest("#samples")) continue;
+        history.replaceState(null, "", link.getAttribute("href"));
+        dispatchEvent(new Event("hashchange"));
+        found.push([link.getAttribute("href"), number, document.getElementById("count").textContent.split(" ")[0]]);
+    }
+    return found;
+}"""
+
+
 def go(page: Any, **view: Any) -> None:
     """Follow a link to a view, whose runs may be named, and wait until it is drawn."""
     names = page.locator(".facets select[name=a] option").all_inner_texts()
     view |= {facet: names.index(view[facet]) for facet in ("a", "b") if view.get(facet) in names}
     page.evaluate(FOLLOW, "#samples?" + urlencode({"filter": STRICT, **view}))
-    page.wait_for_selector("#browse[aria-busy=false] #detail[aria-busy=false]", state="attached")
+    page.wait_for_selector(DRAWN, state="attached")
 
 
 def saved(page: Any, button: str) -> str:
@@ -120,6 +133,7 @@ class Question:
         self.audited = [(runs[place].name, task.task, each.doc_id) in disputed for place, each in self.samples.items()]
         self.shown = [place for place in (a, b) if place in self.samples]
         first = self.samples[min(self.samples)]
+        self.texts = [*strings([first.doc, first.messages, *(each.responses for each in self.samples.values())])]
         self.groups = {one.name: group for one in task.facts.breakdowns if (group := one.key(first.doc)) is not None}
 
     def acc(self, sample: Any, rule: str = "") -> float:
@@ -151,7 +165,7 @@ class Question:
     def signs(self, sample: Any) -> set[str]:
         signs = {
             "generations disagree": any(len({*answers}) > 1 for answers in sample.answers.values()),
-            "empty response": "" in sample.responses and "length" not in sample.ended,
+            "empty response": any(not text.strip() for text in sample.responses),
             "cut at the token limit": "length" in sample.ended,
         }
         return {name for name, holds in signs.items() if holds}
@@ -193,7 +207,7 @@ class Question:
             "lost": {self.outcome(self.own)} if self.own else set(),
             "distrust": {name for name, holds in distrust.items() if holds},
             "found": {self.own.way_found(self.rule)} if self.own else set(),
-            "sign": set().union(*map(self.signs, shown)),
+            "sign": self.signs(self.own) if self.own else set(),
             **{name: {group} for name, group in self.groups.items()},
         }
 
@@ -223,20 +237,6 @@ def questions(runs: Any, view: dict[str, str], compared: list[Any]) -> list[Ques
     return found
 
 
-@pytest.fixture(scope="module")
-def texts(runs):
-    """All texts of each question, by task and place, in lower case."""
-    index, documents, samples = (
-        [each for chunk in chunks for each in [unpacked(chunk)]] for chunks in pack_samples(runs).values()
-    )
-    of = [index[0]["tasks"][task]["name"] for task in index[0]["documents"]["task"]]
-    found = [{(name, n)} for name, n in zip(of, index[0]["documents"]["id"], strict=True)]
-    stored = [[*strings(record)] for chunk in documents for record in chunk]
-    for document, record in zip(index[0]["samples"]["document"], (r for c in samples for r in c), strict=True):
-        stored[document] += strings(record)
-    return {min(key): [text.lower() for text in each] for key, each in zip(found, stored, strict=True)}
-
-
 def strings(value: Any) -> Any:
     """Yield the texts in a value, without the names of fields."""
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
@@ -246,7 +246,7 @@ def strings(value: Any) -> Any:
 
 
 @each_row("views")
-def test_a_view_lists_counts_and_saves_what_the_runs_say(name, view, compared, page, runs, texts):
+def test_a_view_lists_counts_and_saves_what_the_runs_say(name, view, compared, page, runs):
     """Compared are A, B, and the run whose lost points are counted; by default, the first run of the page."""
     places = {run.name: place for place, run in enumerate(runs)}
     view = {facet: str(places.get(value, value)) for facet, value in view.items()}
@@ -256,7 +256,7 @@ def test_a_view_lists_counts_and_saves_what_the_runs_say(name, view, compared, p
     counts: dict[str, Counter[str]] = {}
     listed = []
     for question in all_questions:
-        if not any(view.get("q", "").lower() in text for text in texts[question.task.task, question.doc.doc_id]):
+        if not any(view.get("q", "").lower() in text.lower() for text in question.texts):
             continue
         values = question.values()
         failing = {facet for facet, value in chosen.items() if value not in values.get(facet, ())}
@@ -316,78 +316,52 @@ def test_nothing_depends_on_the_order_of_fields(page):
     assert one == other and len(one[0]) == 28
 
 
-def test_facets_say_what_they_hold(pair):
-    """In words; the first view of two runs is what only B has right, and why A lost the point."""
-    shown = pair.evaluate("""[...document.querySelectorAll("#choices .facet")].slice(0, 4).map((facet) =>
-        [facet.ariaLabel, [...facet.querySelectorAll("[data-value]")].map((link) => link.firstChild.textContent)])""")
-    task, which, lost, distrust = shown
-    assert task == ["Benchmark", ["medmcqa_openmed", "medexqa_all", "medcalc_bench", "medhallu"]]
-    assert which == ["Which", ["only B right", "only A right", "both wrong", "same wrong answer", "both right"]]
-    assert lost == ["A lost the point because", ["wrong answer", "no answer", "wrong form", "cut off"]]
-    assert distrust == ["Distrust", ["label doubted", "reading uncertain", "audit reads otherwise", "marked by you"]]
-    assert pair.inner_text('.facet [aria-current][data-value="only_b"] > span') == pair.inner_text("#count").split()[0]
-    go(pair, task="medhallu")
-    pair.wait_for_selector('.facet[aria-label="B lost the point because"]')
-    pair.click(".facet .swap")
-    pair.wait_for_selector('.facet[aria-label="A lost the point because"]')
-    go(pair, task="medhallu", a=1, lost="none")
-    pair.wait_for_selector('.facet[aria-label="B lost the point because"]')
-    assert pair.locator("#detail .col h3").first.inner_text().split("\n")[0] == "A", "B keeps its letter"
+def test_a_page_opens_with_the_likeliest_view(browser, runs, pair, tmp_path):
+    """Of two runs, what only B has right; of one, the largest loss that can be repaired. Parts may lie beside it."""
+    only_b = pair.inner_text(".facet [aria-current][data-value=only_b] > span")
+    assert only_b == pair.inner_text("#count").split()[0]
+    path = tmp_path / "report.html"
+    second = [run for run in runs if run.name == "second"]
+    path.write_text(build_page(second, beside=tmp_path / "my files"), encoding="utf-8")
+    page = browser.new_page()
+    page.goto(path.as_uri())
+    page.wait_for_selector(DRAWN)
+    assert list((tmp_path / "my files").iterdir()) and page.locator("#detail .col").count() == 1
+    assert page.inner_text(".facet [aria-current][data-value=cut] > span") == "5"
+    page.close()
 
 
-@each_row("why")
-def test_the_first_line_says_why_the_point_was_lost(name, sides, about, what, remark, page):
-    assert page.evaluate("([sides, about]) => whyLine(sides, about)", [sides, about]) == [what, remark]
+@each_row("functions")
+def test_a_function_of_the_page_returns(name, function, given, expected, page):
+    """Why a point was lost, cells of a CSV and back, the end of reasoning, the share of words in common."""
+    assert page.evaluate(f"(given) => {function}(...given)", given) == expected
 
 
-@each_row("csv_cells")
-def test_a_cell_of_a_csv_is_no_formula_and_comes_back(text, cell, page):
-    back = "({ text }) => [csv([[text, 1]]), linesOfCsv(csv([[text, 1]]))]"
-    assert page.evaluate(back, {"text": text}) == [f"{cell},1\r\n", [[text, "1"]]]
-
-
-@each_row("reasoning")
-def test_the_answer_follows_the_last_end_of_reasoning(name, text, parts, page):
-    assert page.evaluate("splitReasoning", text) == parts
-
-
-@each_row("alike")
-def test_replies_are_alike_by_the_words_in_common(name, texts, share, page):
-    assert page.evaluate("inCommon", texts) == pytest.approx(share)
+@pytest.mark.parametrize("name", ["page", "pair"])
+def test_a_number_leads_to_as_many_questions(name, request):
+    """Numbers of questions in the page and its charts; with repeats a chart has shares of questions."""
+    found = request.getfixturevalue(name).evaluate(NUMBERS)
+    assert len(found) > 20 and [each for each in found if each[1] != each[2]] == []
 
 
 # ---- the open question
 
 
-def test_reasoning_calls_judges_generations_and_ends(page):
-    go(page, task="medexqa_all", a="first")
-    text = page.inner_text("#detail")
-    assert "Reasoning, 31 characters" in text and "Some" not in text
-    for selector in ("strong", "table", "em", "math mfrac"):
-        assert page.locator("#detail .resp > .text").first.locator(selector).count() > 0, selector
-    judged = page.locator("#detail table").last.locator("tbody tr").all_inner_texts()
-    assert [row.split("\t") for row in judged] == [["Iron is <b>low</b>.", "FULLY SUPPORTED"]]
-    go(page, task="medcalc_bench", a="first")
-    turns = page.locator("#detail .turn")
-    assert turns.count() == 3 and "tool_call" not in page.inner_text("#detail .cols")
-    assert turns.nth(0).locator(".call .result").inner_text() == "42"
-    assert turns.nth(1).locator(".call.failed").count() == 1 and turns.nth(0).locator(".failed").count() == 0
-    assert page.is_visible("#detail .solution .text") and ", from " in page.inner_text("#detail .key")
-    unfold(page)
-    text = page.inner_text("#detail")
-    assert "The prompt once more." not in text and "A note." in text
-    go(page, task="medmcqa_openmed", a="often")
-    assert page.locator("#detail details.generation").count() == 4
-    assert "4 generations, 2 of 4 agree: A ×2, no answer ×1, B ×1" in page.inner_text("#detail .agreement")
-    marks = page.locator("#detail details.generation summary .box").evaluate_all("all => all.map((e) => e.title)")
-    right = page.inner_text("#detail .opts .right > b")
-    verdicts = {"": "No answer", right: "Right"}
-    assert marks == [verdicts.get(answer, "Wrong") for answer in ("A", "A", "", "B")]
-    go(page, task="medmcqa_openmed", a="second")
-    text = page.inner_text("#detail")
-    assert "Cut at the token limit, 1,234 tokens" in text and "Thought apart." not in text
-    page.click("text=Reasoning sent separately, 14 characters")
-    page.wait_for_selector("#detail >> text=Thought apart.")
+@each_row("stories")
+def test_a_reader_sees(name, opened_page, view, story, page, pair):
+    """What a story says is seen, between keys and clicks: the texts at a selector, or the number of its elements."""
+    shown = {"page": page, "pair": pair}[opened_page]
+    go(shown, **view)
+    shown.locator("#browse").scroll_into_view_if_needed()
+    for step in story:
+        if isinstance(step, dict):
+            for selector, expected in step.items():
+                found = shown.locator(selector)
+                seen = found.count() if isinstance(expected, int) else found.all_inner_texts()
+                assert seen == expected, selector
+        else:
+            shown.keyboard.press(step) if len(step) == 1 else shown.click(step)
+            shown.wait_for_selector(DRAWN, state="attached")
 
 
 def test_the_words_that_were_read_are_marked(page):
@@ -421,74 +395,21 @@ def test_a_reply_opens_at_its_end_and_is_data(page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_options_name_who_chose_them(pair, runs):
-    go(pair, task="medmcqa_openmed", which="only_a")
-    options = pair.locator("#detail .opts li").evaluate_all(
-        "all => all.map((e) => [e.className, e.lastChild.textContent])"
-    )
-    about = pair.locator("#list .it .about").first.inner_text()
-    a, b, right = re.findall(r"A (\S+) · B (\S+) · right (\S+)", about)[0]
-    expected = [["right" * (each == right), "A" * (each == a) + "B" * (each == b)] for each in "ABCD"]
-    assert options == expected
-
-
-def test_keys_go_through_questions_and_views(pair):
-    go(pair, task="medmcqa_openmed")
-    pair.locator("#samples").scroll_into_view_if_needed()
-    where = "document.querySelector('#detail .where').textContent.split(' · ')[0]"
-
-    def press(*keys: str) -> None:
-        for key in keys:
-            pair.keyboard.press(key)
-            pair.wait_for_selector("#detail[aria-busy=false]")
-
-    for key, place in (("j", 2), ("j", 3), ("k", 2), ("k", 1), ("k", 1)):
-        press(key)
-        assert pair.evaluate(where) == f"{place} of 16"
-    assert pair.locator("#detail .col").count() == 2
-    for key, name in (("a", "first"), ("b", "second")):
-        press(key)
-        assert pair.locator("#detail .col h3 bdi").all_inner_texts() == [name]
-    press("s", "p")
-    assert pair.locator("#detail .col").count() == 2 and pair.locator("#detail .prompt[open]").count() == 1
-    press("p", "r")
-    assert pair.locator("#detail .resp pre.raw").count() == 2
-    press("r", "?")
-    assert pair.locator("#keys[open]").count() == 1
-    press("?", "/")
+def test_an_address_is_the_view(pair):
+    """Another window shows the same, under the same rule, and what was searched for is marked."""
+    go(pair, task="medmcqa_openmed", filter=LENIENT)
+    pair.keyboard.press("/")
     pair.keyboard.type("the")
     pair.wait_for_function("() => CSS.highlights.get('found')?.size > 0")
-    assert "q=the" in pair.url
     pair.keyboard.press("Escape")
-    assert pair.evaluate("document.activeElement === document.body")
-    go(pair, task="medmcqa_openmed", which="only_a", filter=LENIENT)
-    before = pair.url, pair.inner_text("#count"), pair.inner_text("#detail")
-    with_open = pair.locator("#list .it").first.get_attribute("href")
-    assert "open=" in with_open and "which=only_a" in with_open
+    assert "q=the" in pair.url and pair.evaluate("document.activeElement === document.body")
+    shown = [pair.url, pair.inner_text("#count"), pair.inner_text("#detail")]
     again = pair.context.new_page()
     again.goto(pair.url)
-    again.wait_for_selector("#samples[data-ready] #detail[aria-busy=false]")
-    assert (again.url, again.inner_text("#count"), again.inner_text("#detail")) == before
+    again.wait_for_selector(DRAWN)
+    assert [again.url, again.inner_text("#count"), again.inner_text("#detail")] == shown
     assert again.is_checked(f"[name=filter][value={LENIENT}]")
     again.close()
-
-
-def test_differences_are_offered_where_replies_are_alike(pair, runs):
-    go(pair, task="medcalc_bench", which="only_b")
-    pair.click(".tools >> text=Next")
-    pair.click(".tools >> text=Differences")
-    pair.wait_for_selector("#detail .difference")
-    number = int(pair.inner_text("#detail .where").split()[-1])
-    by_name = {run.name: run.tasks["medcalc_bench"].samples for run in runs if "medcalc_bench" in run.tasks}
-    replies = [
-        sample.responses[0] for name in ("first", "second") for sample in by_name[name] if sample.doc_id == number
-    ]
-    assert pair.locator("#detail .difference").all_inner_texts() == replies and len({*replies}) == 2
-    first, second = (pair.locator("#detail .difference").nth(place) for place in (0, 1))
-    assert second.locator("del").count() == first.locator("ins").count() == 0
-    pair.click(".tools >> text=Differences")
-    go(pair, task="medexqa_all")
-    assert pair.locator(".tools >> text=Differences").count() == 0, "prose against a letter"
 
 
 def test_a_person_s_marks_are_kept_counted_saved_and_read(browser, address, page, tmp_path):
@@ -524,15 +445,6 @@ def test_a_person_s_marks_are_kept_counted_saved_and_read(browser, address, page
     assert page.input_value("#detail [name=note]") == '=1, "so"'
 
 
-def test_records_are_saved_with_prompts_and_replies(page, runs):
-    go(page, task="medcalc_bench", a="second")
-    records = [json.loads(line) for line in saved(page, "#saving >> text=JSONL").splitlines()]
-    assert [record["responses"] for record in records if record["run"] == "second"] == [
-        sample.responses for sample in next(run for run in runs if run.name == "second").tasks["medcalc_bench"].samples
-    ]
-    assert all(record["prompt"] and record["doc"] for record in records)
-
-
 def test_on_a_phone_the_question_lies_over_the_list(browser, address):
     with opened(browser, address, PHONE, "dark") as page:
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE[0]
@@ -545,18 +457,3 @@ def test_on_a_phone_the_question_lies_over_the_list(browser, address):
             leave()
             page.wait_for_selector("#detail", state="hidden")
         assert page.is_visible("#list .it >> nth=0")
-
-
-def test_parts_lie_beside_the_page(browser, runs, tmp_path):
-    path = tmp_path / "report.html"
-    path.write_text(
-        build_page([run for run in runs if run.name == "second"], beside=tmp_path / "my files"), encoding="utf-8"
-    )
-    page = browser.new_page()
-    page.goto(path.as_uri())
-    page.wait_for_selector("#samples[data-ready] #detail[aria-busy=false]")
-    assert list((tmp_path / "my files").iterdir()) and page.locator("#detail .col").count() == 1
-    assert page.inner_text(".facet [aria-current][data-value=cut] > span") == "5", (
-        "the largest loss that can be repaired"
-    )
-    page.close()

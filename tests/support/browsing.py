@@ -52,11 +52,3 @@ def opened(browser: Any, address: str, size: tuple[int, int] = DESKTOP, theme: s
     assert [incident.split("#")[0] for incident in incidents] == [address.split("#")[0]]
     assert page.evaluate("window.ran") is None
     context.close()
-
-
-def unfold(page: Any) -> None:
-    """Open all that is folded in the example shown."""
-    page.evaluate("for (const fold of document.querySelectorAll('#detail details')) fold.open = true")
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('#detail details')].every((e) => e.children.length > 1)"
-    )

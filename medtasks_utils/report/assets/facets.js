@@ -1,5 +1,5 @@
 /* Which questions a view has, and how many each facet would leave. A view is the address: texts by name, such as
-   {task, a, b, which, lost, distrust, found, sign, q, order, open, show}, and the group of each breakdown. */
+   {task, a, b, which, among, lost, distrust, found, sign, q, order, open, show}, and the group of each breakdown. */
 
 const PAIRED = { only_b: "only B right", only_a: "only A right", both_wrong: "both wrong", same_wrong: "same wrong answer", both_right: "both right" };
 const LOST = { wrong: "wrong answer", unsure: "says it is unsure", none: "no answer", form: "wrong form", cut: "cut off" };
@@ -69,28 +69,33 @@ class Facets {
   of(view) {
     const { documents, samples, tasks, runs } = this.index;
     const { a, b, focus, shown } = this.runsOf(view);
+    const among = view.among?.split(".").map(Number);
+    const size = among?.length ?? runs.length;
+    const rightIn = /^right_in_/.test(view.which) && { [view.which]: `right in ${view.which.slice(9).split(".").map((run) => runs[run]).filter(Boolean).join(", ") || "none"}` };
     const task = tasks.length === 1 ? tasks[0] : tasks.find(({ name }) => name === view.task);
     const own = (document_) => this.sampleOf[focus].get(document_);
-    const anyOf = (document_, name) => shown.flatMap((run) => samples[name][this.sampleOf[run].get(document_)] ?? []);
     const letter = b === undefined ? "" : `${focus === a ? "A" : "B"} `;
-    const numbers = runs.length === 2 ? [] : [...runs.keys(), runs.length].reverse().map((count) => [`right_by_${count}`, runs.length === 1 ? ["not right", "right"][count] : `${count || "none"} of ${runs.length} right`]);
+    const numbers = runs.length === 2 ? [] : Array.from({ length: size + 1 }, (_, i) => size - i).map((count) => [`right_by_${count}`, size === 1 ? ["not right", "right"][count] : `${count || "none"} of ${size} right`]);
     const facets = [
-      { name: "which", title: "Which", labels: { ...(b !== undefined && PAIRED), ...Object.fromEntries(numbers) }, values: (document_) => this.which(document_, a, b) },
+      { name: "which", title: "Which", labels: { ...(b !== undefined && PAIRED), ...Object.fromEntries(numbers), ...rightIn }, values: (document_) => this.which(document_, a, b, among) },
       { name: "lost", title: letter ? `${letter}lost the point because` : "Lost the point because", labels: LOST, values: (document_) => (own(document_) === undefined ? [] : [this.read("outcome", own(document_))]) },
-      { name: "distrust", title: "Distrust", labels: DISTRUST, values: (document_) => this.distrust(document_, shown, anyOf) },
+      { name: "distrust", title: "Distrust", labels: DISTRUST, values: (document_) => this.distrust(document_, shown) },
       ...(task?.facets ?? []).map((name) => ({ name, title: sentence(name), values: (document_) => [documents.groups[document_][name]] })),
       { name: "found", title: `${letter ? `${letter}answer` : "Answer"} read from`, values: (document_) => (own(document_) === undefined ? [] : [this.read("found_by", own(document_))]) },
-      { name: "sign", title: "Signs", values: (document_) => [...new Set(anyOf(document_, "signs"))] },
+      { name: "sign", title: sentence(`${letter}signs`), values: (document_) => samples.signs[own(document_)] ?? [] },
     ];
-    if (tasks.length > 1) facets.unshift({ name: "task", title: "Benchmark", labels: Object.fromEntries(tasks.map(({ name }) => [name, name])), values: (document_) => [tasks[documents.task[document_]].name] });
+    if (tasks.length > 1) facets.unshift({ name: "task", title: "Benchmark", labels: Object.fromEntries(tasks.map(({ name }) => [name, words(name)])), values: (document_) => [tasks[documents.task[document_]].name] });
     return facets;
   }
 
-  which(document_, a, b) {
-    const all = this.sampleOf.map((of) => of.get(document_)).filter((sample) => sample !== undefined && this.read("acc", sample) !== null);
-    const values = [`right_by_${all.filter((sample) => this.isRight(sample)).length}`];
+  /** @param among the runs that are counted, in questions that all of them have; without it, those that have the question */
+  which(document_, a, b, among) {
+    const isScored = (sample) => sample !== undefined && this.read("acc", sample) !== null;
+    const asked = (among ?? [...this.sampleOf.keys()]).filter((run) => isScored(this.sampleOf[run]?.get(document_)));
+    const right = asked.filter((run) => this.isRight(this.sampleOf[run].get(document_)));
+    const values = among && asked.length < among.length ? [] : [`right_by_${right.length}`, ...(among ? [`right_in_${right.join(".")}`] : [])];
     const [first, second] = [a, b].map((run) => this.sampleOf[run]?.get(document_));
-    if (!all.includes(first) || !all.includes(second)) return values;
+    if (!isScored(first) || !isScored(second)) return values;
     const [isFirst, isSecond] = [this.isRight(first), this.isRight(second)];
     if (isFirst !== isSecond) return [...values, isFirst ? "only_a" : "only_b"];
     if (isFirst) return [...values, "both_right"];
@@ -98,9 +103,11 @@ class Facets {
     return [...values, "both_wrong", ...(isSame ? ["same_wrong"] : [])];
   }
 
-  distrust(document_, shown, anyOf) {
-    const isMarked = shown.some((run) => this.sampleOf[run].has(document_) && this.marks.has(this.sampleOf[run].get(document_)));
-    return [...new Set([...anyOf(document_, "distrust"), this.index.documents.doubted[document_] && "doubted", isMarked && "marked"])];
+  distrust(document_, shown) {
+    const { samples, documents } = this.index;
+    const own = shown.map((run) => this.sampleOf[run].get(document_)).filter((sample) => sample !== undefined);
+    const isMarked = own.some((sample) => this.marks.has(sample));
+    return [...new Set([...own.flatMap((sample) => samples.distrust[sample]), documents.doubted[document_] && "doubted", isMarked && "marked"])];
   }
 
   /** The documents of a view in its order, and by facet how many documents each value would leave: counts are within the
