@@ -9,7 +9,7 @@ const ALIKE = 0.4; // share of words in common from which the differences of two
  *
  * @param shared the document's record
  * @param columns of the runs shown: letter, run, record, outcome, verdict, answer, share, limit, marks
- * @param about target, task, groups, filter, raw, diff, prompt
+ * @param about target, task, filter, raw, diff, prompt
  */
 function questionNodes(shared, columns, about) {
   const { doc } = shared;
@@ -24,7 +24,6 @@ function questionNodes(shared, columns, about) {
   const parts = about.diff ? differences(columns) : null;
   nodes.push(el("div", { class: "cols" }, columns.map((column, place) => columnNode(column, { ...about, difference: parts && differenceNode(parts, place) }))));
   nodes.push(promptNode(columns, shared.prompt, about));
-  if (Object.keys(about.groups).length) nodes.push(folded("About the question", () => anything(about.groups)));
   nodes.push(folded("The row of the data", () => anything(doc)));
   return nodes;
 }
@@ -103,9 +102,10 @@ function columnNode({ letter, run, record, verdict, signs, marks }, about) {
 function generationNodes(record, about) {
   const { responses } = record;
   const filter = about.filter in record.answers ? about.filter : Object.keys(record.answers)[0];
-  const transcripts = generationTranscripts(record.details.transcript, responses.length);
+  const { transcript = [] } = record.details; // of one generation, or one for each
+  const transcripts = Array.isArray(transcript[0]) ? transcript : [transcript];
   const drawn = (i) => {
-    const turns = transcripts[i] ? conversationNodes(transcripts[i], about.raw) : [];
+    const turns = conversationNodes(transcripts[i] ?? [], about.raw);
     const apart = record.details.reasoning?.[i];
     return [
       apart && folded(`Reasoning sent separately, ${grouped(apart.length)} characters`, () => textNodes(apart, about.raw), { class: "reasoning" }),
@@ -190,12 +190,6 @@ function rangeOf(box, words_) {
   return [];
 }
 
-/** Return a transcript for each generation; a single transcript belongs to the first generation. */
-function generationTranscripts(transcript, count) {
-  if (!Array.isArray(transcript)) return [];
-  return Array.isArray(transcript[0]) ? transcript.slice(0, count) : [transcript];
-}
-
 /** Build a judge's output: claims with their labels as tables, other fields as they are. */
 function judgeNodes(judge) {
   if (Array.isArray(judge)) return judge.flatMap(judgeNodes); // one for each generation
@@ -203,10 +197,11 @@ function judgeNodes(judge) {
   const rest = { ...judge, ...judge.output };
   delete rest.output;
   const tables = [];
+  const cells = (tag, ...texts) => el("tr", {}, texts.map((text) => el(tag, { class: "text", ...(tag === "th" && { scope: "col" }) }, text)));
   for (const [claims, labels, title] of [["claims", "labels", "Claim"], ["reference_claims", "reference_labels", "Reference's claim"]]) {
     if (!Array.isArray(rest[claims]) || !Array.isArray(rest[labels])) continue;
-    const rows = rest[claims].map((claim, i) => [asText(claim), words(asText(rest[labels][i] ?? "–"))]);
-    tables.push(textTable([title, "Label"], rows));
+    const rows = rest[claims].map((claim, i) => cells("td", asText(claim), words(asText(rest[labels][i] ?? "–"))));
+    tables.push(el("table", {}, el("thead", {}, cells("th", title, "Label")), el("tbody", {}, rows)));
     delete rest[claims];
     delete rest[labels];
   }

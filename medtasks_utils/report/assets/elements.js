@@ -53,24 +53,16 @@ function asText(value) {
   return JSON.stringify(value, null, 1);
 }
 
-const shortNumber = (value) => Number.isNaN(value) ? "–" : Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) < 10 ? 3 : 1);
-
 /** Show any JSON value as nested lists. */
 function anything(value) {
   if (value === null || value === undefined || value === "") return el("span", { class: "note" }, "–");
-  if (typeof value === "number") return el("span", {}, shortNumber(value));
+  if (typeof value === "number") return el("span", {}, Number.isInteger(value) ? value : value.toFixed(Math.abs(value) < 10 ? 3 : 1));
   if (typeof value !== "object") return el("span", {}, value);
   if (Array.isArray(value)) {
     if (!value.length) return el("span", { class: "note" }, "none");
     return el("ol", {}, value.map((item) => el("li", {}, anything(item))));
   }
   return el("dl", {}, Object.entries(value).flatMap(([name, item]) => [el("dt", {}, words(name)), el("dd", {}, anything(item))]));
-}
-
-/** Create a table of texts. */
-function textTable(head, rows) {
-  const cells = (tag, texts) => texts.map((text) => el(tag, { class: "text", ...(tag === "th" && { scope: "col" }) }, text));
-  return el("table", {}, el("thead", {}, el("tr", {}, cells("th", head))), el("tbody", {}, rows.map((row) => el("tr", {}, cells("td", row)))));
 }
 
 const BOXES = { right: ["✓", "Right"], wrong: ["✗", "Wrong"], partly: ["◐", "Right in some generations"], none: ["–", "No answer"], unscored: ["·", "Not scored"] };
@@ -90,9 +82,9 @@ function csvCell(text) {
 
 const csv = (rows) => rows.map((row) => `${row.map((value) => csvCell(String(value ?? ""))).join(",")}\r\n`).join("");
 
-/** Save texts as a file. */
-function download(name, texts, type = "text/csv") {
-  const blob = new Blob(type === "text/csv" ? ["\ufeff", ...texts] : texts, { type });
+/** Save a CSV as a file. */
+function download(name, text) {
+  const blob = new Blob(["\ufeff", text], { type: "text/csv" });
   const link = el("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

@@ -3,7 +3,6 @@
 
 const PERSON = "marked by a person";
 const KINDS_OF_MARK = ["reading wrong", "label doubted", "question unclear"];
-const MARK_HEAD = ["run", "task", "id", "length", "mark", "states", "note"];
 
 class PersonMarks {
   constructor(index) {
@@ -68,14 +67,14 @@ class PersonMarks {
 
   /** Buttons to save all marks, and to read marks from a file. */
   buttons() {
-    const rows = () => [MARK_HEAD, ...[...this.lines].map(([identity, line]) => [...JSON.parse(identity), ...line])];
+    const rows = () => [["run", "task", "id", "length", "mark", "states", "note"], ...[...this.lines].map(([identity, line]) => [...JSON.parse(identity), ...line])];
     const file = el("input", { type: "file", accept: ".csv", class: "unseen", tabindex: "-1", "aria-label": "A CSV of marks" });
     file.addEventListener("change", async () => {
       for (const [run, task, id, length, ...line] of linesOfCsv(await file.files[0].text()).slice(1)) if (line.length > 2) this.put(JSON.stringify([run, task, id, length]), line.slice(0, 3));
       this.keep();
       this.wasRead();
     });
-    return [button("Marks", () => download("marks.csv", [csv(rows())]), { class: "btn", title: "Save your marks as CSV" }), button("Read marks", () => file.click(), { class: "btn", title: "Read marks from a CSV" }), file];
+    return [button("Marks", () => download("marks.csv", csv(rows())), { class: "btn", title: "Save your marks as CSV" }), button("Read marks", () => file.click(), { class: "btn", title: "Read marks from a CSV" }), file];
   }
 }
 

@@ -22,13 +22,7 @@ function sortBy(head) {
 
 function addSorting() {
   for (const head of document.querySelectorAll("th[data-sort]")) {
-    const sort = document.createElement("button");
-    sort.type = "button";
-    sort.className = "sort";
-    sort.title = "Sort by this column";
-    sort.append(...head.childNodes);
-    sort.addEventListener("click", () => sortBy(head));
-    head.append(sort);
+    head.append(button([...head.childNodes], () => sortBy(head), { class: "sort", title: "Sort by this column" }));
   }
 }
 
@@ -37,9 +31,8 @@ function addReferences() {
   for (const view of document.querySelectorAll("#compare .view")) {
     const tables = [...view.querySelectorAll("[data-reference]")];
     if (tables.length < 2) continue;
-    const select = document.createElement("select");
-    select.setAttribute("aria-label", "The run from which differences are shown");
-    select.append(...tables.map((table) => new Option(table.dataset.reference)));
+    const options = tables.map((table) => el("option", {}, table.dataset.reference));
+    const select = el("select", { "aria-label": "The run from which differences are shown" }, options);
     select.addEventListener("change", () => tables.forEach((table, place) => (table.hidden = place !== select.selectedIndex)));
     view.querySelector(".reference").replaceChildren(select);
   }

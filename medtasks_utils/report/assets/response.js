@@ -3,9 +3,9 @@
 const FIRST_SHOWN = 20_000; // characters of a long text, until "Show all" is pressed
 
 /** Show a text, rendered or raw; of a long text the end, where the answer is, until the reader asks for all of it. */
-function textNodes(text, raw, className = "") {
+function textNodes(text, raw) {
   const draw = (part) => (raw ? [el("pre", { class: "raw", tabindex: "0" }, part)] : markdown(part));
-  const shown = el("div", { class: `text ${className}` }, draw(text.slice(-FIRST_SHOWN)));
+  const shown = el("div", { class: "text" }, draw(text.slice(-FIRST_SHOWN)));
   if (text.length <= FIRST_SHOWN) return [shown];
   const more = button(`Show all ${grouped(text.length)} characters`, () => {
     shown.replaceChildren(...draw(text));

@@ -28,8 +28,7 @@ class SampleBrowser {
     this.searched = ""; // what hits are of
     this.spacer = el("div", { class: "spacer" });
     this.place.list.append(this.spacer);
-    const save = (kind) => button(kind, () => this.save(kind), { class: "btn", title: `Save the listed questions with every run's reply as ${kind}` });
-    document.getElementById("saving").append(save("CSV"), save("JSONL"), ...this.marks.buttons());
+    document.getElementById("saving").append(button("CSV", () => this.save(), { class: "btn", title: "Save the listed questions, a line for each run's reply" }), ...this.marks.buttons());
     if (matchMedia("(max-width: 700px)").matches) this.place.facets.removeAttribute("open");
     this.place.browse.hidden = false;
     this.place.browse.setAttribute("aria-busy", "false");
@@ -75,8 +74,8 @@ class SampleBrowser {
     else this.runSearch();
   }
 
-  draw(progress = "") {
-    this.drawChoices(progress);
+  draw() {
+    this.drawChoices();
     const open = Number(this.view.open ?? NaN);
     this.opened = open in this.index.documents.id ? open : (this.shown[0] ?? null);
     this.place.browse.toggleAttribute("data-open", this.view.open !== undefined);
@@ -86,12 +85,12 @@ class SampleBrowser {
   }
 
   /** Draw the facets with their counts, and the list. */
-  drawChoices(progress = "") {
+  drawChoices() {
     const { facets, counts, shown } = this.facets.select(this.view);
     this.shown = shown;
     this.spacer.style.height = `${shown.length * this.rowHeight}px`;
     this.place.choices.replaceChildren(...this.runChoices(), ...facets.map((facet, i) => this.facetNode(facet, counts[i])));
-    this.place.count.textContent = `${grouped(shown.length)} question${shown.length === 1 ? "" : "s"}${progress}`;
+    this.place.count.textContent = `${grouped(shown.length)} question${shown.length === 1 ? "" : "s"}`;
     this.drawList();
   }
 
@@ -176,7 +175,7 @@ class SampleBrowser {
     }));
     const { raw, diff, prompt } = this.toggles;
     const isDifferent = differences(columns) !== null;
-    detail.replaceChildren(this.tools(document_, has, chosen, isDifferent), ...this.everyRun(document_, chosen), ...questionNodes(shared, columns, { target: documents.target[document_], task, groups: documents.groups[document_], filter: this.facets.filter, raw, diff: diff && isDifferent, prompt }));
+    detail.replaceChildren(this.tools(document_, has, chosen, isDifferent), ...this.everyRun(document_, chosen), ...questionNodes(shared, columns, { target: documents.target[document_], task, filter: this.facets.filter, raw, diff: diff && isDifferent, prompt }));
     detail.scrollTop = 0;
     for (const reply of detail.querySelectorAll(".resp")) reply.scrollTop = reply.scrollHeight;
     highlight(detail, (this.view.q ?? "").toLowerCase());
@@ -214,7 +213,7 @@ class SampleBrowser {
 
   // ---- search and saving
 
-  /** Search questions, replies and answers, chunk by chunk; what is found is shown as it is found. */
+  /** Search questions, replies and answers. */
   async runSearch() {
     const query = (this.view.q ?? "").toLowerCase();
     const own = ++this.searches;
@@ -225,14 +224,9 @@ class SampleBrowser {
     this.searching = Boolean(query);
     this.place.browse.setAttribute("aria-busy", String(this.searching));
     if (query) {
-      let shownAt = performance.now();
-      const progress = (share) => {
-        if (performance.now() - shownAt < 300) return;
-        shownAt = performance.now();
-        this.draw(` – searching, ${Math.floor(100 * share)} %`);
-      };
-      await this.documents.search(query, (document_) => (hits[document_] = 1), isOvertaken, () => progress(0));
-      await this.records.search(query, (sample) => (hits[this.index.samples.document[sample]] = 1), isOvertaken, progress);
+      this.draw();
+      await this.documents.search(query, (document_) => (hits[document_] = 1), isOvertaken);
+      await this.records.search(query, (sample) => (hits[this.index.samples.document[sample]] = 1), isOvertaken);
       if (isOvertaken()) return;
     }
     this.searching = false;
@@ -240,18 +234,11 @@ class SampleBrowser {
     this.draw();
   }
 
-  /** Save the listed questions, a line for each run's reply: CSV has what the list knows; JSONL also prompts and replies. */
-  async save(kind) {
-    const listed = this.shown.flatMap((document_) => this.facets.sampleOf.flatMap((of) => of.get(document_) ?? []));
-    const rows = listed.map((sample) => this.fields(sample));
+  /** Save the listed questions as CSV, a line for each run's reply. */
+  save() {
+    const rows = this.shown.flatMap((document_) => this.facets.sampleOf.flatMap((of) => of.get(document_) ?? [])).map((sample) => this.fields(sample));
     const heads = [...new Set(rows.flatMap(Object.keys))];
-    if (kind === "CSV") return download("samples.csv", [csv([heads, ...rows.map((row) => heads.map((name) => row[name]))])]);
-    const lines = [];
-    for (const [place, sample] of listed.entries()) {
-      const [shared, own] = await Promise.all([this.documents.record(this.index.samples.document[sample]), this.records.record(sample)]);
-      lines.push(`${JSON.stringify({ ...shared, ...own, ...rows[place] })}\n`);
-    }
-    return download("samples.jsonl", lines, "application/x-ndjson");
+    download("samples.csv", csv([heads, ...rows.map((row) => heads.map((name) => row[name]))]));
   }
 
   /** What the list knows of a sample, by name. */
@@ -271,7 +258,6 @@ class SampleBrowser {
 
   listen() {
     const { list, detail } = this.place;
-    this.search.addEventListener("focus", () => [this.documents, this.records].forEach((store) => store.search("\n", () => {}, () => false, () => {})), { once: true });
     this.search.addEventListener("input", () => {
       clearTimeout(this.typing);
       this.typing = setTimeout(() => this.replace({ q: this.search.value.trim(), open: "" }), 250);

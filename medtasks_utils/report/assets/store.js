@@ -3,7 +3,6 @@
    the page, and is unpacked when one of its records is asked for. */
 
 const CHUNKS_KEPT = 48;
-const SEARCHED_KEPT = 300_000_000; // characters that searches keep unpacked
 
 function bytesOf(base64) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
@@ -46,17 +45,6 @@ class Store {
     this.elements = packedElements(name);
     this.starts = starts;
     this.decoded = new Map(); // chunk number → promise of its records, the most recently used last
-    this.searched = new Map(); // chunk number → promise of its JSON in lower case
-    this.kept = 0;
-  }
-
-  /** Return the JSON of a chunk in lower case, which stays unpacked for later searches as long as there is room. */
-  inLowerCase(number) {
-    if (this.searched.has(number)) return this.searched.get(number);
-    const text = this.text(number).then((json) => json.toLowerCase());
-    if (this.kept < SEARCHED_KEPT) this.searched.set(number, text);
-    text.then(({ length }) => (this.kept += length));
-    return text;
   }
 
   /** Return the JSON of a chunk. */
@@ -78,15 +66,13 @@ class Store {
     return (await this.chunk(chunk))[number - this.starts[chunk]];
   }
 
-  /** Call visit(number) for all records with a text in one of their strings, in any case; say after each chunk how far it
-   *  is, and end when stop() is true. */
-  async search(query, visit, stop, progress) {
+  /** Call visit(number) for all records with a text in one of their strings, in any case; end when stop() is true. */
+  async search(query, visit, stop) {
     const needle = JSON.stringify(query).slice(1, -1).toLowerCase();
     for (let chunk = 0; chunk < this.starts.length && !stop(); chunk++) {
-      const text = await this.inLowerCase(chunk);
+      const text = (await this.text(chunk)).toLowerCase();
       const lines = text.includes(needle) ? text.slice(1, -1).split(",\n") : [];
       lines.forEach((line, i) => line.includes(needle) && hasText(JSON.parse(line), query) && visit(this.starts[chunk] + i));
-      progress((chunk + 1) / this.starts.length);
     }
   }
 }
