@@ -9,18 +9,17 @@ from medtasks_utils.statistics.score_arrays import Array
 
 from .topics import RunResult
 
-OUTCOMES = {
-    "right under the strict rule alone": "strict-match reads the right answer, flexible-extract does not",
-    "right": "both filters read the right answer",
-    "right, but in the wrong form": (
-        "flexible-extract reads the right answer, the benchmark's published rule (strict-match) does not"
-    ),
-    "wrong": "an answer was found, and it is wrong",
-    "unsure": "the model said that it is unsure",
-    "no answer found": "flexible-extract finds no answer",
-    "cut": "the reply reached the token limit, and has no answer",
-}
-"""The outcomes with their meanings, in such an order that a bar shows each filter's right answers without a gap."""
+OUTCOMES = (
+    "right under the strict rule alone",
+    "right",
+    "right, but in the wrong form",
+    "wrong",
+    "unsure",
+    "no answer found",
+    "cut",
+)
+"""The outcomes, in such an order that a bar shows each filter's right answers without a gap. Of replies without an answer,
+those that reached the token limit are *cut*."""
 
 
 def outcome_of(sample: Sample, filter_name: str, abstention: Abstention | None) -> str | None:

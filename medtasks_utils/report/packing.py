@@ -1,7 +1,7 @@
 """Pack records into compressed chunks of text, which the page decodes one at a time (``assets/store.js``).
 
-A chunk is a JSON array with one record per line, so that the page can search it without parsing. It is compressed with
-zlib and encoded in base64, whose characters have no meaning in HTML, so no record can inject markup.
+A chunk is a JSON array of records, compressed with zlib and encoded in base64, whose characters have no meaning in HTML,
+so no record can inject markup.
 """
 
 import base64
@@ -38,7 +38,7 @@ class Packer:
     def finish(self) -> list[str]:
         """Return all chunks, after packing the records that wait for one to be full."""
         if self._waiting:
-            self.chunks.append(_packed(b"[" + b",\n".join(self._waiting) + b"]"))
+            self.chunks.append(_packed(b"[" + b",".join(self._waiting) + b"]"))
             self._waiting.clear()
         return self.chunks
 

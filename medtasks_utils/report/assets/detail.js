@@ -5,12 +5,7 @@ const RULES = { "strict-match": "Published rule", "flexible-extract": "Lenient" 
 const LONGEST_QUOTE = 48; // characters
 const ALIKE = 0.4; // share of words in common from which the differences of two replies say something
 
-/** Build the nodes of the open question.
- *
- * @param shared the document's record
- * @param columns of the runs shown: letter, run, record, outcome, verdict, answer, share, limit, marks
- * @param about target, task, filter, raw, diff, prompt
- */
+/** Build the nodes of the open question, from the document's record, a column for each run that is shown, and how they are. */
 function questionNodes(shared, columns, about) {
   const { doc } = shared;
   const range = about.task.range.map((name) => doc[name]).filter((value) => typeof value === "number");

@@ -7,8 +7,7 @@ const KINDS_OF_MARK = ["reading wrong", "label doubted", "question unclear"];
 class PersonMarks {
   constructor(index) {
     this.index = index;
-    this.changed = () => {};
-    this.wasRead = () => {};
+    this.changed = (_isRead) => {};
     this.lines = new Map(); // by identity: [mark, states, note]
     try {
       this.lines = new Map(JSON.parse(window.localStorage.getItem(PERSON) ?? "[]"));
@@ -32,13 +31,13 @@ class PersonMarks {
     else this.lines.delete(identity);
   }
 
-  keep() {
+  keep(isRead = false) {
     try {
       window.localStorage.setItem(PERSON, JSON.stringify([...this.lines]));
     } catch {
       // as above
     }
-    this.changed();
+    this.changed(isRead);
   }
 
   /** The buttons and fields of a reply's mark; a button that is pressed again takes its mark away. */
@@ -71,8 +70,7 @@ class PersonMarks {
     const file = el("input", { type: "file", accept: ".csv", class: "unseen", tabindex: "-1", "aria-label": "A CSV of marks" });
     file.addEventListener("change", async () => {
       for (const [run, task, id, length, ...line] of linesOfCsv(await file.files[0].text()).slice(1)) if (line.length > 2) this.put(JSON.stringify([run, task, id, length]), line.slice(0, 3));
-      this.keep();
-      this.wasRead();
+      this.keep(true);
     });
     return [button("Marks", () => download("marks.csv", csv(rows())), { class: "btn", title: "Save your marks as CSV" }), button("Read marks", () => file.click(), { class: "btn", title: "Read marks from a CSV" }), file];
   }

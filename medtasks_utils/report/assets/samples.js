@@ -275,8 +275,7 @@ class SampleBrowser {
       if (window.location.hash.startsWith(PLACE)) this.replace({});
       else this.draw();
     });
-    this.marks.changed = () => this.drawChoices();
-    this.marks.wasRead = () => this.draw();
+    this.marks.changed = (isRead) => (isRead ? this.draw() : this.drawChoices());
   }
 
   key(event) {

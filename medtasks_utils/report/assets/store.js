@@ -1,6 +1,6 @@
-/* Packed data: base64 of zlib-compressed JSON. The index is one text; a store is chunks, each an array of records with
-   one on each line. A chunk stands in a <script type="text/plain" data-store="NAME">, or in a script of the folder beside
-   the page, and is unpacked when one of its records is asked for. */
+/* Packed data: base64 of zlib-compressed JSON. The index is one text; a store is chunks, each an array of records. A chunk
+   stands in a <script type="text/plain" data-store="NAME">, or in a script of the folder beside the page, and is unpacked
+   when one of its records is asked for. */
 
 const CHUNKS_KEPT = 48;
 
@@ -71,8 +71,7 @@ class Store {
     const needle = JSON.stringify(query).slice(1, -1).toLowerCase();
     for (let chunk = 0; chunk < this.starts.length && !stop(); chunk++) {
       const text = (await this.text(chunk)).toLowerCase();
-      const lines = text.includes(needle) ? text.slice(1, -1).split(",\n") : [];
-      lines.forEach((line, i) => line.includes(needle) && hasText(JSON.parse(line), query) && visit(this.starts[chunk] + i));
+      if (text.includes(needle)) JSON.parse(text).forEach((record, i) => hasText(record, query) && visit(this.starts[chunk] + i));
     }
   }
 }
