@@ -86,7 +86,8 @@ def samples_link(runs: Sequence[str], a: str = "", b: str = "", **chosen: str) -
         runs: the names of all runs, in the order of the page.
         a: the run whose samples are shown.
         b: the run with which it is compared.
-        chosen: ``task``, ``filter``, ``which``, ``among``, ``lost``, ``distrust``, ``sign`` or the group of a breakdown, by name.
+        chosen: by name: ``task``, ``filter``, ``which``, ``among``, ``lost``, ``distrust``, ``sign``, or the group of a
+            breakdown.
     """
     places = {side: str(runs.index(name)) for side, name in (("a", a), ("b", b)) if name}
     return "#samples?" + urlencode({name: value for name, value in ({**chosen, **places}).items() if value})

@@ -18,8 +18,8 @@ OUTCOMES = (
     "no answer found",
     "cut",
 )
-"""The outcomes, in such an order that a bar shows each filter's right answers without a gap. Of replies without an answer,
-those that reached the token limit are *cut*."""
+"""The outcomes, in such an order that a bar shows each filter's right answers without a gap. Of the replies without an
+answer, those that reached the token limit are *cut*."""
 
 
 def outcome_of(sample: Sample, filter_name: str, abstention: Abstention | None) -> str | None:

@@ -1,7 +1,7 @@
 """Pack records into compressed chunks of text, which the page decodes one at a time (``assets/store.js``).
 
-A chunk is a JSON array of records, compressed with zlib and encoded in base64, whose characters have no meaning in HTML,
-so no record can inject markup.
+A chunk is a JSON array of records, compressed with zlib and encoded in base64, whose characters have no meaning in
+HTML, so no record can inject markup.
 """
 
 import base64

@@ -18,13 +18,11 @@ class SampleBrowser {
     this.order = this.place.browse.querySelector('[name="order"]');
     this.order.append(...Object.entries(ORDERS).map(([value, text]) => el("option", { value }, text)));
     this.rules = [...document.querySelectorAll('[name="filter"]')];
-    this.usual = this.rules.find(({ defaultChecked }) => defaultChecked)?.value ?? this.facets.filter;
     this.rowHeight = index.runs.length > 2 ? 96 : 76; // pixels, as in samples.css
     this.view = {};
     this.shown = [];
     this.opened = null; // number of the document that is open
     this.toggles = { raw: false, diff: false, prompt: false };
-    this.searches = 0; // counts searches, so that an overtaken one stops
     this.searched = ""; // what hits are of
     this.spacer = el("div", { class: "spacer" });
     this.place.list.append(this.spacer);
@@ -41,8 +39,7 @@ class SampleBrowser {
 
   /** The address of the view with changes. */
   address(changes) {
-    const filter = this.facets.filter === this.usual ? "" : this.facets.filter;
-    const entries = Object.entries({ ...this.view, ...changes, filter }).filter(([, value]) => value !== "" && value !== undefined);
+    const entries = Object.entries({ ...this.view, ...changes, filter: this.facets.filter }).filter(([, value]) => value !== "" && value !== undefined);
     return PLACE + new URLSearchParams(entries);
   }
 
@@ -216,11 +213,10 @@ class SampleBrowser {
   /** Search questions, replies and answers. */
   async runSearch() {
     const query = (this.view.q ?? "").toLowerCase();
-    const own = ++this.searches;
-    const isOvertaken = () => own !== this.searches;
     this.searched = this.view.q ?? "";
     const hits = query ? new Uint8Array(this.index.documents.id.length) : null;
     this.facets.hits = hits;
+    const isOvertaken = () => this.facets.hits !== hits;
     this.searching = Boolean(query);
     this.place.browse.setAttribute("aria-busy", String(this.searching));
     if (query) {
@@ -311,10 +307,8 @@ class SampleBrowser {
     return true;
   }
 
-  /** Open the next listed question that passes.
-   * @param {number} by
-   * @param {(document_: number) => boolean} passes */
-  step(by, passes = () => true) {
+  /** Open the next listed question that passes. */
+  step(by, passes = (_document) => true) {
     const at = this.shown.indexOf(this.opened);
     for (let place = at + by; place >= 0 && place < this.shown.length; place += by) if (passes(this.shown[place])) return this.replace({ open: this.shown[place] });
     return undefined;

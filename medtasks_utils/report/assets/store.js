@@ -2,8 +2,6 @@
    stands in a <script type="text/plain" data-store="NAME">, or in a script of the folder beside the page, and is unpacked
    when one of its records is asked for. */
 
-const CHUNKS_KEPT = 48;
-
 function bytesOf(base64) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(base64);
   const binary = atob(base64);
@@ -44,7 +42,7 @@ class Store {
     this.name = name;
     this.elements = packedElements(name);
     this.starts = starts;
-    this.decoded = new Map(); // chunk number → promise of its records, the most recently used last
+    this.decoded = []; // by chunk number, a promise of its records
   }
 
   /** Return the JSON of a chunk. */
@@ -53,17 +51,10 @@ class Store {
     return unpack(folder ? await loadedPart(folder, this.name, number) : this.elements[number].textContent);
   }
 
-  chunk(number) {
-    const records = this.decoded.get(number) ?? this.text(number).then(JSON.parse);
-    this.decoded.delete(number);
-    this.decoded.set(number, records);
-    if (this.decoded.size > CHUNKS_KEPT) this.decoded.delete(this.decoded.keys().next().value);
-    return records;
-  }
-
   async record(number) {
     const chunk = this.starts.findLastIndex((start) => start <= number);
-    return (await this.chunk(chunk))[number - this.starts[chunk]];
+    this.decoded[chunk] ??= this.text(chunk).then(JSON.parse);
+    return (await this.decoded[chunk])[number - this.starts[chunk]];
   }
 
   /** Call visit(number) for all records with a text in one of their strings, in any case; end when stop() is true. */
