@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.statistics.best_set import best_set
@@ -61,6 +62,9 @@ class Ranking:
         scores: by run, its value; without runs that have none.
         ranked: the runs that can be compared with each other, the best first.
         best: those of them that may be the best; None if there are too few examples to tell.
+        ahead: how far the only best run is ahead of the next; None without one.
+        floor: what is reached without the question; None if it is not known.
+        questions: the number of questions on which runs are ranked; of the largest run if none are.
         also: by name, further headline metrics with their scores by run.
     """
 
@@ -69,7 +73,15 @@ class Ranking:
     scores: dict[str, Score]
     ranked: list[str] = field(default_factory=list)
     best: list[str] | None = None
+    ahead: Score | None = None
+    floor: Floor | None = None
+    questions: int = 0
     also: dict[str, dict[str, Score]] = field(default_factory=dict)
+
+    @property
+    def is_of_right(self) -> bool:
+        """True if scores are shares of right answers."""
+        return self.metric.name.endswith("acc")
 
     def star(self, run: str) -> str:
         """Return the mark of a run that is the best (★), or may be so (☆); else an empty string."""
@@ -97,7 +109,6 @@ class Column(Ranking):
         reasons: by run that is not ranked, the reason.
         outcomes: by run with samples, the number of examples by how they ended (:data:`ENDED`).
         cut: by run, the percentage of replies that were cut off, if it is known.
-        floor: what is reached without the question; None if it is not known.
     """
 
     topic: Topic
@@ -105,18 +116,11 @@ class Column(Ranking):
     reasons: dict[str, str]
     outcomes: dict[str, dict[str, float]]
     cut: dict[str, float]
-    floor: Floor | None
 
     @property
     def task(self) -> str:
         """The name of its task, for links to samples; empty if it has several."""
         return self.topic.only_task
-
-    @cached_property
-    def questions(self) -> int:
-        """The number of questions on which runs are ranked; of the largest run if none are."""
-        shown = [self.scores[run].n for run in self.ranked or self.scores]
-        return min(shown) if self.ranked else max(shown, default=0)
 
     @property
     def available(self) -> int:
@@ -128,7 +132,7 @@ class Column(Ranking):
     def described(self) -> str:
         """The metric in words, with its unit."""
         unit = ", %" if self.metric.unit == "share" else ""
-        name = "accuracy" if self.metric.name.endswith("acc") else words(self.metric.name)
+        name = "accuracy" if self.is_of_right else words(self.metric.name)
         stratum = self.topic.benchmark.data.stratum if self.topic.benchmark else None
         mean = f", mean by {words(stratum)}" if stratum and self.metric.aggregation.within_stratum else ""
         tasks = f", mean of {len(self.topic.tasks)} tasks" if self.topic.is_group else ""
@@ -142,6 +146,22 @@ class Column(Ranking):
         marks = [mark for score in shown for mark in (*score[:3], score.value + score.rise)]
         of_share = (0.0, 100.0) if self.metric.unit in ("share", "points") else ()
         return Axis.over([*marks, self.floor and self.floor.value], *of_share)
+
+    def losses(self, run: str) -> dict[str, tuple[float, float]]:
+        """Return by kind the percentage of a run's examples that are lost, and its score with them won.
+
+        Form is in points, if the lenient score is higher.
+        """
+        score, found = self.scores[run], {}
+        for kind in ("cut", "none"):
+            rise = self.rise_of(run, kind)
+            if rise is not None:
+                found[kind] = self.lost(run, kind), score.value + rise
+        lenient = self.topic.values[FLEXIBLE, self.metric.name].estimates[run].value
+        if self.filter == STRICT and FLEXIBLE in self.topic.filters and lenient is not None:
+            rise = lenient * self.metric.scale
+            found["form"] = rise - score.value, rise
+        return found
 
     def rise_of(self, run: str, kind: str) -> float | None:
         """Return the points that a run would gain without one kind of loss; None if unknown."""
@@ -250,9 +270,15 @@ def _column(topic: Topic, filter_name: str) -> Column:
         column.reasons |= dict.fromkeys(missing, "no samples (--log_samples), so it cannot be compared")
     if metric.higher_is_better is not None:
         column.ranked = column.best_first(sampled)
+    numbers = [scores[run].n for run in column.ranked or scores]
+    column.questions = min(numbers) if column.ranked else max(numbers, default=0)
     if len(column.ranked) > 1:
         of_runs = ratios(topic, column.ranked, filter_name, metric)
         column.choose(best_set([of_runs], ascending=not metric.higher_is_better))
+    if column.best is not None and len(column.best) == 1:
+        first, second = column.ranked[:2]
+        ends = (second, first) if metric.higher_is_better else (first, second)
+        column.ahead, _ = difference_in(column, *ends)
     return column
 
 
@@ -355,6 +381,20 @@ def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
     abstention = topic.facts.abstention
     choices = topic.benchmark.answers.keys() - {abstention and abstention.answer}
     return Floor(100 / len(choices), False) if choices else None
+
+
+def score_of(found: Contrast, metric: Metric) -> Score:
+    """Return the difference of a contrast as it is shown."""
+    return Score(found.difference * metric.scale, *scaled(found.interval, metric.scale), found.n, found.unreliable)
+
+
+def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[int, int]]:
+    """Return B − A on the examples that both have, and how many only A and only B has right."""
+    metric = column.metric.over_strata() if column.topic.is_group else column.metric
+    first, second = common(column.topic, [a, b], column.filter, metric.name)
+    found = contrast(first, second, metric)
+    alone = int((first.values > second.values).sum()), int((second.values > first.values).sum())
+    return score_of(found, metric) if found else None, alone
 
 
 def parts_of(

@@ -8,16 +8,14 @@ from typing import NamedTuple
 
 from medtasks_utils.compare import MetricDifference, compare_runs
 from medtasks_utils.compare.comparing import Comparison
-from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.compare.difference_plan import plan
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.metrics import Metric
 
-from .board import Board, Column, Score, common
+from .board import Board, Column, Score, difference_in, score_of
 from .cautions import FEW
-from .drawing import Axis, scaled
-from .lead import Compared, Difference
+from .drawing import Axis
 from .text import words
 from .topics import incompatibility
 
@@ -65,19 +63,6 @@ class PairRow:
     counts: tuple[int, int, int]
     right: dict[str, int] = field(default_factory=dict)
     needed: int | None = None
-
-    @property
-    def compared(self) -> Compared:
-        """The benchmark as the lead needs it."""
-        difference = self.line and Difference(*self.line.score[:3])
-        differ = self.counts if self.refused.startswith("different examples") else None
-        return Compared(
-            label=self.column.label,
-            difference=difference,
-            is_shown=bool(self.line and self.line.is_shown),
-            refused=self.refused,
-            counts=differ,
-        )
 
 
 @dataclass
@@ -185,11 +170,6 @@ def _line(difference: MetricDifference, label: str) -> PairLine:
     )
 
 
-def score_of(found: Contrast, metric: Metric) -> Score:
-    """Format the difference of a contrast."""
-    return Score(found.difference * metric.scale, *scaled(found.interval, metric.scale), found.n, found.unreliable)
-
-
 def _counts(column: Column, a: Run, b: Run) -> tuple[int, int, int]:
     """Return the numbers of A's examples, of B's and of those in common."""
     sides = [{key for task in column.topic.results[run.name].tasks for key in task.examples} for run in (a, b)]
@@ -242,13 +222,3 @@ def against(board: Board, reference: str) -> list[Against]:
         if any(scores):
             lines.append(Against(run, scores, alone))
     return lines
-
-
-def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[int, int]]:
-    """Return B − A on the examples that both have, and how many only A and only B has right."""
-    metric = column.metric.over_strata() if column.topic.is_group else column.metric
-    first, second = common(column.topic, [a, b], column.filter, metric.name)
-    found = contrast(first, second, metric)
-    one, other = first.values > 0.5, second.values > 0.5
-    alone = int((one & ~other).sum()), int((other & ~one).sum())
-    return score_of(found, metric) if found else None, alone

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES
-from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.results.samples import ENDINGS, mapping
@@ -16,8 +16,8 @@ from .audits import disputed_share
 from .board import Board, Column
 from .cautions import Caution, Part, Shares, cautions, suspect_parts
 from .drawing import samples_link
-from .lead import Difference, Result, Standing, floor_sentences, lead, lead_of_one, lead_of_two
-from .pair import Against, Pair, against, difference_in, pair_of
+from .lead import floor_sentences, lead, lead_of_one, lead_of_two
+from .pair import Against, Pair, against, pair_of
 from .where import PartTable, Pattern, by_number_right, judged_parts, part_tables, patterns
 
 MANY = 15
@@ -53,79 +53,11 @@ class View:
     @cached_property
     def lead(self) -> list[str]:
         """One or two sentences that say what the page shows."""
-        names = list(self.runs)
-        if self.kind == "one":
-            return lead_of_one(names[0], list(map(self._result, self.board.columns)))
-        if self.pair:
-            return lead_of_two(self.pair.a, self.pair.b, [row.compared for row in self.pair.rows])
-        return lead(list(map(self._standing, self.board.columns)), self._mean)
-
-    def _standing(self, column: Column) -> Standing:
-        """Return how the runs stand on a benchmark, as the lead needs it."""
-        shown = column.best_first(list(column.scores))
-        ranked = column.ranked
-        ahead = None
-        if column.best is not None and len(column.best) == 1:
-            a, b = ranked[1::-1] if column.metric.higher_is_better else ranked[:2]
-            found, _ = difference_in(column, a, b)
-            ahead = found and Difference(*found[:3])
-        top = column.scores[(ranked or shown)[0]] if shown else None
-        floor = column.floor.value if column.floor and column.floor.is_reached else None
-        return Standing(
-            label=column.label,
-            questions=column.questions,
-            values={run: column.scores[run].value for run in shown}
-            if column.metric.higher_is_better is not None
-            else {},
-            ranked=ranked,
-            best=column.best,
-            ahead=ahead,
-            has_samples=any(run in column.topic.rankable for run in shown),
-            is_of_right=column.metric.name.endswith("acc"),
-            floor=floor,
-            highest=None if top is None or top.low is None or top.high is None else (top.low, top.high),
-        )
-
-    @property
-    def _mean(self) -> Standing | None:
-        """How the runs stand in the mean of all benchmarks; None if there is none."""
-        mean = self.board.mean
-        if mean is None:
-            return None
-        top = mean.scores[mean.ranked[0]]
-        return Standing(
-            label=mean.label,
-            questions=0,
-            values={run: mean.scores[run].value for run in mean.ranked},
-            ranked=mean.ranked,
-            best=mean.best,
-            highest=(top.low or 0.0, top.high or 0.0),
-            benchmarks=len(self.board.columns),
-        )
-
-    def _result(self, column: Column) -> Result:
-        """Return the only run's result on a benchmark, as the lead needs it."""
-        (run,) = self.runs
-        score = column.scores[run]
-        kinds = ("cut", "none") if column.rise_of(run, "none") is not None else ()
-        rise = {kind: score.value + (column.rise_of(run, kind) or 0.0) for kind in kinds}
-        lost = {kind: column.lost(run, kind) for kind in kinds}
-        lenient = column.topic.values[FLEXIBLE, column.metric.name].estimates[run].value
-        if column.filter == STRICT and FLEXIBLE in column.topic.filters and lenient is not None:
-            rise["form"] = lenient * column.metric.scale
-            lost["form"] = rise["form"] - score.value
-        floor = column.floor.value if column.floor and column.floor.is_reached else None
-        name = "right" if column.metric.name.endswith("acc") else column.metric.name
-        return Result(
-            label=column.label,
-            value=score.value,
-            low=score.low,
-            high=score.high,
-            lost=lost,
-            rise=rise,
-            floor=floor,
-            what=f"% {name}" if column.metric.unit == "share" else name,
-        )
+        columns = self.board.columns
+        if len(self.runs) == 1:
+            (run,) = self.runs
+            return lead_of_one(run, columns, columns[0].losses(run) if columns else {})
+        return lead_of_two(self.pair.a, self.pair.b, self.pair.rows) if self.pair else lead(columns, self.board.mean)
 
     @cached_property
     def suspect(self) -> dict[str, Part]:
@@ -136,11 +68,7 @@ class View:
     @cached_property
     def cautions(self) -> list[Caution]:
         """What to distrust, the worst first."""
-        floors = [
-            sentence
-            for sentence in floor_sentences(list(map(self._standing, self.board.columns)))
-            if sentence not in self.lead
-        ]
+        floors = [sentence for sentence in floor_sentences(self.board.columns) if sentence not in self.lead]
         return cautions(
             list(self._shares()), list(self.suspect.values()), self.board.unranked, list(self._notes()), floors
         )
@@ -281,11 +209,6 @@ class View:
         tasks = (task for result in column.topic.results.values() for task in result.tasks)
         limits = (mapping(task.config.get("generation_kwargs")).get("max_gen_toks") for task in tasks)
         return 2 * max((limit for limit in limits if isinstance(limit, int)), default=8192)
-
-
-def _is_imported(task: TaskRun) -> bool:
-    """Return True if a task has samples and no signature, so its prompts are unknown."""
-    return bool(task.samples_path and not task.signatures)
 
 
 def _temperature(task: TaskRun) -> str | None:

@@ -1,22 +1,33 @@
 """The sentences and the cautions of the first screen, from numbers alone."""
 
 import re
+from typing import Any
 
 from given import each_row, table
 
-from medtasks_utils.report.board import Score
+from medtasks_utils.report.board import Floor, Ranking, Score
 from medtasks_utils.report.cautions import Part, Shares, cautions, suspect_parts
-from medtasks_utils.report.lead import Compared, Difference, Result, Standing, lead, lead_of_one, lead_of_two
+from medtasks_utils.report.lead import lead, lead_of_one, lead_of_two
+from medtasks_utils.report.pair import PairLine, PairRow
+from medtasks_utils.statistics.metrics import ACC
 
 FORBIDDEN = re.compile(
     r"leads? clearly|share the first place|significant|\bequal|outperform|provisional", re.IGNORECASE
 )
 
 
-def standing(label, questions, values, best=None, **more) -> Standing:
-    if "ahead" in more:
-        more["ahead"] = Difference(*more["ahead"])
-    return Standing(label=label, questions=questions, values=values, best=best, **{"ranked": list(values), **more})
+def standing(label, values, ahead=None, floor=None, highest=(None, None), **more) -> Any:
+    """Runs on a benchmark: by run its value, of which the first has an interval."""
+    scores = {run: Score(value, None, None, 9) for run, value in values.items()}
+    for run in [*values][:1]:
+        scores[run] = Score(values[run], highest[0], highest[1], 9)
+    more = {"ranked": list(values), "ahead": ahead and score(ahead), "floor": floor and Floor(floor, True), **more}
+    return Ranking(label=label, metric=ACC, scores=scores, **more)
+
+
+def score(difference) -> Score:
+    points, low, high = difference
+    return Score(points, low, high, 9)
 
 
 @each_row("lead")
@@ -25,17 +36,17 @@ def test_the_lead_of_many_runs_says_who_is_best_and_who_is_not_told_apart(case, 
 
 
 @each_row("lead_of_one")
-def test_the_lead_of_one_run_says_its_scores_and_their_intervals(case, results, said):
-    assert lead_of_one("x", [Result(**each) for each in results]) == said, case
+def test_the_lead_of_one_run(case, results, losses, said):
+    assert lead_of_one("x", [standing(**each) for each in results], losses) == said, case
 
 
 @each_row("lead_of_two")
-def test_the_lead_of_two_runs_says_which_is_better_at_what(case, compared, said):
-    found = []
-    for each in compared:
-        difference = each.pop("difference", None)
-        found.append(Compared(**each, difference=difference and Difference(*difference)))
-    assert lead_of_two("x", "y", found) == said, case
+def test_the_lead_of_two_runs(case, compared, said):
+    rows = []
+    for label, difference, is_shown, refused, counts in compared:
+        line = difference and PairLine(label, 9, 0.0, 0.0, score(difference), None, is_shown, ACC, None)
+        rows.append(PairRow(standing(label, {}), line, refused, counts))
+    assert lead_of_two("x", "y", rows) == said, case
 
 
 @each_row("cautions")
