@@ -209,15 +209,17 @@ _OF_REQUESTS = ("base_url", "num_concurrent", "max_retries", "timeout")
 def _setup(run: Run, *ignored: str) -> str:
     """Return a key that is equal for runs of one set-up."""
 
-    def arguments(name: str) -> list[tuple[str, str]]:
-        """Return a setting's arguments, which may be a text as on the command line."""
-        value = run.setting(name)
-        pairs = mapping(value) or dict(part.partition("=")[::2] for part in str(value or "").split(","))
-        return sorted((key, str(one)) for key, one in pairs.items() if key not in ("", *_OF_REQUESTS, *ignored))
-
     hashes = [run.results.get(f"{name}_sha") for name in ("chat_template", "system_instruction")]
-    settings = arguments("model_args"), arguments("gen_kwargs")
+    arguments = (_arguments(run, name) for name in ("model_args", "gen_kwargs"))
+    settings = [[(key, value) for key, value in of_run if key not in (*_OF_REQUESTS, *ignored)] for of_run in arguments]
     return repr([run.model, run.setting("model"), settings, hashes, run.has_scores])
+
+
+def _arguments(run: Run, name: str) -> list[tuple[str, str]]:
+    """Return a setting's arguments, which may be a text as on the command line."""
+    value = run.setting(name)
+    pairs = mapping(value) or dict(part.partition("=")[::2] for part in str(value or "").split(","))
+    return sorted((key, str(one)) for key, one in pairs.items() if key)
 
 
 def united(runs: Sequence[Run]) -> Run:
@@ -235,25 +237,28 @@ def united(runs: Sequence[Run]) -> Run:
 def name_apart(runs: Sequence[Run]) -> None:
     """Give each run a unique name: the last part of its model's name, and whatever distinguishes it.
 
-    Runs are distinguished by the first part of the model's name, the engine, the output folder, the date and the file.
+    Runs are distinguished by the first part of the model's name, the engine, the generation settings that differ, the
+    output folder, the date and the file.
     """
     for run in runs:
         run.name = re.split(r"[/\\]|__", run.model.rstrip("/\\_"))[-1] or run.model
-    for suffix_of in _SUFFIXES:
-        suffixes: dict[str, set[str]] = defaultdict(set)
+    for parts_of in _PARTS:
+        by_name: dict[str, list[Run]] = defaultdict(list)
         for run in runs:
-            suffixes[run.name].add(suffix_of(run))
-        for run in runs:
-            if len(suffixes[run.name]) > 1:
-                run.name = f"{run.name} {suffix_of(run)}".strip()
+            by_name[run.name].append(run)
+        for of_name in by_name.values():
+            in_all = set.intersection(*({*parts_of(run)} for run in of_name))
+            for run in of_name:
+                run.name = " ".join([run.name, *(part for part in parts_of(run) if part not in in_all)]).strip()
 
 
-_SUFFIXES: tuple[Callable[[Run], str], ...] = (
-    lambda run: run.model.rpartition("/")[0],
-    lambda run: str(run.setting("model") or ""),
-    lambda run: run.path.resolve().parent.parent.name,  # the output folder, which has a folder for each model
-    lambda run: run.date.replace("T", " ")[:19],
-    lambda run: str(run.path),
+_PARTS: tuple[Callable[[Run], list[str]], ...] = (
+    lambda run: [run.model.rpartition("/")[0]],
+    lambda run: [str(run.setting("model") or "")],
+    lambda run: [f"{name}={value}" for name, value in _arguments(run, "gen_kwargs")],
+    lambda run: [run.path.resolve().parent.parent.name],  # the output folder, which has a folder for each model
+    lambda run: [run.date.replace("T", " ")[:19]],
+    lambda run: [str(run.path)],
 )
 
 

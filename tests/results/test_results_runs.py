@@ -79,15 +79,17 @@ def test_log_likelihoods_are_read_as_letters_and_prompts_that_were_refused_as_un
 def test_runs_are_named_by_what_sets_them_apart(tmp_path):
     path = save_run(tmp_path / "first", tasks="medhallu", limit=1)
     content = json.loads(path.read_text())
-    for folder, engine, by in table("runs_of_a_model"):
+    for folder, engine, by, settings in table("runs_of_a_model"):
         run = tmp_path / folder / f"org__model {engine}" / path.name
         run.parent.mkdir(parents=True)
         content["config"]["model"], content["model_name"] = engine, f"{by}/model"
+        content["config"]["gen_kwargs"] = settings
         run.write_text(json.dumps(content))
     path.unlink()
     sample_file(path, "medhallu").unlink()
-    names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second", "b")])]
-    assert names == ["model org hf first", "model org vllm", "model org hf second", "model x"]
+    names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second", "b", "c", "d")])]
+    assert names[:4] == ["model org hf first", "model org vllm", "model org hf second", "model x"]
+    assert names[4:] == ["model y max_gen_toks=9", "model y max_gen_toks=99"]
 
 
 def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
