@@ -32,6 +32,8 @@ ENDED = {
     "cut": "cut off",
 }
 """How examples end, in the order in which bars show it."""
+HATCHED = 0.4
+"""The fewest points by which a score could rise that are drawn as hatching."""
 
 
 class Score(NamedTuple):
@@ -88,6 +90,11 @@ class Ranking:
         if self.best is None or run not in self.best or len(self.ranked) < 2:
             return ""
         return "★" if len(self.best) == 1 else "☆" if len(self.best) < len(self.ranked) else ""
+
+    @property
+    def has_stars(self) -> bool:
+        """True if some runs are marked."""
+        return any(map(self.star, self.scores))
 
     def choose(self, are_best: Sequence[bool] | None) -> None:
         """Mark the runs that may be the best, from a flag for each ranked run; None if unknown."""
@@ -146,6 +153,16 @@ class Column(Ranking):
         marks = [mark for score in shown for mark in (*score[:3], score.value + score.rise)]
         of_share = (0.0, 100.0) if self.metric.unit in ("share", "points") else ()
         return Axis.over([*marks, self.floor and self.floor.value], *of_share)
+
+    @property
+    def rises(self) -> bool:
+        """True if some score could rise enough to be hatched."""
+        return any(score.rise > HATCHED for score in self.scores.values())
+
+    @cached_property
+    def endings(self) -> set[str]:
+        """The ways in which any run's examples ended (:data:`ENDED`)."""
+        return {kind for counts in self.outcomes.values() for kind in counts if counts[kind] >= 0.5}
 
     def losses(self, run: str) -> dict[str, tuple[float, float]]:
         """Return by kind the percentage of a run's examples that are lost, and its score with them won.
@@ -376,11 +393,8 @@ def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
     """Return what is reached without the question or, of accuracies, by guessing among answers that do not abstain."""
     if reached is not None:
         return Floor(reached * metric.scale, True)
-    if topic.benchmark is None or not metric.name.endswith("acc"):
-        return None
-    abstention = topic.facts.abstention
-    choices = topic.benchmark.answers.keys() - {abstention and abstention.answer}
-    return Floor(100 / len(choices), False) if choices else None
+    guessing = topic.guessing if metric.name.endswith("acc") else None
+    return None if guessing is None else Floor(guessing, False)
 
 
 def score_of(found: Contrast, metric: Metric) -> Score:

@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from itertools import chain
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from medtasks_utils.statistics.ratio import Interval
@@ -25,6 +26,11 @@ class Axis(NamedTuple):
         step = next(size * of_ten for of_ten in (1, 2, 5, 10, 20) if size * of_ten * 7 >= span)
         first, last = math.floor(low / step) * step, math.ceil(high / step) * step
         return cls(max(least, first), min(most, last if last > first else first + step), step)
+
+    @classmethod
+    def of_differences(cls, scores: Iterable[Sequence[Any]], *marks: float | None) -> "Axis":
+        """Return an axis for 0, for differences, each with the ends of its interval, and for further marks."""
+        return cls.over([0.0, *marks, *chain.from_iterable(score[:3] for score in scores)])
 
     @property
     def ticks(self) -> list[float]:

@@ -50,7 +50,7 @@ class PairParts(NamedTuple):
     @property
     def axis(self) -> Axis:
         """An axis for all lines with enough examples."""
-        return Axis.over(chain([0.0, self.whole], *(line.score[:3] for line in self.lines)))
+        return Axis.of_differences((line.score for line in self.lines), self.whole)
 
 
 @dataclass
@@ -78,16 +78,13 @@ class Pair:
     @property
     def axis(self) -> Axis:
         """An axis for the differences of all benchmarks that have shares or points."""
-        return Axis.over(chain([0.0], *(row.line.score[:3] for row in self.rows if row.line and _is_drawn(row.line))))
+        lines = [row.line for row in self.rows if row.line]
+        return Axis.of_differences(line.score for line in lines if line.metric.unit in ("share", "points"))
 
     @property
     def tested(self) -> int:
         """The number of benchmarks over which p is corrected."""
         return sum(1 for row in self.rows if row.line and row.line.p is not None)
-
-
-def _is_drawn(line: PairLine) -> bool:
-    return line.metric.unit in ("share", "points")
 
 
 def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
@@ -200,17 +197,16 @@ def _parts(board: Board, differences: Sequence[MetricDifference]) -> Iterator[Pa
 class Against(NamedTuple):
     """The differences of a run from the reference, in each of the board's columns; None where there is none."""
 
-    run: str
     scores: list[Score | None]
     alone: list[tuple[int, int]]
 
 
-def against(board: Board, reference: str) -> list[Against]:
-    """Return each ranked run's differences from a reference on the same examples, in the order of the board.
+def against(board: Board, reference: str) -> dict[str, Against]:
+    """Return by ranked run its differences from a reference on the same examples, in the order of the board.
 
     ``alone`` has the numbers of examples that only the reference and only the run has right.
     """
-    lines = []
+    lines = {}
     for run in board.ranked:
         scores: list[Score | None] = []
         alone = []
@@ -220,5 +216,5 @@ def against(board: Board, reference: str) -> list[Against]:
             scores.append(found)
             alone.append(rights)
         if any(scores):
-            lines.append(Against(run, scores, alone))
+            lines[run] = Against(scores, alone)
     return lines

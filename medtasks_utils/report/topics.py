@@ -150,6 +150,13 @@ class Topic:
         """True unless it is a variant of a benchmark's task."""
         return self.benchmark is None or self.name == self.benchmark.tasks.default
 
+    @property
+    def guessing(self) -> float | None:
+        """The accuracy of guessing among answers that do not abstain, in per cent; None if they are not chosen."""
+        abstention = self.facts.abstention
+        choices = self.benchmark.answers.keys() - {abstention and abstention.answer} if self.benchmark else ()
+        return 100 / len(choices) if choices else None
+
     @cached_property
     def filters(self) -> list[str]:
         """The filters that any run has: those of its reported values, or of its tasks if it has none."""

@@ -22,8 +22,8 @@ from .where import PartTable, Pattern, by_number_right, judged_parts, part_table
 
 MANY = 15
 """The most runs with which each run can be the reference of differences; with more, only the best is."""
-CHIPS, LINKS = 4, 4
-"""The most cautions and links that the first screen shows at once."""
+CHIPS = 4
+"""The most cautions that the first screen shows at once."""
 
 
 @dataclass
@@ -109,15 +109,11 @@ class View:
             yield Caution(
                 "Decoding differs", f": temperature {' against '.join(sorted(map(str, decoding)))}", "#methods", True
             )
-        unsigned = {
-            run.name
-            for run in self.runs.values()
-            if any(t.samples_path and not t.signatures for t in run.tasks.values())
-        }
-        if unsigned:
+        imported = [run for run in self.runs.values() if any(map(_is_imported, run.tasks.values()))]
+        if imported:
             lenient = self.filter == FLEXIBLE and any(task.default_filter == FLEXIBLE for task in tasks)
-            more = ": prompts unknown" + (", answers read leniently" if lenient else "")
-            who = "Imported" if len(unsigned) == len(self.runs) else f"{len(unsigned)} runs imported"
+            who = "Imported" if len(imported) == len(self.runs) else f"{len(imported)} runs imported"
+            more = ": prompts unknown" + ", answers read leniently" * lenient
             yield Caution(who, more, "#methods", is_mild=True)
 
     # ---- what is compared
@@ -131,7 +127,7 @@ class View:
         return pair_of(a, b, self.board, self.filter)
 
     @cached_property
-    def against(self) -> dict[str, list[Against]]:
+    def against(self) -> dict[str, dict[str, Against]]:
         """By reference, the differences of all ranked runs from it; the first reference is shown at first."""
         if self.kind in ("one", "pair") or len(self.board.ranked) < 2:
             return {}
@@ -173,42 +169,16 @@ class View:
         """Return a link to samples of a benchmark under this filter."""
         return samples_link(list(self.runs), a=run, b=other, task=column.task, filter=column.filter, **chosen)
 
-    @cached_property
-    def next(self) -> list[tuple[str, str, str]]:
-        """Links for the next step, the likeliest first: words in bold, further words, and the address."""
-        found: list[tuple[str, str, str]] = []
-        board = self.board
-        if len(board.ranked) > 1 and board.columns:
-            first, second = board.ranked[:2]
-            found.append((f"Compare {first} with {second}", "", self.link(board.columns[0], first, second)))
-        lost = [
-            (
-                column.lost(run, kind),
-                f"{column.outcomes[run][kind]:,.0f} {words}",
-                run,
-                self.link(column, run, lost=kind),
-            )
-            for column in board.columns
-            for run in column.outcomes
-            for kind, words in (("none", "without an answer"), ("cut", "cut off"))
-        ]
-        for share, words, run, href in sorted(lost, reverse=True)[:1]:
-            if share >= 2:
-                found.append((words, f" {run}" * (len(self.runs) > 1), href))
-        for column, of_column in self.questions[:1]:
-            missed = next((pattern for pattern in of_column if pattern.label == "no run"), None)
-            if missed:
-                found.append((f"{missed.questions:,} questions no run gets right", f" {column.label}", missed.href))
-        if self.tables:
-            of = ", ".join(f"{len(t.rows) + len(t.few)} by {t.breakdown}" for t in self.tables[:2])
-            found.append(("Where runs differ", f" {of}", "#where"))
-        return found[:LINKS]
-
     def more_tokens(self, column: Column) -> int:
         """Return twice the largest limit of tokens of a column's runs; 16,384 if it is not known."""
         tasks = (task for result in column.topic.results.values() for task in result.tasks)
         limits = (mapping(task.config.get("generation_kwargs")).get("max_gen_toks") for task in tasks)
         return 2 * max((limit for limit in limits if isinstance(limit, int)), default=8192)
+
+
+def _is_imported(task: TaskRun) -> bool:
+    """Return True if a task has samples and no signature, so that its prompts are unknown."""
+    return bool(task.samples_path and not task.signatures)
 
 
 def _temperature(task: TaskRun) -> str | None:

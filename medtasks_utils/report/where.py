@@ -42,16 +42,6 @@ class PartTable:
     rows: list[PartRow]
     few: list[PartRow]
 
-    @property
-    def shaded(self) -> int:
-        """The number of shaded cells."""
-        return sum(len(row.shades) for row in self.rows)
-
-    @property
-    def cells(self) -> int:
-        """The number of cells with a score."""
-        return sum(len(row.scores) for row in self.rows)
-
 
 def part_tables(board: Board, filter_name: str) -> list[PartTable]:
     """Return the parts of all benchmarks, with the runs that are ranked there."""
@@ -109,26 +99,17 @@ def judged_parts(table: PartTable) -> list[Part]:
             if all(run in other.scores for other in others)
         ]
         if len(elsewhere) == len(row.scores) and others and table.breakdown != "label":
-            floor = table.column.floor
-            chance = floor.value if floor and not floor.is_reached else _guessing(table.column)
             part = Part(
                 benchmark=table.column.label,
                 name=row.label,
                 n=row.n,
                 scores=list(row.scores.values()),
                 elsewhere=[float(value) for value in elsewhere],
-                chance=chance,
+                chance=table.column.topic.guessing,
                 href=row.href,
             )
             parts.append(part)
     return parts
-
-
-def _guessing(column: Column) -> float | None:
-    """Return the expected accuracy of guessing, in per cent; None if answers are not chosen from a list."""
-    benchmark, abstention = column.topic.benchmark, column.topic.facts.abstention
-    choices = benchmark.answers.keys() - {abstention and abstention.answer} if benchmark else ()
-    return 100 / len(choices) if choices else None
 
 
 # ---- questions
