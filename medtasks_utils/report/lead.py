@@ -237,6 +237,7 @@ def lead_of_two(a: str, b: str, rows: Sequence[PairRow]) -> list[str]:
         on, intervals = joined([label for label, _ in near]), [_ends(score) for _, score in near]
         said.append(f"On {on} they are within {NEAR:g} points of each other ({before}{joined(intervals)}).")
     said += [_not_compared(a, b, row) for row in rows if row.refused]
+    said += [text for row in rows if row.line and (text := _of_decided(a, b, row.column))]
     return said[:MOST] or [f"{a} and {b} have no benchmark in common."]
 
 
@@ -264,3 +265,12 @@ def _not_compared(a: str, b: str, row: PairRow) -> str:
         n_a, n_b, both = row.counts
         why = f"{a} answered {n_a:,} questions, {b} {n_b:,}, {both:,} in common"
     return f"On {row.column.label} they are not compared: {why}."
+
+
+def _of_decided(a: str, b: str, column: Ranking) -> str:
+    """Return the sentence about F1 over different examples; empty unless the decided shares are 5 points apart."""
+    of_f1 = column.also.get("f1", {})
+    shares = [100 * of_f1[run].n / column.scores[run].n for run in (a, b) if run in of_f1]
+    if len(shares) < 2 or abs(shares[0] - shares[1]) <= 5:
+        return ""
+    return f"F1 is over different examples ({one(shares[0])} and {one(shares[1])} %): accuracy is compared instead."

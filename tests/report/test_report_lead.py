@@ -43,9 +43,10 @@ def test_the_lead_of_one_run(case, results, losses, said):
 @each_row("lead_of_two")
 def test_the_lead_of_two_runs(case, compared, said):
     rows = []
-    for label, difference, is_shown, refused, counts in compared:
+    for label, difference, is_shown, refused, counts, *decided in compared:
         line = difference and PairLine(label, 9, 0.0, 0.0, score(difference), None, is_shown, ACC, None)
-        rows.append(PairRow(standing(label, {}), line, refused, counts))
+        also = {"f1": {run: Score(50, None, None, n) for run, n in zip("xy", decided, strict=False)}}
+        rows.append(PairRow(standing(label, {"x": 50, "y": 50}, also=also), line, refused, counts))
     assert lead_of_two("x", "y", rows) == said, case
 
 
