@@ -1,7 +1,7 @@
 """Lay out the scores of all runs by benchmark, best first, with the runs that may be the best."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -265,7 +265,7 @@ def _column(topic: Topic, filter_name: str) -> Column:
     cut = {run: one.value for run, one in topic.values[STRICT, "cut"].estimates.items() if topic.benchmark_name}
     scores = {
         run: score._replace(rise=_rise(topic, run, filter_name, metric, score)) if run in topic.sampled else score
-        for run, score in _scores(values.estimates, metric).items()
+        for run, score in scores_of(values.estimates, metric).items()
     }
     also = {other: topic.values[filter_name, other] for other in others}
     column = Column(
@@ -277,7 +277,7 @@ def _column(topic: Topic, filter_name: str) -> Column:
         reasons={run: _reason(topic, run, reason) for run, reason in values.incomparable.items()},
         outcomes=found,
         cut={run: 100 * share for run, share in cut.items() if share is not None},
-        also={other: _scores(found.estimates, found.metric) for other, found in also.items()},
+        also={other: scores_of(found.estimates, found.metric) for other, found in also.items()},
         floor=_floor(topic, metric, values.without_question and values.without_question.value),
     )
     comparable = [run for run in scores if run not in column.reasons and filter_name in topic.results[run].filters]
@@ -359,7 +359,7 @@ def ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) 
     return [whole.aggregation.ratio(replace(own, applies=applies)) for own in scores]
 
 
-def _scores(estimates: Mapping[str, Estimate], metric: Metric) -> dict[str, Score]:
+def scores_of(estimates: Mapping[str, Estimate], metric: Metric) -> dict[str, Score]:
     """Return the scores of the runs that have a value."""
     return {run: score for run, one in estimates.items() if (score := shown(one, metric))}
 
@@ -409,17 +409,3 @@ def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[i
     found = contrast(first, second, metric)
     alone = int((first.values > second.values).sum()), int((second.values > first.values).sum())
     return score_of(found, metric) if found else None, alone
-
-
-def parts_of(
-    topics: Sequence[Topic], filter_name: str
-) -> Iterator[tuple[Topic, str, Mapping[str, Mapping[str, Score]]]]:
-    """Yield each breakdown of each topic by its first metric: by group and run, the scores."""
-    for topic in topics:
-        for breakdown in topic.facts.breakdowns:
-            name = next((one for one in ("acc", *breakdown.metrics) if one in breakdown.metrics), "acc")
-            groups = topic.by_group(breakdown.name, filter_name, name) if filter_name in topic.filters else {}
-            metric = topic.values[filter_name, name].metric if groups else ACC
-            scores = {group: _scores(by_run, metric) for group, by_run in groups.items()}
-            if len(scores) > 1 and any(scores.values()):
-                yield topic, breakdown.name, scores

@@ -123,7 +123,7 @@ def cautions(
         Caution(
             "An audit reads otherwise",
             f": {one(share.disputed)} % of {_of(share, runs)}",
-            share.hrefs.get("audit", "#methods"),
+            share.hrefs["audit"],
         )
         for share in disputed[:1]
     ]
@@ -149,7 +149,7 @@ def _labels(parts: Sequence[Part], shares: Sequence[Shares], runs: int) -> Itera
     by_benchmark = {share.benchmark: share for share in shares if share.asked and 20 * share.doubted >= share.asked}
     for share in by_benchmark.values():
         more = f": {share.doubted:,} of {share.asked:,} in {share.benchmark}"
-        yield Caution("Labels in doubt", more, share.hrefs.get("doubted", "#methods"))
+        yield Caution("Labels in doubt", more, share.hrefs["doubted"])
 
 
 def _losses(shares: Sequence[Shares], kind: str, what: str, least: float, runs: int) -> Iterator[Caution]:
@@ -169,7 +169,7 @@ def _losses(shares: Sequence[Shares], kind: str, what: str, least: float, runs: 
         more = f"{values} of {worst.run} in {of}" + (
             f", and in {others} more run{'s' * (others > 1)}" if others else ""
         )
-    yield Caution(what, f": {more}", worst.hrefs.get(kind, "#samples"))
+    yield Caution(what, f": {more}", worst.hrefs[kind])
 
 
 def _empty(shares: Sequence[Shares], runs: int) -> Iterator[Caution]:
@@ -179,7 +179,7 @@ def _empty(shares: Sequence[Shares], runs: int) -> Iterator[Caution]:
         worst = max(empty, key=lambda share: share.empty)
         more = f" in {_of(worst, runs)}" + (f", and in {len(empty) - 1} more" if len(empty) > 1 else "")
         replies = "1 reply is" if worst.empty == 1 else f"{worst.empty:,} replies are"
-        yield Caution(f"{replies} empty", more, worst.hrefs.get("empty", "#samples"))
+        yield Caution(f"{replies} empty", more, worst.hrefs["none"])
 
 
 def _alike(shares: Sequence[Shares], runs: int) -> Iterator[Caution]:

@@ -26,7 +26,6 @@ from .orders import orders_of
 from .packed_samples import pack_samples
 from .pair import PLANNED
 from .summary import problems
-from .text import words
 from .topics import Topic, topics_of
 from .view import CHIPS, View
 from .where import SHOWN
@@ -63,12 +62,13 @@ def build_page(runs: Sequence[Run], beside: Path | None = None, baseline: str = 
     stores = pack_samples(runs)
     if beside:
         _put_beside(beside, stores)
+    today = time.strftime("%d %B %Y").lstrip("0")
     labels = dict.fromkeys(column.label for column in boards[0].columns)
     about = [settings_table(runs), signature_table(topics), replies_table(topics)]
     about += [abstention_table(topics, filters[0]), audit_table(runs)]
     return rendering.page(
         title=f"{len(runs)} runs" if len(runs) > 2 else " against ".join(by_name),
-        kicker=" · ".join([*labels, runs[0].name if len(runs) == 1 else f"{len(runs)} runs", _today()]),
+        kicker=" · ".join([*labels, runs[0].name if len(runs) == 1 else f"{len(runs)} runs", today]),
         begin=begin,
         version=version("medtasks"),
         calibrations=calibrations(runs),
@@ -78,9 +78,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None, baseline: str = 
         chips=CHIPS,
         planned=PLANNED,
         most_in_parts=SHOWN,
-        has_compare=any(view.against for view in views),
         has_where=any(view.more_tables or view.questions or view.curves for view in views),
-        readers=_readers(boards[0]),
         tables=[table for table in about if table.rows],
         metrics=base64.b64encode(_metrics(topics).encode()).decode(),
         warnings=warnings,
@@ -117,21 +115,6 @@ def usual_filter(runs: Sequence[Run]) -> str:
     """Return the filter that counts in the runs: the published rule, unless a run is not read by it."""
     usual = {task.default_filter for run in runs for task in run.tasks.values()}
     return next(iter(usual - {DEFAULT_FILTER}), DEFAULT_FILTER)
-
-
-def _today() -> str:
-    day, rest = time.strftime("%d"), time.strftime("%B %Y")
-    return f"{int(day)} {rest}"
-
-
-def _readers(board: Board) -> list[tuple[str, str]]:
-    """Return, by benchmark, the classifier that reached the best score without the question."""
-    found = []
-    for column in board.columns:
-        reached = column.topic.values[column.filter, column.metric.name].without_question
-        if reached:
-            found.append((column.label, words(reached.reader)))
-    return found
 
 
 def _metrics(topics: Sequence[Topic]) -> str:

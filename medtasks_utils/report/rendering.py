@@ -32,18 +32,8 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {
-        "visible": visible,
-        "tex": as_tex,
-        "words_": words,
-        "breakable": breakable,
-        "one": one,
-        "signed": signed,
-        "ends": ends,
-        "between": between,
-        "p_value": p_value,
-        "tick": tick,
-    }
+    filters = (visible, as_tex, words, breakable, one, signed, ends, between, p_value, tick)
+    made.filters |= {each.__name__: each for each in filters}
     made.globals |= {
         "ended": ENDED,
         "hundred": Axis(0.0, 100.0, 20.0),

@@ -91,11 +91,9 @@ class View:
                     alike=100 * answers.most_common(1)[0][1] / len(samples) if len(samples) >= 30 else 0.0,
                     asked=len(samples),
                     available=sum(task.available for task in tasks),
-                    hrefs={kind: self.link(column, run, lost=kind) for kind in known}
-                    | {
-                        "doubted": self.link(column, run, distrust="doubted"),
-                        "audit": self.link(column, run, distrust="audit"),
-                        "empty": self.link(column, run, sign=ENDINGS["empty"]),
+                    hrefs={
+                        **{kind: self.link(column, run, lost=kind) for kind in ("none", "form", "cut")},
+                        **{kind: self.link(column, run, distrust=kind) for kind in ("doubted", "audit")},
                     },
                     doubted=sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
                     disputed=max((disputed_share(task, column.filter) for task in tasks), default=0.0),

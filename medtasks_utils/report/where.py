@@ -10,7 +10,7 @@ import numpy as np
 
 from medtasks_utils.statistics.score_arrays import Mask
 
-from .board import Board, Column, Score, common, parts_of
+from .board import Board, Column, Score, common, scores_of
 from .cautions import FEW, Part
 from .drawing import samples_link
 from .text import words
@@ -44,19 +44,22 @@ class PartTable:
 
 
 def part_tables(board: Board, filter_name: str) -> list[PartTable]:
-    """Return the parts of all benchmarks, with the runs that are ranked there."""
-    columns = {column.topic.name: column for column in board.columns}
+    """Return the parts of all benchmarks by their first metric, with the runs that are ranked there."""
     tables = []
-    for topic, breakdown, groups in parts_of([column.topic for column in board.columns], filter_name):
-        column = columns[topic.name]
-        runs = column.ranked or list(column.scores)
-        by_part = {group: {run: scores[run] for run in runs if run in scores} for group, scores in groups.items()}
-        rows = [_row(board, column, breakdown, group, scores) for group, scores in by_part.items() if scores]
-        rows.sort(key=lambda row: -np.mean([score.value for score in row.scores.values()]))
-        enough = [row for row in rows if row.n >= FEW]
-        table = PartTable(column, breakdown, runs, _shaded(enough), [row for row in rows if row.n < FEW])
-        if rows:
-            tables.append(table)
+    for column in board.columns:
+        topic, runs = column.topic, column.ranked or list(column.scores)
+        for breakdown in topic.facts.breakdowns if filter_name in topic.filters else ():
+            name = "acc" if "acc" in breakdown.metrics else next(iter(breakdown.metrics), "acc")
+            metric, rows = topic.values[filter_name, name].metric, []
+            for group, estimates in topic.by_group(breakdown.name, filter_name, name).items():
+                found = scores_of(estimates, metric)
+                if scores := {run: found[run] for run in runs if run in found}:
+                    rows.append(_row(board, column, breakdown.name, group, scores))
+            if len(rows) > 1:
+                rows.sort(key=lambda row: -np.mean([score.value for score in row.scores.values()]))
+                enough = [row for row in rows if row.n >= FEW]
+                few = [row for row in rows if row.n < FEW]
+                tables.append(PartTable(column, breakdown.name, runs, _shaded(enough), few))
     return tables
 
 
