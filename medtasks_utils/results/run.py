@@ -237,6 +237,7 @@ class Run:
         tasks: tasks by name.
         groups: groups by name.
         notes: sentences about the run that its files do not contain, such as which parts of it failed.
+        growth: how the run grew from an earlier one that it replaces, in words; empty if it did not.
     """
 
     name: str
@@ -247,6 +248,7 @@ class Run:
     tasks: dict[str, TaskRun]
     groups: dict[str, GroupRun]
     notes: list[str] = field(default_factory=list)
+    growth: str = ""
 
     def tasks_of(self, name: str) -> list[TaskRun]:
         """Return the task with this name, or those tasks of the group with this name that the run has."""

@@ -178,8 +178,17 @@ def _without_outgrown(runs: Sequence[Run]) -> list[Run]:
         tasks = {name: task for name, task in run.tasks.items() if name not in outgrown}
         groups = {name: group for name, group in run.groups.items() if outgrown.isdisjoint(group.tasks)}
         if tasks or not outgrown:
-            result.append(replace(run, tasks=tasks, groups=groups) if outgrown else run)
+            growth = _growth(run, [older for older in runs if _has_grown(older, run)])
+            result.append(replace(run, tasks=tasks, groups=groups, growth=growth) if outgrown or growth else run)
     return result
+
+
+def _growth(run: Run, grown: Sequence[Run]) -> str:
+    """Return from how many questions a run grew, and when; an empty string if it did not grow in questions."""
+    asked = [sum(task.asked for task in one.tasks.values()) for one in (run, *grown)]
+    if min(asked) == asked[0]:
+        return ""
+    return f"grew from {min(asked):,} to {asked[0]:,} questions, {run.date[:10]}"
 
 
 def _has_grown(run: Run, other: Run) -> bool:

@@ -143,6 +143,8 @@ def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, numb
         runs.append(as_run(content, tmp_path / folder / f"results_{date}.json", date))
     found = merged(runs)
     assert (len(found), found[-1].tasks["t"].asked) == (number, second[2]), case
+    if case == "more examples":
+        assert found[0].growth == "grew from 10 to 20 questions, 2"
 
 
 def test_an_unfinished_run_is_named(tmp_path):
