@@ -1,4 +1,4 @@
-"""Make the pictures of pages in README.md from published runs, without those that show rows of a data set.
+"""Make the pictures of pages in README.md from published runs; that of samples, from rows of the bundled sample.
 
 Usage: python measurements/pictures.py FOLDER DATA [--output docs]
 
@@ -16,6 +16,7 @@ import os
 import shutil
 import sys
 from collections import defaultdict
+from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
@@ -73,6 +74,27 @@ def import_models(folder: Path, data: str, into: Path) -> None:
             )
 
 
+def import_invented(into: Path) -> None:
+    """Import two invented runs on the bundled sample: one answers A throughout, one is mostly right."""
+    folder = resources.files("medtasks_utils") / "sample" / "medmcqa" / "validation.jsonl"
+    rows = list(map(json.loads, folder.read_text(encoding="utf-8").splitlines()))
+    for model, every in (("always-a", 1), ("mostly-right", 4)):
+        path = into / f"{model}.jsonl"
+        letters = ["A" if place % every == 0 else "ABCD"[row["cop"]] for place, row in enumerate(rows)]
+        replies = [f"The findings fit choice {letter}.\n\n\\boxed{{{letter}}}" for letter in letters]
+        records = [{"id": row["id"], "response": reply} for row, reply in zip(rows, replies, strict=True)]
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        import_run(
+            path,
+            into / "invented" / model,
+            "medmcqa_openmed",
+            "sample",
+            id_fields=("id",),
+            response_field="response",
+            model=model,
+        )
+
+
 def main() -> int:
     """Make the pictures."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
@@ -97,6 +119,13 @@ def main() -> int:
             view.goto(page.as_uri())
             view.wait_for_selector("html[data-ready]")
             view.screenshot(path=str(arguments.output / f"{picture.name}.png"))
+        page = work / "report_sample.html"
+        import_invented(work)
+        page.write_text(build_page(read_runs(work / "invented")), encoding="utf-8")
+        view = browser.new_page(viewport={"width": 1280, "height": 800})
+        view.goto(f"{page.as_uri()}#samples?task=medmcqa_openmed&a=0&b=1&which=only_b")
+        view.wait_for_selector("html[data-ready]")
+        view.screenshot(path=str(arguments.output / "report_sample.png"))
     return 0
 
 
