@@ -407,5 +407,6 @@ def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[i
     metric = column.metric.over_strata() if column.topic.is_group else column.metric
     first, second = common(column.topic, [a, b], column.filter, metric.name)
     found = contrast(first, second, metric)
-    alone = int((first.values > second.values).sum()), int((second.values > first.values).sum())
+    one, other = first.values > 0.5, second.values > 0.5
+    alone = int((one & ~other).sum()), int((other & ~one).sum())
     return score_of(found, metric) if found else None, alone

@@ -9,7 +9,7 @@ from medtasks_utils.benchmarks.facts import KNOWN_ISSUES
 from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.budgets import budget_curve
-from medtasks_utils.results.samples import ENDINGS, mapping
+from medtasks_utils.results.samples import mapping
 from medtasks_utils.writing import JsonObject
 
 from .audits import disputed_share

@@ -36,12 +36,12 @@ def test_the_lead_of_many_runs_says_who_is_best_and_who_is_not_told_apart(case, 
 
 
 @each_row("lead_of_one")
-def test_the_lead_of_one_run(case, results, losses, said):
+def test_the_lead_of_one_run_says_its_scores_and_their_intervals(case, results, losses, said):
     assert lead_of_one("x", [standing(**each) for each in results], losses) == said, case
 
 
 @each_row("lead_of_two")
-def test_the_lead_of_two_runs(case, compared, said):
+def test_the_lead_of_two_runs_says_which_is_better_at_what(case, compared, said):
     rows = []
     for label, difference, is_shown, refused, counts, *decided in compared:
         line = difference and PairLine(label, 9, 0.0, 0.0, score(difference), None, is_shown, ACC, None)
