@@ -198,7 +198,7 @@ def _has_grown(run: Run, other: Run) -> bool:
         common = [of.tasks[name] for name in run.tasks if name in other.tasks]
         settings = ({**task.config, **mapping(task.config.get("generation_kwargs"))} for task in common)
         limits = (number(own.get(name)) or 0.0 for own in settings for name in ("repeats", "max_gen_toks"))
-        return [len(of.tasks), *(task.asked for task in common), *limits]
+        return [*(task.asked for task in common), *limits]
 
     took_over = mapping(other.results.get("medtasks")).get("answers_taken_over") and other.date > run.date
     if (
@@ -208,7 +208,7 @@ def _has_grown(run: Run, other: Run) -> bool:
     ):
         return False
     before, after = sizes(run), sizes(other)
-    return before != after and all(map(operator.le, before, after))
+    return (before != after or not other.tasks.keys() <= run.tasks.keys()) and all(map(operator.le, before, after))
 
 
 _OF_REQUESTS = ("base_url", "num_concurrent", "max_retries", "timeout")
@@ -283,7 +283,7 @@ def with_baseline_first(runs: Sequence[Run], name: str) -> list[Run]:
     matching = [run for run in runs if name in (run.name, run.model) or run.path.resolve().is_relative_to(place)]
     if len(matching) != 1:
         names = ", ".join(run.name for run in runs)
-        raise MedtasksError(f"{len(matching)} runs match {name!r}; --baseline and --compare must name one of {names}")
+        raise MedtasksError(f"{len(matching)} runs match {name!r}; --baseline must name one of {names}")
     return sorted(runs, key=lambda run: run is not matching[0])
 
 
