@@ -4,7 +4,6 @@ import json
 import logging
 import os
 import sys
-from dataclasses import fields
 from unittest.mock import Mock
 
 from commanding import exit_code, medtasks, one_line, succeed
@@ -12,7 +11,6 @@ from given import ROOT, each_row
 from running import manager
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 from medtasks_utils.errors import UsageError, reason_of, show_errors_as_one_line
 
 # ---- names
@@ -63,12 +61,6 @@ def test_wrong_usage_is_exit_code_2_and_one_line(arguments, message, capsys):
     assert message in one_line(errors)
 
 
-@each_row("command_arguments")
-def test_the_arguments_of_a_command_and_their_defaults(name, arguments):
-    found = {field.name: field.default for field in fields(cli.COMMANDS[name]) if field.init}
-    assert json.loads(json.dumps(found, default=lambda _: "required")) == arguments
-
-
 @each_row("passed_on")
 def test_the_arguments_of_a_command_reach_what_does_the_work(words, function, given, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
@@ -92,11 +84,6 @@ def test_help_needs_no_docstrings(tmp_path, capsys):
         succeed(name, "--help")
         (told,) = medtasks([name, "--help"], cwd=tmp_path, PYTHONOPTIMIZE="2")
         assert told == (0, capsys.readouterr().out, "")
-
-
-def test_it_says_where_the_tasks_are(capsys):
-    succeed("path")
-    assert capsys.readouterr().out == f"{tasks_path()}\n"
 
 
 def test_a_closed_pipe_is_no_error(monkeypatch, capsys):
