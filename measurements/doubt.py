@@ -163,7 +163,7 @@ def main() -> int:
         stated = " ".join(f"{100 * accuracy:.0f}" for accuracy in cell["accuracies"])
         shares = [f"{100 * cell[name]:.0f}" for name in ("alike", "precision", "first", "recall", "recall_computable")]
         rows.append((f"{100 * cell['wrong']:.0f}", stated, shares[0], f"{cell['listed']:.0f}", *shares[1:]))
-    print(table(rows, head))
+    print(table([head, *rows]))
     return 0
 
 

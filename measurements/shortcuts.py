@@ -303,7 +303,7 @@ def as_text(readers: dict[str, Any]) -> str:
                 rows.append(
                     (key, f"{part['task']} {part['options']}", part["n"], metric, f"{100 * part[metric]:.1f}", ends)
                 )
-    return table(rows, head, left=2)
+    return table([head, *rows], left=(0, 1))
 
 
 def write(path: Path, parts: dict[str, Any], kept: dict[str, str]) -> None:

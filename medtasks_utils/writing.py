@@ -10,7 +10,7 @@ import re
 import shutil
 import textwrap
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -104,22 +104,6 @@ def shortened(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
-def table(rows: Sequence[Sequence[object]], head: Sequence[str] = (), left: int = 1) -> str:
-    """Format a table as plain text.
-
-    The first ``left`` columns are aligned to the left, and the others to the right.
-
-    >>> table([(chr(27), 1), ("bb", 10)]).splitlines()
-    ['�    1', 'bb  10']
-    """
-    from tabulate import tabulate
-
-    cells = [list(map(plain, row)) for row in rows]
-    columns = max(map(len, [*rows, head]))
-    align = ["left"] * left + ["right"] * (columns - left)
-    return tabulate(cells, head, tablefmt="plain", colalign=align if rows else None, disable_numparse=True)
-
-
 WIDTH = 80
 """Columns of a terminal, which no line of a result exceeds unless a single name or path is longer."""
 
@@ -134,28 +118,35 @@ def caution(text: str) -> str:
     return filled(f"! {text}", "  ")
 
 
-def named_columns(rows: Sequence[Sequence[str]], left: Sequence[int] = (0,)) -> list[str]:
-    """Return the text of each row; a name in the first column that makes rows too long has a line before its row.
+def table(rows: Iterable[Sequence[object]], left: Collection[int] = (0,)) -> str:
+    """Return a table as text; a name in the first column that makes rows too long has a line before its row.
 
     Args:
         rows: the cells. A row with fewer cells than the first is a note below another: it widens no column.
         left: the columns that are aligned to the left; spaces at the beginning of their cells are kept.
 
-    >>> named_columns([["", "%"], ["a" * 78, "5.0"]]) == ["    %", "a" * 78 + chr(10) + "  5.0"]
+    >>> table([["", "%"], ["a" * 78, "5.0"]]) == "    %" + chr(10) + "a" * 78 + chr(10) + "  5.0"
     True
+    >>> table([(chr(27), 1), ("bb", 10)]).splitlines()
+    ['�    1', 'bb  10']
     """
-    whole = [row for row in rows if len(row) == len(rows[0])]
-    widths = [max(map(len, column)) for column in zip(*whole, strict=True)]
-    room = WIDTH - sum(width + 2 for width in widths[1:])
-    widths[0] = max(len(row[0]) for row in rows if len(row[0]) <= room)
-    texts = []
-    for row in rows:
-        is_apart = len(row[0]) > room
-        cells = zip(["" if is_apart else row[0], *row[1:]], widths, strict=False)
-        all_left = len(row) < len(rows[0])
-        aligned = [c.ljust(w) if all_left or place in left else c.rjust(w) for place, (c, w) in enumerate(cells)]
-        texts.append(f"{plain(row[0])}\n" * is_apart + plain("  ".join(aligned).rstrip()))
-    return texts
+    cells = [[*map(plain, row)] for row in rows]
+    whole = [row for row in cells if len(row) == len(cells[0])]
+    _, *widths = (max(map(len, column)) for column in zip(*whole, strict=True))
+    room = WIDTH - sum(width + 2 for width in widths)
+    widths.insert(0, max(len(name) for name, *_ in cells if room < 0 or len(name) <= room))
+    lines = []
+    for name, *others in cells:
+        if len(name) > widths[0]:
+            lines.append(name)
+            name = ""
+        all_left = len(others) + 1 < len(widths)
+        aligned = [
+            cell.ljust(width) if all_left or place in left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip([name, *others], widths, strict=False))
+        ]
+        lines.append("  ".join(aligned).rstrip())
+    return "\n".join(lines)
 
 
 def defused(cell: object) -> object:

@@ -9,10 +9,12 @@ from pathlib import Path
 from medtasks_utils.filters import STRICT
 from medtasks_utils.harness.checks import model_name
 from medtasks_utils.harness.evaluation import Evaluation
+from medtasks_utils.harness.settings import FOR_REASONING
 from medtasks_utils.report.calibration import confidence_lines
 from medtasks_utils.report.score_table import ScoreLine, cautions, lines_of, score_data, score_table
 from medtasks_utils.results import Run, as_run, merged, read_runs
 from medtasks_utils.results.samples import mapping
+from medtasks_utils.statistics.metrics import ANSWERED
 from medtasks_utils.writing import WIDTH, caution
 
 from .flags import CommandResult, print_error
@@ -43,48 +45,34 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
     }
     if not lines:
         return CommandResult([_NO_SCORES, "", *_next(evaluation)], data, failed=bool(evaluation.problem))
-    distrust = map(
-        caution, chain(cautions(lines), _on_cut(evaluation, lines), _remarks(run), _on_parts(evaluation, run))
-    )
-    text = [
-        *_title(evaluation, run, lines),
-        *score_table(lines),
-        *confidence_lines(run),
-        "",
-        *distrust,
-        "",
-        *_next(evaluation),
-    ]
+    distrust = chain(cautions(lines), _on_cut(evaluation, lines), _remarks(run), _on_parts(evaluation, run))
+    shown = ["", score_table(lines), *confidence_lines(run), "", *map(caution, distrust), "", *_next(evaluation)]
+    text = [_title(evaluation, run, lines), *shown]
     return CommandResult(text, data, failed=bool(evaluation.problem))
 
 
-def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> list[str]:
-    """Return lines with the run's name, what the columns mean, and the seconds that it took."""
+def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> str:
+    """Return a line with the run's name, what the columns mean, and the seconds that it took."""
     rule = "published rule, " * any(STRICT in line.scores for line in lines)
     repeats = {task.config.get("repeats") or 1 for task in run.tasks.values()}
     of_repeats = f", mean of {'/'.join(map(str, sorted(repeats)))} replies" * (max(repeats) > 1)
     title = f"{run.name}   {rule}% right, 95 % interval{of_repeats}"
     seconds = f"{evaluation.seconds:,.0f} s"
-    return [f"{title}   {seconds.rjust(WIDTH - len(title) - 3)}", ""]
+    return f"{title}   {seconds.rjust(WIDTH - len(title) - 3)}"
 
 
 def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]:
     """Yield how many replies reached the token limit, and the flags that ask only these again."""
-    cut = {line.topic.name: line.means["cut"] for line in lines if line.means["cut"]}
+    cut = {line.topic: line.means["cut"] for line in lines if line.means["cut"]}
     if not cut:
         return
-    shares = dict.fromkeys(f"{100 * share:.1f}" for share in sorted(filter(None, cut.values())))
+    shares = dict.fromkeys(ANSWERED.shown(share) for share in sorted(filter(None, cut.values())))
     ends = " to ".join([*shares][:: max(1, len(shares) - 1)])
-    tasks = chain.from_iterable(
-        r.tasks for line in lines if line.topic.name in cut for r in line.topic.results.values()
-    )
+    tasks = chain.from_iterable(result.tasks for topic in cut for result in topic.results.values())
     limits = [mapping(task.config.get("generation_kwargs")).get("max_gen_toks") or 0 for task in tasks]
-    again = (
-        "ask only these again: the same command with --extend"
-        if evaluation.keeps
-        else "let more end: the same command with"
-    )
-    yield f"Cut off: {ends} %. To {again} --gen_kwargs max_gen_toks={2 * max(limits) or '…'}"
+    to = "To ask only these again" if evaluation.keeps else "To let more end"
+    flags = f"{'--extend ' * evaluation.keeps}--gen_kwargs max_gen_toks={2 * (max(limits) or FOR_REASONING)}"
+    yield f"Cut off: {ends} %. {to}: the same command with {flags}"
 
 
 def _remarks(run: Run) -> Iterator[str]:

@@ -48,4 +48,6 @@ class Fetch(Command):
             data.append({"name": item.name, "origin": item.origin, "missing": missing})
             rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else "there"))
         there = sum(entry["missing"] is None for entry in data)
-        return CommandResult([table(rows, left=3), f"{there} of {len(data)} there"], data, failed=there < len(data))
+        return CommandResult(
+            [table(rows, left=range(3)), f"{there} of {len(data)} there"], data, failed=there < len(data)
+        )

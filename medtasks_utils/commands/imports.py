@@ -124,4 +124,4 @@ def _summary(imported: "Imported") -> CommandResult:
         "filter": task.default_filter,
         "problems": imported.problems,
     }
-    return CommandResult([of_rows, table(rows, ("", *task.filters)), *task.note_on_filter], data)
+    return CommandResult([of_rows, table([("", *task.filters), *rows]), *task.note_on_filter], data)

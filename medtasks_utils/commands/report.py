@@ -71,6 +71,6 @@ class Report(Command):
             rates = win_rates_of(runs)
             data["win_rates"] = {name: rate._asdict() for name, rate in rates.items()}
             rows = [(name, f"{100 * rate.weighted:.1f}", f"{100 * rate.simple:.1f}") for name, rate in rates.items()]
-            lines += ["", table(rows, ("win rate, %", "weighted with ln(n)", "simple"))]
+            lines += ["", table([("win rate, %", "weighted with ln(n)", "simple"), *rows])]
             lines += ["over the tasks that all runs have; an example that only the other run has counts as lost"]
         return CommandResult(lines, data)

@@ -21,6 +21,7 @@ Values are in the metric's own unit (shares from 0 to 1, scores of explanations 
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from medtasks_utils.benchmarks import label_of
 from medtasks_utils.filters import FLEXIBLE, STRICT
@@ -28,7 +29,7 @@ from medtasks_utils.results import Run
 from medtasks_utils.results.budgets import budgets_of
 from medtasks_utils.statistics.intervals import TOO_FEW_DIFFER, UNRELIABLE, UNRELIABLE_MARK
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.writing import WIDTH, JsonObject, caution, filled, named_columns, plain
+from medtasks_utils.writing import WIDTH, JsonObject, caution, filled, plain, table
 
 from .comparing import Comparison
 from .contrast import MetricDifference
@@ -48,8 +49,7 @@ _NUMBERS = (
 
 def comparison_data(comparison: Comparison) -> JsonObject:
     """Return a comparison as a JSON-compatible dict; the module's docstring lists its keys."""
-    effects = {name: order_effect(pair) for name, pair in comparison.pairs.items()}
-    orders = {name: order_data(effect) for name, effect in effects.items() if effect}
+    orders = {name: order_data(effect) for name, pair in comparison.pairs.items() if (effect := order_effect(pair))}
     return {
         "version": 2,
         "a": _run_data(comparison.a),
@@ -88,24 +88,69 @@ def comparison_lines(
         all_parts: True to show all parts of tasks, not only large ones that are far from the whole.
         grown: by the run's name, what to say of a run that has grown.
     """
-    table = _Table(comparison)
+    topics = list(_topics(comparison))
     yield from _runs(comparison, grown)
     yield ""
-    yield from table.wholes()
+    yield _wholes(topics)
     yield ""
-    yield from table.notes()
-    for name in table.shown:
-        yield from table.parts(name, all_parts)
-    yield from _orders(comparison)
+    yield from _notes(topics)
+    for topic in topics:
+        if topic.is_of_one_benchmark:
+            yield ""
+            yield from _parts(topic, all_parts)
+            yield from _counts(topic)
+    for name, pair in comparison.pairs.items():
+        if effect := order_effect(pair):
+            yield from ("", plain(name), *order_lines(effect, comparison.a.model == comparison.b.model))
     yield ""
     yield from map(caution, comparison.warnings)
 
 
-def _orders(comparison: Comparison) -> Iterator[str]:
-    """Yield what another order of the choices changes in each task."""
-    for name, pair in comparison.pairs.items():
-        lines = list(order_lines(order_effect(pair), comparison.a.model == comparison.b.model))
-        yield from ("", plain(name), *lines) if lines else ()
+Parts = dict[str, dict[str, MetricDifference]]
+
+
+class _Topic(NamedTuple):
+    """A task, or a group of tasks, whose parts are its tasks if they are of one benchmark.
+
+    Attributes:
+        pairs: the tasks.
+        wholes: the differences in each metric, the main one first.
+        parts: the differences in the main metric, by breakdown and part.
+    """
+
+    name: str
+    pairs: list[TaskPair]
+    wholes: list[MetricDifference]
+    parts: Parts
+
+    @property
+    def is_of_one_benchmark(self) -> bool:
+        return len({pair.a.benchmark_name for pair in self.pairs}) == 1
+
+    @property
+    def label(self) -> str:
+        one = self.pairs[0].a.benchmark_name
+        return label_of(self.name, one) if self.is_of_one_benchmark else f"{self.name} (mean)"
+
+
+def _topics(comparison: Comparison) -> Iterator[_Topic]:
+    """Yield the groups of tasks, then the tasks that are not parts of a group."""
+    wholes: dict[str, list[MetricDifference]] = defaultdict(list)
+    parts: dict[str, Parts] = defaultdict(lambda: defaultdict(dict))
+    for one in comparison.differences:
+        if one.breakdown is None:
+            wholes[one.task].append(one)
+        else:
+            parts[one.task][one.breakdown][str(one.group)] = one
+    are_parts: set[str] = set()
+    for name, of_task in wholes.items():
+        tasks = [task.task for task in comparison.a.tasks_of(name)]
+        topic = _Topic(name, [comparison.pairs[task] for task in tasks], of_task, parts[name])
+        if name in comparison.a.groups and topic.is_of_one_benchmark:
+            topic.parts["task"] = {task: wholes[task][0] for task in tasks if task in wholes}
+            are_parts.update(tasks)
+        if name not in are_parts:
+            yield topic
 
 
 def _runs(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
@@ -123,128 +168,82 @@ def _runs(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
         yield line + how.rjust(WIDTH - len(line))
 
 
-class _Table:
-    """The rows of a comparison; a group of tasks of one benchmark stands for its tasks, which are its parts.
+def _wholes(topics: Sequence[_Topic]) -> str:
+    """Return a row for each topic, with its further metrics below it."""
+    rows: list[Sequence[str]] = [_HEAD]
+    for topic in topics:
+        main, *others = topic.wholes
+        available, n = sum(pair.a.available for pair in topic.pairs), main.contrast.n
+        of = f" of {available:,}" if n < available else ""
+        of = of if all(pair.is_whole for pair in topic.pairs) else " in both"
+        rows.append([topic.label, f"{n:,}{of}", *_numbers(main), _p(main.p_adjusted), _verdict(main)])
+        for one in others:
+            name = "F1" if one.metric.name == "f1" else one.metric.name
+            rows.append([f"  {name}", f"{one.contrast.n:,}", *_numbers(one), "", ""])
+    return table(rows, left=(0, len(_HEAD) - 1))
 
-    Attributes:
-        shown: the groups and tasks that have a row.
-    """
 
-    def __init__(self, comparison: Comparison) -> None:
-        self._comparison = comparison
-        self._by_task: dict[str, list[MetricDifference]] = defaultdict(list)
-        for difference in comparison.differences:
-            self._by_task[difference.task].append(difference)
-        self._members = {
-            name: [task for task in group.tasks if task in self._by_task]
-            for name, group in comparison.a.groups.items()
-            if name in self._by_task and len({task.benchmark_name for task in comparison.a.tasks_of(name)}) == 1
-        }
-        inside = {task for members in self._members.values() for task in members}
-        self.shown = [name for name in self._by_task if name not in inside]
-
-    def _whole(self, name: str) -> list[MetricDifference]:
-        return [difference for difference in self._by_task[name] if difference.breakdown is None]
-
-    def _pairs(self, name: str) -> list[TaskPair]:
-        """Return the pairs of a task, or of the tasks of a group."""
-        pairs = self._comparison.pairs
-        return [pairs[task.task] for task in self._comparison.a.tasks_of(name) if task.task in pairs]
-
-    def _label(self, name: str) -> str:
-        names = {pair.a.benchmark_name for pair in self._pairs(name)}
-        return label_of(name, names.pop()) if len(names) == 1 else f"{name} (mean)"
-
-    def wholes(self) -> list[str]:
-        """Return a row for each group or task, with its further metrics below it."""
-        rows: list[Sequence[str]] = [_HEAD]
-        for name in self.shown:
-            main, *others = self._whole(name)
-            pairs = self._pairs(name)
-            available, n = sum(pair.a.available for pair in pairs), main.contrast.n
-            of = f" of {available:,}" if n < available else ""
-            of = of if all(pair.is_whole for pair in pairs) else " in both"
-            rows.append([self._label(name), f"{n:,}{of}", *_numbers(main), _p(main.p_adjusted), _verdict(main)])
-            for other in others:
-                rows.append([f"  {_name(other.metric)}", f"{other.contrast.n:,}", *_numbers(other), "", ""])
-        return named_columns(rows, left=(0, len(_HEAD) - 1))
-
-    def notes(self) -> Iterator[str]:
-        """Yield what the p-values are corrected for, what the questions can show, and the mark of intervals."""
-        mains = [self._whole(name)[0] for name in self.shown]
+def _notes(topics: Sequence[_Topic]) -> Iterator[str]:
+    """Yield what the p-values are corrected for, what the questions can show, and the mark of intervals."""
+    tested = [(topic, main) for topic in topics if (main := topic.wholes[0]).p_adjusted is not None]
+    found = [
+        f"{main.metric.shown(detectable)} points in {main.contrast.n:,} questions of {topic.label}"
+        for topic, main in tested
+        if not main.is_significant and (detectable := main.metric.detectable(main.contrast.detectable)) is not None
+    ]
+    if tested:
         text = "p: corrected (Holm) for the benchmarks that both runs have, by their main metric."
-        found = []
-        for main in mains:
-            detectable = main.metric.detectable(main.contrast.detectable)
-            if main.p_adjusted is not None and not main.is_significant and detectable is not None:
-                questions = f"{main.contrast.n:,} questions of {self._label(main.task)}"
-                found.append(f"{main.metric.shown(detectable)} points in {questions}")
-        if found:
-            text += (
-                f" Not shown is not equal: a difference is found four times in five from {', '.join(found)} on, before "
-                "the correction (--plan 3: how many 3 points take)."
-            )
-        yield filled(text)
-        if any(main.contrast.few and main.contrast.interval for main in mains):
-            yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
-
-    def parts(self, name: str, show_all: bool) -> Iterator[str]:
-        """Yield the parts of a task, those furthest from the whole first, and how often each run is right."""
-        main, label, members = self._whole(name)[0], self._label(name), self._members.get(name, ())
-        breakdowns: dict[str, dict[str, MetricDifference]] = defaultdict(dict)
-        for task in members:
-            breakdowns["task"][task] = self._whole(task)[0]
-        for part in self._by_task[name]:
-            if part.breakdown:
-                breakdowns[part.breakdown][str(part.group)] = part
-        yield ""
-        for breakdown, parts in breakdowns.items():
-            by_distance = sorted(parts, key=lambda one: -abs(parts[one].contrast.difference - main.contrast.difference))
-            large = [one for one in by_distance if parts[one].contrast.n >= _FEWEST][:_PARTS]
-            chosen = by_distance if show_all else large
-            tested = sum(part.p_adjusted is not None for part in parts.values())
-            whole = f"furthest from {_signed(main.metric, main.contrast.difference)} first"
-            stars = f" (* p < .05 among {tested})" if any(part.is_significant for part in parts.values()) else ""
-            if not chosen:
-                yield filled(f"{label} by {breakdown}: {len(parts)} parts below {_FEWEST} questions (--parts all)")
-                continue
-            yield from [""] * (breakdown != next(iter(breakdowns)))
-            yield filled(f"{label} by {breakdown}, {whole}{stars}")
-            rows = [
-                [f"  {one}", f"{parts[one].contrast.n:,}", *_numbers(parts[one]), "*" * parts[one].is_significant]
-                for one in chosen
-            ]
-            yield from named_columns(rows, left=(0, 6))
-            if len(chosen) < len(parts):
-                yield f"  … {len(parts) - len(chosen)} more: --parts all"
-        pairs = self._pairs(name)
-        if len({pair.a.benchmark_name for pair in pairs}) == 1:
-            yield from self._counts(name, pairs, "" if breakdowns else f"{label}: ")
-
-    def _counts(self, name: str, pairs: Sequence[TaskPair], label: str) -> Iterator[str]:
-        """Yield how often each run is right, and how often it gives no answer."""
-        agreements = [pair.agreement() for pair in pairs]
-        words = {"n_gained": "only B right", "n_lost": "only A right", "both_right": "both", "both_wrong": "neither"}
-        counts = (f"{word} {sum(one[kind] for one in agreements):,.1f}" for kind, word in words.items())
-        mean = " (mean over replies)" * any((pair.a.config.get("repeats") or 1) > 1 for pair in pairs)
-        yield filled(label + ", ".join(count.removesuffix(".0") for count in counts) + mean)
-        answered = group_difference(name, tuple(pairs), "answered")
-        if answered and min(answered.contrast.a, answered.contrast.b) < 1:
-            a, b = (answered.metric.shown(1 - share) for share in (answered.contrast.a, answered.contrast.b))
-            yield f"no answer: A {a} %, B {b} %"
+        not_shown = (
+            f" Not shown is not equal: a difference is found four times in five from {', '.join(found)} on, before the "
+            "correction (--plan 3: how many 3 points take)."
+        )
+        yield filled(text + not_shown * bool(found))
+    if any(topic.wholes[0].contrast.few and topic.wholes[0].contrast.interval for topic in topics):
+        yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
 
 
-def _name(metric: Metric) -> str:
-    return "F1" if metric.name == "f1" else metric.name
+def _parts(topic: _Topic, show_all: bool) -> Iterator[str]:
+    """Yield the parts of a topic, those furthest from the whole first."""
+    main = topic.wholes[0]
+    for place, (breakdown, parts) in enumerate(topic.parts.items()):
+        furthest = sorted(parts.values(), key=lambda one: -abs(one.contrast.difference - main.contrast.difference))
+        large = [one for one in furthest if one.contrast.n >= _FEWEST][:_PARTS]
+        chosen = furthest if show_all else large
+        if not chosen:
+            yield filled(f"{topic.label} by {breakdown}: {len(parts)} parts below {_FEWEST} questions (--parts all)")
+            continue
+        if place:
+            yield ""
+        tested = sum(one.p_adjusted is not None for one in furthest)
+        stars = f" (* p < .05 among {tested})" * any(one.is_significant for one in furthest)
+        whole = _signed(main.metric, main.contrast.difference)
+        yield filled(f"{topic.label} by {breakdown}, furthest from {whole} first{stars}")
+        yield table(
+            [f"  {one.group or one.task}", f"{one.contrast.n:,}", *_numbers(one), "*" * one.is_significant]
+            for one in chosen
+        )
+        if len(chosen) < len(parts):
+            yield f"  … {len(parts) - len(chosen)} more: --parts all"
+
+
+def _counts(topic: _Topic) -> Iterator[str]:
+    """Yield how often each run is right, and how often it gives no answer."""
+    agreements = [pair.agreement() for pair in topic.pairs]
+    words = {"n_gained": "only B right", "n_lost": "only A right", "both_right": "both", "both_wrong": "neither"}
+    counts = (f"{word} {sum(one[kind] for one in agreements):,.1f}" for kind, word in words.items())
+    label = "" if topic.parts else f"{topic.label}: "
+    mean = " (mean over replies)" * any((pair.a.config.get("repeats") or 1) > 1 for pair in topic.pairs)
+    yield filled(label + ", ".join(count.removesuffix(".0") for count in counts) + mean)
+    answered = group_difference(topic.name, tuple(topic.pairs), "answered")
+    if answered and min(answered.contrast.a, answered.contrast.b) < 1:
+        a, b = (answered.metric.shown(1 - share) for share in (answered.contrast.a, answered.contrast.b))
+        yield f"no answer: A {a} %, B {b} %"
 
 
 def _numbers(difference: MetricDifference) -> list[str]:
     """Return the cells with both values, their difference and its interval."""
     result, metric = difference.contrast, difference.metric
-    ends = "too few"
-    if result.interval is not None:
-        low, high = (metric.shown(end).replace("-", "−") for end in result.interval)
-        ends = f"{low} to {high}{UNRELIABLE_MARK * result.few}"
+    ends = result.ends(metric, " to ").replace("-", "−") or "too few"
     return [metric.shown(result.a), metric.shown(result.b), _signed(metric, result.difference), ends]
 
 

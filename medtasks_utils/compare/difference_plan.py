@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.planning import repeats_needed
 from medtasks_utils.statistics.sequential import WITHIN, expected_clusters
-from medtasks_utils.writing import JsonObject, filled, named_columns
+from medtasks_utils.writing import JsonObject, filled, table
 
 from .comparing import Comparison
 from .contrast import MetricDifference
@@ -93,7 +93,7 @@ def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
         numbers = [need["n"], need["of"], need["examples"], need["until_decided"], need["repeats"]]
         cells = ["–" if number is None else f"{number:,}" for number in numbers]
         rows.append([f"{need['task']} {need['metric']}", *cells])
-    yield from named_columns(rows)
+    yield table(rows)
     yield ""
     for need in needs:
         if need["parts"]:

@@ -8,7 +8,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import Run
 from medtasks_utils.writing import JsonObject, shortened, table
 
-_WIDTH = 100  # maximum characters of a row's examples
+_WIDTH = 36  # maximum characters of a row's examples
 _KINDS = {
     (True, True): "both right",
     (True, False): "only ours right",
@@ -68,4 +68,4 @@ def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
         for row, of_row in groupby(of_score, row_of):
             texts = [f"{one['doc_id']}: {'/'.join(one['answers'])} (target {one['target']})" for one in of_row]
             rows.append((*row, len(texts), shortened("; ".join(texts), _WIDTH)))
-        yield table(rows, ("", "found by", "n", "examples"), left=2)
+        yield table([("", "found by", "n", "examples"), *rows], left=(0, 1, 3))

@@ -31,7 +31,7 @@ class _Bar(tqdm):  # type: ignore[type-arg]
         rate = facts["rate"] or self.n / max(facts["elapsed"], 1e-3)
         left = ((self.total or 0) - self.n) / rate
         time_left = f"{left:.0f} s left" if left < 100 else f"{left / 60:,.0f} min left"
-        speed = f"{rate:.3g}/s   {time_left}" if left else "done"
+        speed = f"{rate:,.{int(rate < 10)}f}/s   {time_left}" if left else "done"
         return f"{self.n:,} of {self.total:,}   {speed}" + f"   {self.cut:,} cut off" * bool(self.cut)
 
     @property

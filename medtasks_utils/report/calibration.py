@@ -14,6 +14,7 @@ from medtasks_utils.statistics.calibration import Confidences, binned, risks
 from medtasks_utils.statistics.intervals import confidence_interval, estimate_from_results
 from medtasks_utils.statistics.metrics import ACC
 from medtasks_utils.statistics.score_arrays import MetricScores
+from medtasks_utils.writing import filled
 
 Point = tuple[float, float]
 """A share of all answers, and the share of wrong ones among them."""
@@ -113,7 +114,7 @@ def confidence_lines(run: Run) -> Iterator[str]:
         for metric, words in (("ece", "ECE"), ("auroc", "AUROC"), ("acc@80", "acc of the surest 80 %")):
             if value := task.metrics.get((metric, name)):
                 result = estimate_from_results(task.metric(metric), value.value, value.stderr, task.asked)
-                ends = f" ({ACC.shown(result.low)}–{ACC.shown(result.high)})" if result.interval else ""
-                shown.append(f"{words} {ACC.shown(value.value)}{ends}")
+                ends = result.ends(ACC)
+                shown.append(f"{words} {ACC.shown(value.value)}" + f" ({ends})" * bool(ends))
         if shown:
-            yield f"{task.task}, how sure: {', '.join(shown)}"
+            yield filled(f"{task.task}, how sure: {', '.join(shown)}", "  ")

@@ -10,9 +10,11 @@ from medtasks_utils.filters import FILTERS, FLEXIBLE
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK, Estimate
 from medtasks_utils.statistics.metrics import ANSWERED, Metric
-from medtasks_utils.writing import JsonObject, named_columns
+from medtasks_utils.writing import JsonObject, table
 
 from .topics import Topic, topics_of
+
+_UNKNOWN = Estimate(0, None)
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,14 @@ class ScoreLine:
     means: dict[str, float | None]
 
     @property
-    def first(self) -> str:
-        """The filter whose answers are shown first: ``strict-match``, if the task has it."""
-        return next((name for name in self.scores if name != FLEXIBLE), FLEXIBLE)
+    def score(self) -> Estimate:
+        """The score under the filter that is shown first: ``strict-match``, if the task has it."""
+        return next(iter(self.scores.values()), _UNKNOWN)
+
+    @property
+    def lenient(self) -> Estimate:
+        """The score of answers that need not have the published form."""
+        return self.scores.get(FLEXIBLE, _UNKNOWN)
 
     @property
     def label(self) -> str:
@@ -52,43 +59,30 @@ class ScoreLine:
         """True if the score is the share of right answers."""
         return self.metric.name.endswith("acc")
 
-    def value(self, name: str) -> float | None:
-        """Return the score under a filter; None if there is none."""
-        return self.scores[name].value if name in self.scores else None
-
-    @property
-    def lost_to_form(self) -> float:
-        """By how much the score rises if answers need not have the published form."""
-        strict, lenient = self.value(self.first), self.value(FLEXIBLE)
-        return 0.0 if strict is None or lenient is None else self.metric.scale * (lenient - strict)
-
     def shown(self) -> str:
         """Return the score below the row of the main score, such as ``F1 86.2 (80.4–90.5) of the 267 …``."""
-        score = self.scores.get(self.first, Estimate(0, None))
-        is_of_decided = self.metric.aggregation.over_decided and self.topic.sampled
         name = "F1" if self.metric.name == "f1" else self.metric.name
-        interval = f" ({_interval(self.metric, score)})" if score.interval else ""
-        of = f" of the {score.n:,} that it decided" if is_of_decided else ""
-        return f"{name} {self.metric.shown(score.value)}{interval}{of}"
+        ends = self.score.ends(self.metric)
+        is_of_decided = self.metric.aggregation.over_decided and self.topic.sampled
+        of = f" of the {self.score.n:,} that it decided" if is_of_decided else ""
+        return f"{name} {self.metric.shown(self.score.value)}{f' ({ends})' if ends else ''}{of}"
 
     @property
     def says_something(self) -> bool:
         """False for a score over no example, and for one of 0 of which less is better, or neither."""
-        score = self.scores.get(self.first, Estimate(0, None))
-        is_empty = self.metric.aggregation.over_decided and not score.n
-        return not is_empty and (score.value != 0 or bool(self.metric.higher_is_better))
+        is_empty = self.metric.aggregation.over_decided and not self.score.n
+        return not is_empty and (self.score.value != 0 or bool(self.metric.higher_is_better))
 
     def cells(self) -> list[str]:
         """Return the cells of the main score of a topic, under :data:`_HEAD`; an unknown one is a dash."""
-        score = self.scores.get(self.first, Estimate(0, None))
         available = sum(task.available for result in self.topic.results.values() for task in result.tasks)
-        answered = self.answered.get(self.first, Estimate(0, None)).value
+        answered = next((share.value for share in self.answered.values()), None)
         return [
             self.label if self.is_usual else f"{self.label}, {self.metric.name}",
             f"{self.n:,} of {available:,}" if self.n < available else f"{self.n:,}",
-            self.metric.shown(score.value),
-            _interval(self.metric, score),
-            self.metric.shown(self.value(FLEXIBLE)),
+            self.metric.shown(self.score.value),
+            self.score.ends(self.metric) or "–",
+            self.metric.shown(self.lenient.value),
             ANSWERED.shown(None if answered is None else 1 - answered),
             ANSWERED.shown(self.means["cut"]),
         ]
@@ -97,12 +91,6 @@ class ScoreLine:
 _HEAD = ("", "questions", "%", "95 % CI", "lenient", "no answer", "cut off")
 _ALWAYS = 4  # number of columns that are shown even if they say nothing
 _LOST = 2.0  # points lost to the form that cause a caution
-
-
-def _interval(metric: Metric, score: Estimate) -> str:
-    """Format an interval as ``64.1–93.3``, with a mark if it is unreliable; without one, return a dash."""
-    ends = f"{metric.shown(score.low)}–{metric.shown(score.high)}"
-    return ends + UNRELIABLE_MARK * score.few if score.interval else "–"
 
 
 def lines_of(run: Run) -> list[ScoreLine]:
@@ -143,30 +131,30 @@ def _line(topic: Topic, metric: str) -> ScoreLine:
     )
 
 
-def score_table(lines: Sequence[ScoreLine]) -> list[str]:
+def score_table(lines: Sequence[ScoreLine]) -> str:
     """Return a row for each topic, with its further scores below it; columns that say nothing are left out."""
     rows: list[Sequence[str]] = [_HEAD]
     for _, (main, *others) in groupby(lines, lambda line: line.topic):
         rows += [main.cells(), *(("", line.shown()) for line in others if line.says_something)]
     whole = [row for row in rows[1:] if len(row) == len(_HEAD)]
     says = [place < _ALWAYS or any(row[place] not in ("–", "0.0") for row in whole) for place in range(len(_HEAD))]
-    return named_columns([[*compress(row, says)] for row in rows])
+    return table([*compress(row, says)] for row in rows)
 
 
 def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
     """Yield what distrusts the scores: intervals, the form of answers, and classifiers that do as well."""
-    main = [line for line in lines if line.says_something and line.value(line.first) is not None]
-    estimates = [line.scores[line.first] for line in main]
+    main = [line for line in lines if line.says_something and line.score.value is not None]
     for has_interval, words in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
-        reasons = {one.unreliable for one in estimates if (one.interval is not None) is has_interval} - {""}
+        reasons = {line.score.unreliable for line in main if (line.score.interval is not None) is has_interval} - {""}
         if reasons:
             yield f"{words}: {' or '.join(sorted(reasons))}."
     for line in main:
-        reached, high = line.without_question, line.scores[line.first].high
+        reached, high = line.without_question, line.score.high
         if reached and high is not None and high < reached.value:
             yield f"{line.label}: {line.metric.shown(reached.value)} % is reached without seeing the question."
-        if line.is_usual and line.lost_to_form >= _LOST and not line.topic.is_overall:
-            yield f"{line.label}: {line.lost_to_form:.1f} points are lost to the form of the answers."
+        lost = line.metric.scale * ((line.lenient.value or 0.0) - (line.score.value or 0.0))
+        if line.is_usual and lost >= _LOST and not line.topic.is_overall:
+            yield f"{line.label}: {lost:.1f} points are lost to the form of the answers."
 
 
 def score_data(lines: Sequence[ScoreLine]) -> list[JsonObject]:

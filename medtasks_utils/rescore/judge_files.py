@@ -59,7 +59,7 @@ class Rescoring:
             numbers = ["–" if score[name] is None else f"{score[name]:.2f}" for name in ("score", "stderr")]
             counts = (score["statuses"][status] for status in STATUSES)
             rows.append((score["judge"], score["run"], *numbers, score["examples"], *counts))
-        text = table(rows, ("", "", "score", "stderr", "examples", *STATUSES), left=2)
+        text = table([("", "", "score", "stderr", "examples", *STATUSES), *rows], left=(0, 1))
         if count := sum(score["failed_judges"] for score in self.scores):
             text += f"\n\nfailed judgements of single models: {count}; they count as the mean of the others"
         return f"{text}\n\nwritten: {', '.join(map(str, self.paths))}"

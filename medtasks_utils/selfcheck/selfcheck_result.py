@@ -100,7 +100,8 @@ class SelfcheckResult:
             lines.append(f"  {description:<{width}}  {_accuracies(self.scores, behaviour)}")
         shown = self.scores if every_score else missed
         if shown:
-            lines.append(table(shown, ("task", "metric", "filter", "answers", "score", "expected"), left=4))
+            head = ("task", "metric", "filter", "answers", "score", "expected")
+            lines.append(table([head, *shown], left=range(4)))
         return "\n".join([*lines, *self.problems, f"report: {self.page.resolve()} (open it in a browser)"])
 
 

@@ -75,6 +75,12 @@ class ResultWithInterval:
         """True if the interval is unreliable; the name is that of the JSON key."""
         return bool(self.unreliable)
 
+    def ends(self, metric: Metric, between: str = "–") -> str:
+        """Return the interval as ``64.1–93.3``, with a mark if it is unreliable; an empty text without one."""
+        if self.interval is None:
+            return ""
+        return between.join(map(metric.shown, self.interval)) + UNRELIABLE_MARK * self.few
+
 
 @dataclass(frozen=True)
 class Estimate(ResultWithInterval):

@@ -73,7 +73,7 @@ def status_lines(plan: Plan, records: list[JsonObject]) -> Iterator[str]:
     cut = [f"{row[0]}: {row[1]}" for row in rows if len(row[0]) > of_names or len(row[1]) > room]
     for row in rows:
         row[:2] = shortened(row[0], of_names), shortened(row[1], room)
-    yield table(rows, head, left=2)
+    yield table([head, *rows], left=(0, 1))
     for line in (*cut, f"each job's folder is {plan.output}/NAME, with log.txt; {sum(hours):.1f} GPU hours in all"):
         yield textwrap.fill(line, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 

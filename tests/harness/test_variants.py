@@ -170,7 +170,8 @@ def test_the_short_table_of_a_group_of_tasks_of_ours_and_others(tmp_path):
     (tmp_path / "results_2026-01-01T00-00-00.000000.json").write_text(json.dumps(saved))
     (run,) = read_runs([tmp_path])
     shown = [
-        [line.topic.name, line.metric.name, line.n, *(line.metric.shown(line.value(name)) for name in FILTERS)]
+        [line.topic.name, line.metric.name, line.n, *(values.get(name, "–") for name in FILTERS)]
         for line in lines_of(run)
+        for values in [{name: line.metric.shown(score.value) for name, score in line.scores.items()}]
     ]
     assert [line for line in expected if line not in shown] == []

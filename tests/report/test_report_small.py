@@ -37,7 +37,7 @@ def made(patch: pytest.MonkeyPatch) -> dict[str, Any]:
         "index": index,
         "documents": documents[::7],
         "samples": samples[::7],
-        "table": [[*score_table(lines), *cautions(lines)], score_data(lines)],
+        "table": [[*score_table(lines).split("\n"), *cautions(lines)], score_data(lines)],
         "figures": {form: leaderboard_figure(runs, form).splitlines() for form in FIGURES},
         "published": {name: text.splitlines() for name, text in published.items()},
         "frames": [json.loads(frame.to_json(orient="records"))[::7] for frame in runs.to_pandas()],
