@@ -6,6 +6,7 @@ first of the benchmark's compared metrics that is a mean over examples or a macr
 ``acc``. A group of tasks of one benchmark, such as ``medexqa``, is decided as a whole, by its mean over tasks.
 """
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from pathlib import Path
@@ -117,17 +118,12 @@ class TaskAgainst:
 
     def saved_scores(self, metric: str) -> MetricScores:
         """Return the saved run's scores of the n examples."""
-        places = [self.saved.examples[self._keys[number]] for number in self.numbers]
-        return self.saved.scores(self._filter, metric)[places]
+        return self.saved.scores(self._filter, metric)[[self.saved.examples[self._keys[one]] for one in self.numbers]]
 
     def new_scores(self, metric: str) -> list[Sequence[Score]]:
         """Return the new run's scores of the n examples; nothing for those that are not evaluated yet."""
-
-        def scores(number: int) -> Sequence[Score]:
-            value = self.samples[number].get(metric)
-            return getattr(value, "scores", (value,))
-
-        return [scores(number) if number in self.samples else () for number in self.numbers]
+        values = [[self.samples[number].get(metric)] if number in self.samples else [] for number in self.numbers]
+        return [getattr(value[0], "scores", value) if value else () for value in values]
 
 
 class TopicAgainst:
@@ -145,10 +141,10 @@ class TopicAgainst:
 
     def __init__(self, name: str, tasks: Mapping[str, TaskAgainst], within: float) -> None:
         self.name, self.tasks = name, tasks
-        first, *others = tasks.values()
-        self.metric = first.metric.over_strata() if others else first.metric
-        parts = [task.saved_scores(self.metric.name) for task in tasks.values()]
-        self._saved_scores = concatenate(parts, tasks_are_strata=bool(others))
+        is_group, metric = len(tasks) > 1, next(iter(tasks.values())).metric
+        self.metric = metric.over_strata() if is_group else metric
+        parts = [task.saved_scores(metric.name) for task in tasks.values()]
+        self._saved_scores = concatenate(parts, tasks_are_strata=is_group)
         self._within = within / 100 * (self.metric.range[1] or 1.0)
         strata = self._saved_scores.strata * self.metric.aggregation.averages_parts
         self._order = random_order(self._saved_scores.clusters, strata)
@@ -166,9 +162,9 @@ class TopicAgainst:
         """Return by task the indices of the examples to evaluate next, in ascending order."""
         begin, end = [0, *self._sizes][self._look : self._look + 2]
         self._look += 1
-        batch: dict[str, list[int]] = {}
+        batch: dict[str, list[int]] = defaultdict(list)
         for name, number in sorted(self._examples[place] for place in chain.from_iterable(self._order[begin:end])):
-            batch.setdefault(name, []).append(number)
+            batch[name].append(number)
         return batch
 
     def add(self, results: JsonObject) -> None:
@@ -200,7 +196,7 @@ class TopicAgainst:
             text += f", {self.metric.name} {scale * standing.difference:+.1f} points against the saved run"
         if standing.low is not None and standing.high is not None:
             text += f" [{scale * standing.low:+.1f}, {scale * standing.high:+.1f}]"
-        left = f", at most {standing.of - standing.asked:,} left" if standing.decision == "undecided" else ""
+        left = f", at most {standing.of - standing.asked:,} left" * (standing.decision == "undecided")
         return f"{text}: {standing.decision}{left}"
 
 

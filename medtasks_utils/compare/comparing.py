@@ -61,13 +61,21 @@ def compare_runs(
     Raises:
         MedtasksError: if there is nothing to compare, or the results must not be compared.
     """
-    notes = _notes_on(a, b, [pair for pair in tasks if pair[0] != pair[1]])
+    notes: Notes = defaultdict(list)
+    for run in (a, b):
+        for problem in run.problems:
+            notes[problem].append(run.name)
+    if a.path.resolve() == b.path.resolve() and all(task_a == task_b for task_a, task_b in tasks):
+        notes[f"both are the run {a.path}, so all differences are 0"] = ["A and B"]
     pairs: dict[str, TaskPair] = {}
     differences: list[MetricDifference] = []
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
         for run, task in ((a, task_a), (b, task_b)):
-            for remark in (*_remarks(task), *(task.note_on_filter if filter_name is None else ())):
-                notes[remark].append(run.name)
+            for note in (*task.problems, *(task.note_on_filter if filter_name is None else ())):
+                notes[note].append(run.name)
+            for remark in task.remarks:
+                if remark.startswith("stopped early"):
+                    notes[remark].append(f"{task.task} in {run.name}")
         pair = pairs[task_a.task] = TaskPair(task_a, task_b, _chosen_filter(task_a, task_b, filter_name))
         of_task = pair.differences(metrics or pair.default_metrics())
         for warning in pair.warnings(of_task, common=common, force=force):
@@ -84,23 +92,6 @@ def compare_runs(
         raise MedtasksError(f"the runs have {reason}; their metrics are {', '.join(known)}")
     warnings = [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items()]
     return Comparison(a, b, corrected(a, b, differences, pairs, filter_name), pairs, warnings)
-
-
-def _remarks(task: TaskRun) -> list[str]:
-    """Return the problems of a task's samples, and how it was stopped early."""
-    stopped = [f"{task.task} {remark}" for remark in task.remarks if remark.startswith("stopped early")]
-    return [*task.problems, *stopped]
-
-
-def _notes_on(a: Run, b: Run, others: Sequence[object]) -> Notes:
-    """Return the problems of two runs, and a note if they are the same run, unless ``others`` of its tasks pair up."""
-    notes: Notes = defaultdict(list)
-    for run in (a, b):
-        for problem in run.problems:
-            notes[problem].append(run.name)
-    if a.path.resolve() == b.path.resolve() and not others:
-        notes[f"both are the run {a.path}, so all differences are 0"] = ["A and B"]
-    return notes
 
 
 def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes) -> list[tuple[TaskRun, TaskRun]]:
@@ -135,10 +126,11 @@ def _named_pairs(a: Run, b: Run, *names: str) -> list[tuple[TaskRun, TaskRun]]:
 def _chosen_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str:
     """Return the filter to compare; raise an error if one of the runs lacks it, or if they have no common filter."""
     name = shared_filter(a, b, wanted)
-    if name is None or name != (wanted or name):
-        listed = ", ".join(name for name in a.filters if name in b.filters) or "none"
-        missing = wanted or DEFAULT_FILTER
-        raise MedtasksError(f"{a.task}: {missing} is missing from one or both runs; filters in both: {listed}")
+    if name is None or wanted not in (None, name):
+        listed = ", ".join(filter(b.filters.__contains__, a.filters)) or "none"
+        raise MedtasksError(
+            f"{a.task}: {wanted or DEFAULT_FILTER} is missing from one or both runs; filters in both: {listed}"
+        )
     return name
 
 

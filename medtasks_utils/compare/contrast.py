@@ -105,16 +105,25 @@ def contrast(
         return None
     failed = math.ceil(np.maximum(*(scores.failed.mean(axis=1) for scores in (a, b))).sum())
     clusters = min(ratio_a.clusters, ratio_b.clusters)
-    sensitivity, interval, p, test = _tested(a, b, ratio_a, ratio_b, metric, whole_examples)
+    values, n = np.concatenate([a.values, b.values]), len(ratio_a.influence)
+    has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros could have any unit
+    is_binary = bool(has_unit_of_one and np.isin(values, (0, 1)).all())
+    found = paired_difference(ratio_a, ratio_b, metric.range[1], is_binary or metric.unit == "share", whole_examples)
+    sensitivity, interval, p = found or (None, None, None)
+    test = "mcnemar" if is_binary and n == len(a) and isinstance(aggregation, Mean) else "t"
+    if test == "mcnemar":
+        lost, gained = int((b.values < a.values).sum()), int((b.values > a.values).sum())
+        sensitivity = sensitivity and sensitivity._replace(discordance=(lost + gained) / n)
+        interval, p = bonett_price(lost, gained, n), mcnemar(lost, gained)
     stderr = sensitivity and sensitivity.stderr
     if clusters < MIN_CLUSTERS:
         interval, p = None, p if test == "mcnemar" else None
         sensitivity = None if aggregation.over_decided else sensitivity
-    influence = (ratio_b.influence - ratio_a.influence)[ratio_a.counted | ratio_b.counted]
     few = counted(clusters, "independent example")
+    influence = (ratio_b.influence - ratio_a.influence)[ratio_a.counted | ratio_b.counted]
     return Contrast(
         n=len(a) - failed,
-        clusters=len(ratio_a.influence),
+        clusters=n,
         a=ratio_a.value,
         b=ratio_b.value,
         difference=ratio_b.value - ratio_a.value,
@@ -127,29 +136,6 @@ def contrast(
         note="" if p is not None else f"not tested: one of the runs has only {few}",
         unreliable=why_unreliable(clusters, 0.0 if stderr is None else informative_clusters(influence)),
     )
-
-
-def _tested(
-    a: MetricScores, b: MetricScores, ratio_a: Ratio, ratio_b: Ratio, metric: Metric, whole_examples: bool
-) -> tuple[Sensitivity | None, Interval | None, float | None, str]:
-    """Test the difference of a metric on any number of examples, by the test in the module's table.
-
-    Returns:
-        The sensitivity, the interval and the p-value, which are None if a run has no standard error, except that
-        McNemar's test has the last two; and the test's name.
-    """
-    values = np.concatenate([a.values, b.values])
-    has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros could have any unit
-    is_binary = bool(has_unit_of_one and np.isin(values, (0, 1)).all())
-    is_counted = is_binary or metric.unit == "share"
-    found = paired_difference(ratio_a, ratio_b, metric.range[1], is_counted, whole_examples)
-    sensitivity, interval, p = found or (None, None, None)
-    n = len(ratio_a.influence)
-    if is_binary and n == len(a) and isinstance(metric.aggregation, Mean):
-        lost, gained = int((b.values < a.values).sum()), int((b.values > a.values).sum())
-        sensitivity = sensitivity and sensitivity._replace(discordance=(lost + gained) / n)
-        return sensitivity, bonett_price(lost, gained, n), mcnemar(lost, gained), "mcnemar"
-    return sensitivity, interval, p, "t"
 
 
 # ---- tests

@@ -1,7 +1,6 @@
 """Find the runs and examples to compare, and decide whether results are comparable."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -11,7 +10,7 @@ import numpy as np
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import Run, TaskRun, merged, read_runs
-from medtasks_utils.statistics.score_arrays import Codes, MetricScores
+from medtasks_utils.statistics.score_arrays import Codes
 
 from .incompatibilities import incompatibilities
 
@@ -36,14 +35,19 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
 def growth(run: Run, path: str | Path) -> str:
     """Return from how many questions a run at a path grew, and when; an empty string if it did not grow."""
-    before = [old for old in read_runs(path) if not {*run.tasks.values()} & {*old.tasks.values()}]
-    before = [old for old in before if old.date < run.date]
+    before = [
+        old
+        for old in read_runs(path)
+        if old.model == run.model
+        and old.date < run.date
+        and old.tasks.keys() <= run.tasks.keys()
+        and {*run.tasks.values()}.isdisjoint(old.tasks.values())
+    ]
     if not before:
         return ""
-    now, then = (f"{sum(task.asked for task in one.tasks.values()):,}" for one in (run, before[-1]))
-    dates = [datetime.strptime(one.date[:16], "%Y-%m-%dT%H-%M") for one in (run, before[-1])]
-    of_now, of_then = (f"{date:%d %b %H:%M}" for date in dates)
-    return f"{now} questions of {of_now} (grew from {then} of {of_then})"
+    now, then = (sum(task.asked for task in one.tasks.values()) for one in (run, before[-1]))
+    of_now, of_then = (datetime.strptime(one.date[:16], "%Y-%m-%dT%H-%M") for one in (run, before[-1]))
+    return f"{now:,} questions of {of_now:%d %b %H:%M} (grew from {then:,} of {of_then:%d %b %H:%M})"
 
 
 @lru_cache(maxsize=1024)  # called again for every filter and metric
@@ -55,13 +59,6 @@ def common_examples(*tasks: TaskRun) -> list[Codes]:
     """
     common = [key for key in tasks[0].examples if all(key in task.examples for task in tasks)]
     return [np.fromiter(map(task.examples.__getitem__, common), dtype=np.intp) for task in tasks]
-
-
-def common_scores(tasks: Sequence[TaskRun], filter_name: str, metric: str) -> list[MetricScores]:
-    """Return each run's scores of the examples that all runs have, with the clusters and strata of the first run."""
-    places = zip(tasks, common_examples(*tasks), strict=True)
-    first, *others = (task.scores(filter_name, metric)[common] for task, common in places)
-    return [first, *(replace(scores, clusters=first.clusters, strata=first.strata) for scores in others)]
 
 
 class Comparability(NamedTuple):

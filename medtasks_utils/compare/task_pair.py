@@ -1,7 +1,7 @@
 """Pair the examples of one task in two runs under one filter, and compute its differences."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -9,12 +9,12 @@ import numpy as np
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import TaskRun
 from medtasks_utils.statistics.aggregation import MEAN
-from medtasks_utils.statistics.metrics import COMPARED_CONFIDENCES, PASSES, REPEAT_METRICS
+from medtasks_utils.statistics.metrics import ACC, COMPARED_CONFIDENCES, PASSES, REPEAT_METRICS
 from medtasks_utils.statistics.score_arrays import Codes, Mask, MetricScores
 from medtasks_utils.writing import JsonObject
 
 from .contrast import MetricDifference, contrast
-from .pairing import common_examples, common_scores, comparability
+from .pairing import common_examples, comparability
 
 MAX_CUT_DIFFERENCE = 0.02
 """The largest difference between the shares of cut replies that causes no warning."""
@@ -76,8 +76,9 @@ class TaskPair:
 
     def scores(self, metric: str) -> tuple[MetricScores, MetricScores]:
         """Return the scores of the common examples in both runs, with the clusters and strata of the first run."""
-        a, b = common_scores([self.a, self.b], self.filter, metric)
-        return a, b
+        sides = zip((self.a, self.b), common_examples(self.a, self.b), strict=True)
+        a, b = (task.scores(self.filter, metric)[common] for task, common in sides)
+        return a, replace(b, clusters=a.clusters, strata=a.strata)
 
     def default_metrics(self) -> Sequence[str]:
         """Return the metrics to compare if none are named."""
@@ -150,8 +151,8 @@ class TaskPair:
         cut_a, cut_b = (MEAN.value(scores) for scores in self.scores("cut"))
         if cut_a is not None and cut_b is not None and abs(cut_a - cut_b) > MAX_CUT_DIFFERENCE:
             yield (
-                f"{cut_a:.1%} of the replies in A and {cut_b:.1%} in B were cut at the token limit; for a fair "
-                "comparison, increase max_gen_toks in both"
+                f"{ACC.shown(cut_a)} % of the replies in A and {ACC.shown(cut_b)} % in B were cut at the token limit; "
+                "for a fair comparison, increase max_gen_toks in both"
             )
         for difference in differences:
             may_lack_values = difference.breakdown or difference.metric.name in COMPARED_CONFIDENCES
@@ -163,8 +164,8 @@ class TaskPair:
         left_out = difference.contrast.left_out
         examples = difference.contrast.n + left_out
         sentence = (
-            f"{difference.metric.name}: {left_out} of {examples} examples ({left_out / examples:.1%}) have no value in "
-            "one of the runs, or no judgement"
+            f"{difference.metric.name}: {left_out} of {examples} examples ({ACC.shown(left_out / examples)} %) have no "
+            "value in one of the runs, or no judgement"
         )
         if left_out > MAX_LEFT_OUT * examples and not force:
             raise MedtasksError(

@@ -86,7 +86,7 @@ def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys,
         assert metadata["against"] == found
         compared = [*("compare", str(tmp_path / "saved"), str(tmp_path / "new")), "--common"]
         assert cli.main(compared) == 0 and cli.main([*compared, "--json"]) == 0
-        assert capsys.readouterr().out.count(f"{TASK} stopped early: {asked} of {ROWS} examples evaluated") == 2
+        assert capsys.readouterr().out.count(f"stopped early: {asked} of {ROWS} examples evaluated") == 2
         whole, _ = new()
         assert (len(served.requests), whole["answers_taken_over"]) == (ROWS, asked), "what was asked is kept"
 

@@ -190,7 +190,7 @@ def test_one_cut_reply_more_of_28_is_warned_of(pair_of_runs):
         known = re.sub('(?<="cut": )null', "0", log.read_text())
         log.write_text(known.replace('"cut": 0', f'"cut": {first}', 1))
     (warning,) = compare_runs(*map(one_run, pair_of_runs)).warnings
-    assert warning.startswith("medhallu: 0.0% of the replies in A and 3.6% in B were cut")
+    assert warning.startswith("medhallu: 0.0 % of the replies in A and 3.6 % in B were cut")
 
 
 def test_a_task_without_samples_is_an_error(pair_of_runs):
