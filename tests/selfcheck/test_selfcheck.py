@@ -66,7 +66,7 @@ def test_a_score_that_is_off_is_a_miss(owner, name, replacement, blamed, monkeyp
     monkeypatch.setattr(owner, name, replacement)
     assert exit_code(["selfcheck", "--limit", "4"]) == 1
     output = capsys.readouterr().out
-    misses = re.findall(r"^(\S+) +\S+ +(?:strict-match|flexible-extract|none)(?: +\S+){3}$", output, re.MULTILINE)
+    misses = re.findall(r"^(\S+)\s+\S+ +(?:strict-match|flexible-extract|none)(?: +\S+){3}$", output, re.MULTILINE)
     assert {re.sub("medexqa_.*", "medexqa_*", task) for task in misses} == blamed
     assert output.startswith(f"{len(misses)} of ")
 
