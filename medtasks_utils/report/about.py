@@ -109,13 +109,11 @@ def _settings(run: Run) -> dict[str, str]:
 
 
 def _cost(run: Run) -> str:
-    """Return the GPU time and energy of a run in a sweep, and the GPU time per right answer, as far as known."""
-    cost = run.spent("cost")
-    seconds, joules = cost["gpu_seconds"], cost["joules"]
+    """Return the GPU time of a run in a sweep, in all and per right answer, as far as known."""
+    seconds = run.spent("cost")["gpu_seconds"]
     right = sum(task.scores(STRICT, "acc").numerators.sum() for task in run.tasks.values())
     parts = {
         f"{seconds / 3600:.2f} h": seconds,
-        f"{joules / 3.6e6:.2f} kWh": joules,
         f"{seconds / (right or 1):.2g} s per right answer": seconds * right,
     }
     return " · ".join(text for text, is_known in parts.items() if is_known)

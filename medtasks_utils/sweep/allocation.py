@@ -1,40 +1,33 @@
 """Run jobs of one model in one place: start the model's servers, run the jobs, stop everything, and measure the cost.
 
 =====================  ==========================================================================================
-``MODEL/server0.log``  the output of a server; ``server0.json`` identifies its process and its port
+``MODEL/server0.log``  the output of a server; ``server0.json`` has its process and its port
 ``JOB/log.txt``        the output of ``medtasks eval``
 ``JOB/job.json``       the job's state in words, and its exit code when it is over
-``JOB/cost.json``      seconds, GPU-seconds and, by nvidia-smi, joules; concurrent jobs have equal shares
+``JOB/cost.json``      seconds and GPU-seconds; concurrent jobs have equal shares
 =====================  ==========================================================================================
 """
 
 import json
 import os
-import re
 import socket
-import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from threading import Event
 
-import psutil
-
 from medtasks_utils.harness.task_options import FLAGS, SERVED_BY
-from medtasks_utils.inference.reply_files import files_of_replies
-from medtasks_utils.writing import JsonObject, write_whole
+from medtasks_utils.writing import write_whole
 
-from .child_process import MARK, Process, end_group, end_marked, start, stop
+from .child_process import MARK, Process, end_marked, start, stop
 from .job import Allocation, Job
 from .records import last_lines, note_end, read_record
 
 POLL_INTERVAL = 0.05  # seconds between looks at the processes
 _PROBE_INTERVAL, _PROBE_TIMEOUT = 0.5, 5.0  # seconds
-_SMI_TIMEOUT = 30.0  # seconds; it may have to load the driver
 _WRITE_INTERVAL = 10.0  # seconds between updates of the cost
 _MODELS = "/v1/models"  # where a server lists its models
 
@@ -53,6 +46,7 @@ class _Attempt:
     """An attempt to run jobs of one model, with its servers.
 
     Attributes:
+        mark: what all processes of a served model have in their environment; empty for other models.
         started: all processes that were started.
         running: the processes of jobs.
         servers: by port, the process of a server and its log; the last is the balancer, if there are replicas.
@@ -60,9 +54,10 @@ class _Attempt:
     """
 
     def __init__(self, jobs: list[Job], environment: Mapping[str, str]) -> None:
-        self.waiting, self.model = jobs, jobs[0].model
+        self.waiting, self.model, self.folder = jobs, jobs[0].model, jobs[0].folder.parent
+        self.mark = str(self.folder) if self.model.server else ""
         direct = environment.get("no_proxy") or environment.get("NO_PROXY", "")
-        self.environment = {**environment, "no_proxy": f"{direct},127.0.0.1"}
+        self.environment = {**environment, "no_proxy": f"{direct},127.0.0.1", MARK: self.mark}
         self.gpus = environment.get("CUDA_VISIBLE_DEVICES", "").split(",") if self.model.gpus else []
         self.started: list[Process] = []
         self.running: dict[Job, Process] = {}
@@ -75,7 +70,7 @@ class _Attempt:
         problem = ""
         try:
             if self.model.server:
-                self._start_servers(self.waiting[0].folder.parent)
+                self._start_servers()
             while not problem and (self.waiting or self.running) and not stopping.is_set():
                 self.unready = [port for port in self.unready if not is_up(port)]
                 if not self.unready:
@@ -86,7 +81,7 @@ class _Attempt:
                 problem = self._problem_of_servers()
         finally:
             self._charge()
-            stop(self.started, [str(log) for _, log in self.servers.values()])
+            stop(self.started, self.mark)
             for job in (*self.running, *self.waiting):
                 job.note(1 if problem else None, problem or "stopped")
 
@@ -97,29 +92,35 @@ class _Attempt:
 
     # ---- servers
 
-    def _start_servers(self, folder: Path) -> None:
-        """Start the model's servers, each on its own GPUs; first end servers left by an earlier sweep."""
+    def _start_servers(self) -> None:
+        """Start the model's servers, each on its own GPUs; first end what an earlier sweep left, or name it."""
+        end_marked(self.mark)
         each = self.model.resources.gpus
         for number in range(self.model.replicas):
             own = ",".join(self.gpus[number * each : (number + 1) * each])
             variables = {"CUDA_VISIBLE_DEVICES": own} if own else {}
             if self.model.vllm and self.model.vllm.api_key:
                 variables["VLLM_API_KEY"] = self.model.vllm.api_key
-            mark, log = folder / f"server{number}.json", folder / f"server{number}.log"
-            _end_left_over(mark, log)
+            record = self.folder / f"server{number}.json"
+            former = read_record(record).get("port")
+            if former and is_up(former):
+                print(
+                    f"{record}: something still responds at port {former}; if it is a server, end it", file=sys.stderr
+                )
             port = _free_port()
-            process = self._start_server(port, self.model.server_command(port), log, **variables)
-            write_whole(mark, json.dumps({**_identity(process.pid), "port": port}))
+            process = self._start_server(port, self.model.server_command(port), record.stem, **variables)
+            write_whole(record, json.dumps({"pid": process.pid, "port": port}))
         if len(self.servers) > 1:
             port = _free_port()
             command = [sys.executable, "-m", f"{__package__}.balancer", *map(str, [port, *self.servers])]
-            self._start_server(port, command, folder / "balancer.log")
+            self._start_server(port, command, "balancer")
         for job in self.waiting:
             job.note(None, "waiting for its server", since=time.time())
 
-    def _start_server(self, port: int, command: Sequence[str], log: Path, **variables: str) -> Process:
+    def _start_server(self, port: int, command: Sequence[str], name: str, **variables: str) -> Process:
+        log = self.folder / f"{name}.log"
         log.unlink(missing_ok=True)
-        process = self._start(command, log, **variables, **{MARK: str(log)})
+        process = self._start(command, log, **variables)
         self.servers[port] = process, log
         self.unready.append(port)
         return process
@@ -141,8 +142,8 @@ class _Attempt:
 
     def _start_jobs(self) -> None:
         """Start as many jobs as may run at once; the budgets of a run are started one after the other."""
-        at_once = max(self.model.replicas, self.model.resources.cpus) if self.servers else 1
-        port = max(self.servers, key=list(self.servers).index, default=1)
+        at_once = max(1, self.model.resources.cpus) if self.servers else 1
+        port = next(reversed(self.servers), 1)
         for job in list(self.waiting):
             if len(self.running) == at_once or any(other.run is job.run for other in self.running):
                 continue
@@ -178,24 +179,11 @@ class _Attempt:
         jobs = [*self.running] or self.waiting
         if not jobs or seconds < interval:
             return
-        joules = seconds * _watts(self.gpus) if self.gpus else 0
-        spent = {"seconds": seconds, "gpu_seconds": seconds * self.model.gpus, "joules": joules}
+        share = {"seconds": seconds / len(jobs), "gpu_seconds": seconds / len(jobs) * self.model.gpus}
         for job in jobs:
-            cost = Counter(job.cost)
-            cost.update({name: value / len(jobs) for name, value in spent.items() if value})
+            cost = {name: job.cost.get(name, 0) + value for name, value in share.items()}
             write_whole(job.folder / "cost.json", json.dumps(cost))
         self.charged_at += seconds
-
-
-def _end_left_over(mark: Path, log: Path) -> None:
-    """End leftover processes of an earlier sweep's server, and print a line about those that cannot be identified."""
-    left_over = read_record(mark)
-    pid, port = left_over.get("pid"), left_over.get("port")
-    if pid and _identity(pid).items() <= left_over.items():
-        end_group(pid)
-    end_marked([str(log)])
-    if port and is_up(port):
-        print(f"{mark}: something still responds at port {port}; if it is a server, end it", file=sys.stderr)
 
 
 def is_up(port: int) -> bool:
@@ -210,23 +198,3 @@ def is_up(port: int) -> bool:
 def _free_port() -> int:
     with socket.create_server(("", 0)) as free:
         return int(free.getsockname()[1])
-
-
-def _identity(pid: int) -> JsonObject:
-    """Return facts that identify a process uniquely; they fit no record if there is no process with this number."""
-    with suppress(psutil.NoSuchProcess):
-        return {"pid": pid, "started": psutil.Process(pid).create_time()}
-    return {"pid": None}
-
-
-def _watts(gpus: Sequence[str]) -> float:
-    """Return the power that GPUs draw now, in watts; 0 if nvidia-smi cannot measure it."""
-    drawn = nvidia_smi(f"--id={','.join(gpus)}", "--query-gpu=power.draw", "--format=csv,noheader,nounits")
-    return sum(map(float, re.findall(r"^[\d.]+$", drawn, re.MULTILINE)))
-
-
-def nvidia_smi(*flags: str) -> str:
-    """Return the output of nvidia-smi; an empty string if it is not installed or does not respond."""
-    with suppress(OSError, subprocess.TimeoutExpired):
-        return subprocess.run(["nvidia-smi", *flags], capture_output=True, text=True, timeout=_SMI_TIMEOUT).stdout
-    return ""

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 MARK = "MEDTASKS_STARTED_AS"
-"""The environment variable by which the processes of a server are recognised, whichever group they are in."""
+"""The environment variable by which the processes of a served model are recognised, whichever group they are in."""
 _STOP_TIMEOUT = 10.0  # seconds to end after a signal
 
 # Kill the process group as soon as the parent closes its end of the pipe on standard input, which also happens if it
@@ -35,7 +35,7 @@ def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> 
         )
 
 
-def stop(processes: Sequence[Process], marks: Sequence[str]) -> None:
+def stop(processes: Sequence[Process], mark: str) -> None:
     """Terminate processes and their children, all at once; kill those that do not end in time or have escaped.
 
     The signal is SIGTERM, since Ray's workers, and what they start, do not receive an interrupt.
@@ -46,21 +46,16 @@ def stop(processes: Sequence[Process], marks: Sequence[str]) -> None:
     for process in processes:
         with suppress(subprocess.TimeoutExpired):
             process.wait(max(0.0, deadline - time.monotonic()))
-        end_group(process.pid)
+        _signal_group(process.pid, signal.SIGKILL)
         process.communicate()
-    end_marked(marks)
+    end_marked(mark)
 
 
-def end_group(pid: int) -> None:
-    """Kill a process group, if there still is one."""
-    _signal_group(pid, signal.SIGKILL)
-
-
-def end_marked(marks: Sequence[str]) -> None:
-    """Kill this user's processes that were started with one of the marks, and all that these have started."""
-    for process in psutil.process_iter() if marks else ():
+def end_marked(mark: str) -> None:
+    """Kill this user's processes that were started with a mark, and all that these have started."""
+    for process in psutil.process_iter() if mark else ():
         with suppress(psutil.Error):
-            if process.environ().get(MARK) in marks:
+            if process.environ().get(MARK) == mark:
                 process.kill()
 
 

@@ -1,6 +1,7 @@
 """Define a job of a sweep: one run of one model within one budget, and what its folder records about it."""
 
 import json
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -40,8 +41,6 @@ class Job:
     run: RunPart
     budget: JsonObject
     former: list[Path] = field(default_factory=list)
-    _stamp: object = None
-    _read: JsonObject = field(default_factory=dict)
 
     @property
     def variant(self) -> str:
@@ -127,30 +126,22 @@ class Job:
     @property
     def record(self) -> JsonObject:
         """What was recorded last, in this or another process."""
-        path = self.folder / JOB_FILE
-        try:
-            status = path.stat()
-        except FileNotFoundError:
-            return {}
-        stamp = status.st_mtime_ns, status.st_ino
-        if stamp != self._stamp:
-            self._stamp, self._read = stamp, read_record(path)
-        return self._read
+        return read_record(self.folder / JOB_FILE)
 
     @property
-    def _current(self) -> JsonObject:
-        """The record; empty if the plan, or a file that it names, has changed since."""
+    def current(self) -> JsonObject:
+        """The record, unless it is of the job as it was before the plan, or a file that it names, changed."""
         return self.record if self.record.get("fingerprint") == self.fingerprint else {}
 
     @property
     def exit_code(self) -> int | None:
         """The exit code; None if the job is not over."""
-        return self._current.get("code")
+        return self.current.get("code")
 
     @property
     def state(self) -> str:
         """The last recorded state, in words."""
-        return self._current.get("state") or NOT_STARTED
+        return str(self.current.get("state", NOT_STARTED))
 
     @property
     def results(self) -> Path | None:
@@ -168,8 +159,15 @@ class Job:
         return sum(path.read_bytes().count(b"\n") for path in files_of_replies(self.folder, ".jsonl"))
 
     @property
+    def reused(self) -> int:
+        """The number of earlier replies that, by its log, it has used instead of a request when it was extended."""
+        log = self.folder / "log.txt"
+        counts = re.findall(r"--extend: ([\d,]+) repl", log.read_text(errors="replace")) if log.exists() else ()
+        return int(counts[-1].replace(",", "")) if counts else 0
+
+    @property
     def cost(self) -> dict[str, float]:
-        """The cost so far, of all attempts: seconds, GPU-seconds and joules."""
+        """The cost so far, of all attempts: seconds and GPU-seconds."""
         return read_record(self.folder / "cost.json")
 
 

@@ -2,12 +2,14 @@
 
 import os
 import re
+import subprocess
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from threading import Event
 
 from medtasks_utils.errors import UsageError
 
-from .allocation import nvidia_smi, run_allocation
+from .allocation import run_allocation
 from .job import Allocation
 from .plan import Plan
 
@@ -15,9 +17,12 @@ from .plan import Plan
 def visible_gpus() -> list[str]:
     """Return the GPUs in ``CUDA_VISIBLE_DEVICES`` or, if it is not set, those that nvidia-smi lists, if any."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    if visible is None:
-        return re.findall(r"^GPU (\d+)", nvidia_smi("-L"), re.MULTILINE)
-    return [name for name in visible.split(",") if name]
+    if visible is not None:
+        return [name for name in visible.split(",") if name]
+    with suppress(FileNotFoundError):
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True).stdout
+        return re.findall(r"^GPU (\d+)", listed, re.MULTILINE)
+    return []
 
 
 class LocalExecutor:
@@ -55,6 +60,9 @@ class LocalExecutor:
         future = self._threads.submit(run_allocation, allocation, environment, self._stopping)
         self._running.append((future, cpus, gpus))
         return future
+
+    def watch(self) -> None:
+        """Do nothing, since threads watch the processes."""
 
     def stop(self) -> None:
         """Interrupt the running jobs, all at once."""

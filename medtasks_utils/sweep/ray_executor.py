@@ -61,6 +61,9 @@ class RayExecutor:
         reference = remote.remote(allocation, forwarded_environment([*plan.env, *plan.variables]))
         return reference.future()  # type: ignore[no-any-return]
 
+    def watch(self) -> None:
+        """Do nothing, since Ray completes the futures."""
+
     def stop(self) -> None:
         """Disconnect from the cluster, which ends the running jobs."""
         self._ray.shutdown()

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from functools import cache
 from pathlib import Path
 
 from medtasks_utils.writing import JsonObject, read_json, write_whole
@@ -17,8 +18,13 @@ def read_record(path: Path) -> JsonObject:
             return record
     except ValueError:
         pass
-    print(f"{path} is damaged, as after a full disk, and is taken as absent", file=sys.stderr)
+    _tell_damaged(path)
     return {}
+
+
+@cache  # once
+def _tell_damaged(path: Path) -> None:
+    print(f"{path} is damaged, as after a full disk, and is taken as absent", file=sys.stderr)
 
 
 def note_end(folder: Path, code: int) -> None:

@@ -1,12 +1,10 @@
 """Write the report of a sweep, in which a model is a row, while its jobs run and at the end."""
 
 import sys
-import time
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from threading import Thread
 
 from medtasks_utils.writing import write_whole
 
@@ -15,34 +13,6 @@ from .plan import Plan
 from .records import last_lines
 
 _LOG_LINES = 8  # number of lines of a job's log that are shown
-_PAUSE = 10  # how much longer than a report took to write the next one waits
-
-
-class Report:
-    """The report of a running sweep, which a thread writes again when further jobs are done."""
-
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._due = 0.0
-        self._thread = Thread()
-        self.is_outdated = False
-
-    def update(self) -> None:
-        """Begin to write the report, if it is outdated, due, and not being written."""
-        if self.is_outdated and time.monotonic() > self._due and not self._thread.is_alive():
-            self.is_outdated = False
-            self._thread = Thread(target=self._write, daemon=True)
-            self._thread.start()
-
-    def _write(self) -> None:
-        began = time.monotonic()
-        write_report(self._plan)
-        self._due = time.monotonic() + _PAUSE * (time.monotonic() - began)
-
-    def finish(self) -> None:
-        """Wait for the report that is being written, so that it does not replace a later one."""
-        if self._thread.ident:
-            self._thread.join()
 
 
 def tell_failures(failed: Sequence[Job]) -> None:
@@ -64,11 +34,10 @@ def write_report(plan: Plan) -> Path | None:
     rows: dict[str, list[Run]] = defaultdict(list)
     missing: dict[str, list[str]] = defaultdict(list)
     for job in jobs_of(plan):
-        results = job.results if job.exit_code == 0 else None
-        if results is None:
+        if not job.is_done:
             missing[job.variant].append(f"{job.run.name}: {job.state}")
             continue
-        (run,) = read_runs(results)
+        (run,) = read_runs(str(job.results))
         run.results.setdefault("medtasks", {})["cost"] = job.cost
         of_model = rows[job.variant]
         place = next((at for at, row in enumerate(of_model) if row.tasks.keys().isdisjoint(run.tasks)), None)

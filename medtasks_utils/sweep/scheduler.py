@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import chain
+from threading import Thread
 
 from filelock import FileLock, Timeout
 
@@ -18,17 +19,16 @@ from .job_size import size_of
 from .local_executor import LocalExecutor
 from .plan import Plan
 from .ray_executor import RayExecutor
-from .report import Report
+from .report import write_report
 from .slurm_executor import SlurmExecutor
 
 _MOST_ATTEMPTS = 3  # maximum attempts in a sweep; after that, a job counts as failed
 _LONGEST_WAIT = 1.0  # seconds
-_PROGRESS_INTERVAL = 60.0  # seconds between lines about the progress of jobs
-
+_PROGRESS_INTERVAL = 60.0  # seconds between reports, and between lines about the progress of jobs
 
 Executor = LocalExecutor | RayExecutor | SlurmExecutor
-"""What runs allocations: ``submit`` returns a future, or None if there is no room yet, and ``stop`` ends what cannot go
-on without the sweep."""
+"""What runs allocations: ``submit`` returns a future, or None if there is no room yet; ``watch`` is called in each
+round; ``stop`` ends what cannot go on without the sweep."""
 
 
 def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
@@ -60,7 +60,7 @@ def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
                 executor = LocalExecutor(plan, cpus)
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C; Ray has installed its own
             allocations = sorted(allocations_of(jobs, is_slurm), key=_length, reverse=True)
-            return run_all(allocations, executor, Report(plan))
+            return run_all(allocations, executor)
     except Timeout:
         raise MedtasksError(
             f"another sweep is running in {plan.output}: wait until it ends, or use another output folder in this plan"
@@ -72,33 +72,38 @@ def _length(allocation: Allocation) -> int:
     return sum(size_of(job) for job in allocation if not job.is_done) * max(1, allocation[0].model.resources.gpus)
 
 
-def run_all(allocations: Sequence[Allocation], executor: Executor, report: Report) -> list[Job]:
-    """Run allocations until each job is over, and keep a report up to date; return the jobs that failed."""
+def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
+    """Run allocations until each job is over, and keep the report up to date; return the jobs that failed."""
     jobs = list(chain.from_iterable(allocations))
     waiting = [allocation for allocation in allocations if not all(job.is_done for job in allocation)]
     running: dict[Allocation, Future[None]] = {}
-    attempts, shown, summary_at = Counter[Allocation](), dict.fromkeys(jobs, NOT_STARTED), time.monotonic()
+    attempts, shown, reported = Counter[Allocation](), dict.fromkeys(jobs, NOT_STARTED), dict[Job, str]()
+    report, told_at = Thread(), time.monotonic()
     try:
         while waiting or running:
             waiting = _start(waiting, running, executor)
+            executor.watch()
             wait(running.values(), _LONGEST_WAIT, FIRST_COMPLETED)
             ended_ones = {allocation: future for allocation, future in running.items() if future.done()}
-            report.is_outdated |= _say_what_changed(shown, running)
+            _say_what_changed(shown, running)
             for allocation, future in ended_ones.items():
                 del running[allocation]
                 attempts[allocation] += 1
                 if _try_again(allocation, future.exception(), is_last=attempts[allocation] == _MOST_ATTEMPTS):
                     waiting.append(allocation)
-            report.is_outdated |= _say_what_changed(shown, ended_ones)
-            report.update()
-            if time.monotonic() - summary_at > _PROGRESS_INTERVAL:
-                summary_at = time.monotonic()
+            _say_what_changed(shown, ended_ones)
+            if time.monotonic() - told_at > _PROGRESS_INTERVAL and not report.is_alive():
+                told_at = time.monotonic()
                 for job, state in shown.items():
                     if state == "running":
                         _say(f"{job.name}: {job.replies} of {size_of(job)} replies")
+                if shown != reported:
+                    reported, report = dict(shown), Thread(target=write_report, args=[jobs[0].plan], daemon=True)
+                    report.start()
     finally:
         executor.stop()
-        report.finish()
+        if report.ident:
+            report.join()  # so that it does not replace a later report
     return [job for job in jobs if not job.is_done]
 
 
@@ -133,16 +138,13 @@ def _try_again(allocation: Allocation, error: BaseException | None, is_last: boo
     return bool(left) and not is_last
 
 
-def _say_what_changed(shown: dict[Job, str], allocations: Iterable[Allocation]) -> bool:
-    """Print the states of jobs that are not those shown last, and update these; return whether another job is over."""
-    is_over = False
+def _say_what_changed(shown: dict[Job, str], allocations: Iterable[Allocation]) -> None:
+    """Print the states of jobs that are not those shown last, and update these."""
     for job in chain.from_iterable(allocations):
         state = job.state
         if state != shown[job]:
             shown[job] = state
-            is_over |= job.exit_code is not None
             _say(f"{job.name}: {state}")
-    return is_over
 
 
 def _say(message: str) -> None:

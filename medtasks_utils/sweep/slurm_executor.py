@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Event, Thread
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError, install, reason_of
@@ -22,9 +21,9 @@ from .allocation import run_allocation
 from .job import USAGE_ERROR, Allocation, Job, note_waiting
 from .records import last_lines
 
-_POLL_INTERVAL = 2.0  # seconds between requests to Slurm
 _MOST_TIME_LIMITS = 5  # number of times that a Slurm job may reach its time limit before it fails
 _MINUTES = 1440  # the default time limit of a Slurm job
+_NEVER = {"PartitionTimeLimit", "PartitionNodeLimit", "BadConstraints", "InvalidAccount", "InvalidQOS"}
 _LOG_LINES = 3  # number of lines of Slurm's log that are quoted
 WAITING = "in Slurm's queue"
 
@@ -105,7 +104,7 @@ def _executor(allocation: Allocation) -> Any:
 
 
 class SlurmExecutor:
-    """An executor for Slurm; a thread submits jobs and watches them.
+    """An executor for Slurm, which submits and looks into the queue in each round.
 
     Raises:
         MedtasksError: if submitit or Slurm is not installed.
@@ -116,46 +115,43 @@ class SlurmExecutor:
             raise MedtasksError(f"slurm needs sbatch on this machine, and submitit: {install('slurm')}")
         self._futures: dict[Allocation, Future[None]] = {}
         self._submitted: dict[Allocation, str] = {}
-        self._stopping = Event()
-        self._thread = Thread(target=self._run, daemon=True)
 
     def submit(self, allocation: Allocation) -> Future[None]:
-        """Check the options of an allocation, which the thread submits; return the future of its Slurm job."""
+        """Check the options of an allocation, which the next round submits; return the future of its Slurm job."""
         _executor(allocation)
         self._futures[allocation] = Future()
-        if not self._thread.ident:
-            self._thread.start()
         return self._futures[allocation]
 
-    def _run(self) -> None:
-        """Watch, and pass an error of this thread on to those that wait."""
-        try:
-            self._watch()
-        except Exception as error:
-            for future in self._futures.values():
-                future.set_exception(error)
-
-    def _watch(self) -> None:
+    def watch(self) -> None:
         """Submit allocations, note why they wait, and complete the futures of those that are not in the queue any more.
 
         If Slurm does not respond, nothing is submitted, and nothing has ended.
         """
-        while not self._stopping.wait(_POLL_INTERVAL):
-            queued = queue()
-            if queued is None:
-                continue
-            for allocation, number in list(self._submitted.items()):
-                is_waiting = any(job.state.startswith(WAITING) for job in allocation)
-                if number not in queued:
-                    log = _folder(allocation) / f"{number}_0_log.err"
-                    said = f"{one_line(last_lines(log, _LOG_LINES))} ({log})"
-                    if is_waiting:
-                        note_waiting(allocation, f"its Slurm job ended before it could begin: {said}", USAGE_ERROR)
-                    del self._submitted[allocation]
-                    self._futures.pop(allocation).set_exception(MedtasksError(said))
-                elif is_waiting and queued[number] != "None":
-                    note_waiting(allocation, f"{WAITING}: {queued[number]}")
-            self._submit([each for each in list(self._futures) if each not in self._submitted], queued)
+        queued = queue()
+        if queued is None:
+            return
+        for allocation, number in list(self._submitted.items()):
+            reason = queued.get(number)
+            log = _folder(allocation) / f"{number}_0_log.err"
+            is_waiting = any(job.state.startswith(WAITING) for job in allocation)
+            if reason is None:
+                said = f"{one_line(last_lines(log, _LOG_LINES))} ({log})"
+                if is_waiting:
+                    note_waiting(allocation, f"its Slurm job ended before it could begin: {said}", USAGE_ERROR)
+                self._end(allocation, MedtasksError(said))
+            elif reason in _NEVER:
+                subprocess.run(["scancel", number])
+                note_waiting(allocation, f"Slurm would never start it: {reason}; change its slurm options", USAGE_ERROR)
+                self._end(allocation)
+            elif is_waiting and reason != "None":
+                note_waiting(allocation, f"{WAITING}: {reason}")
+        self._submit([each for each in self._futures if each not in self._submitted], queued)
+
+    def _end(self, allocation: Allocation, error: MedtasksError | None = None) -> None:
+        """Complete the future of an allocation."""
+        self._submitted.pop(allocation, None)
+        future = self._futures.pop(allocation)
+        future.set_exception(error) if error else future.set_result(None)
 
     def _submit(self, allocations: list[Allocation], queued: Mapping[str, str]) -> None:
         """Submit allocations, unless they are in the queue from an earlier sweep.
@@ -180,12 +176,11 @@ class SlurmExecutor:
             except Exception as error:  # of submitit's, with what sbatch says
                 for allocation in together:
                     note_waiting(allocation, f"Slurm refuses it: {reason_of(error)}", USAGE_ERROR)
-                    self._futures.pop(allocation).set_result(None)
+                    self._end(allocation)
                 continue
             for allocation, slurm_job in zip(together, submitted, strict=True):
                 self._submitted[allocation] = slurm_job.job_id
                 write_whole(_number_file(allocation), slurm_job.job_id)
 
     def stop(self) -> None:
-        """Stop watching; the jobs continue under Slurm."""
-        self._stopping.set()
+        """Do nothing: the jobs continue under Slurm."""

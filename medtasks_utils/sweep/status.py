@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from filelock import FileLock, Timeout
 
-from medtasks_utils.writing import JsonObject, shortened, table
+from medtasks_utils.writing import JsonObject, plain
 
 from .job import Job, allocations_of, jobs_of
 from .job_size import size_of
@@ -15,7 +15,7 @@ from .plan import Plan
 from .slurm_executor import WAITING, batch_script, number_of, queue
 
 _WIDTH = 100  # characters of a line
-_LONGEST_NAME = 40  # characters of a name in the table
+_ROW = "{:>8} {:>8}  {:<9} {:>7}  {}"
 
 
 def job_records(plan: Plan) -> list[JsonObject]:
@@ -38,15 +38,16 @@ def _is_running(plan: Plan) -> bool:
 
 def _record(job: Job, is_live: bool, queued: JsonObject) -> JsonObject:
     size, state, until = size_of(job), job.state, None
-    answers = size if job.is_done else min(job.replies, size)
-    since, had = (job.record.get(name) for name in ("since", "had"))
-    in_queue = queued.get(number_of([job]))
-    if job.exit_code is None and in_queue not in (None, "None"):
+    since, had = (job.current.get(name, 0) for name in ("since", "had"))
+    new = job.replies
+    answers = size if job.is_done else min(size, new + max(0, job.reused - had))
+    in_queue = queued.get(number_of([job]), "")
+    if job.exit_code is None and in_queue not in ("", "None"):
         state = f"{WAITING}: {in_queue}"
     elif since and not is_live and not in_queue:
         state = f"killed while {state}"
-    elif since and had is not None and answers > had:
-        until = time.time() + (time.time() - since) * (size - answers) / (answers - had)
+    elif since and new > had:
+        until = time.time() + (time.time() - since) * (size - answers) / (new - had)
     return {
         "name": job.name,
         "folder": str(job.folder),
@@ -59,23 +60,20 @@ def _record(job: Job, is_live: bool, queued: JsonObject) -> JsonObject:
 
 
 def status_lines(plan: Plan, records: list[JsonObject]) -> Iterator[str]:
-    """Yield a table of the jobs, at most 100 characters wide, then what it had to cut, and the GPU time in all."""
-    hours = [record["cost"].get("gpu_seconds", 0) / 3600 for record in records]
-    columns = ("name", "state", "answers", "requests")
-    rows = []
-    for record, spent in zip(records, hours, strict=True):
+    """Yield a line for each job, wrapped at 100 characters, then its folder and the GPU time of all jobs."""
+    whole = 0.0
+    yield _ROW.format("answers", "requests", "until", "GPU h", "job")
+    for record in records:
         until = time.strftime("%a %H:%M", time.localtime(record["until"])) if record["until"] else ""
-        rows.append([*(record[column] for column in columns), until, f"{spent:.1f}"])
-    head = (*columns, "until", "GPU h")
-    taken = sum(4 + max(len(str(row[place])) for row in (head, *rows)) for place in range(2, len(head)))
-    of_names = min(max(len(row[0]) for row in rows), _LONGEST_NAME)
-    room = _WIDTH - taken - of_names - 2
-    cut = [f"{row[0]}: {row[1]}" for row in rows if len(row[0]) > of_names or len(row[1]) > room]
-    for row in rows:
-        row[:2] = shortened(row[0], of_names), shortened(row[1], room)
-    yield table([head, *rows], left=(0, 1))
-    for line in (*cut, f"each job's folder is {plan.output}/NAME, with log.txt; {sum(hours):.1f} GPU hours in all"):
-        yield textwrap.fill(line, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+        hours = record["cost"].get("gpu_seconds", 0) / 3600
+        whole += hours
+        job = f"{record['name']}: {record['state']}"
+        yield _filled(_ROW.format(record["answers"], record["requests"], until, f"{hours:.1f}", job))
+    yield _filled(f"{whole:.1f} GPU hours in all; each job's folder, with log.txt: {plan.output}/NAME")
+
+
+def _filled(text: str) -> str:
+    return textwrap.fill(plain(text), _WIDTH, subsequent_indent=" " * 40, break_on_hyphens=False)
 
 
 def dry_run(plan: Plan) -> Iterator[str]:

@@ -2,8 +2,6 @@
 
 import os
 import sys
-from types import SimpleNamespace
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -29,17 +27,18 @@ def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatc
     plan = Plan(**content, slurm={"partition": "gpu", "qos": "high"})
     (allocation,) = allocations_of(jobs_of(plan), True)
     for _ in range(2):  # the second finds it in the queue
-        executor = watching(SlurmExecutor(), monkeypatch)
+        executor = SlurmExecutor()
         future = executor.submit(allocation)
-        executor.look()
-        executor.look()
+        executor.watch()
+        executor.watch()
         assert queue.read_text() == "x\n" and not future.done()
         assert ends(tmp_path) == [(None, "in Slurm's queue: Resources")] * 2
         program(tmp_path, "squeue", "exit 1")
-        executor.look()
+        executor.watch()
         assert not future.done(), "a Slurm that does not respond has not ended a job"
-        watching(SlurmExecutor(), monkeypatch).submit(allocation)
-        executor.look()
+        other = SlurmExecutor()
+        other.submit(allocation)
+        other.watch()
         assert queue.read_text() == "x\n", "and gets none twice"
         program(tmp_path, "squeue", "echo 42 Resources")
     for option in ("job-name=m", "partition=gpu", "qos=low", "time=1440", "gpus-per-node=4", "cpus-per-task=3"):
@@ -49,22 +48,9 @@ def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatc
     assert submitted._timeout_countdown == 5
     (tmp_path / "sweep/slurm/42_0_log.err").write_text("line 3: module: command not found\n")
     program(tmp_path, "squeue", "")
-    executor.look()
+    executor.watch()
     assert future.done()
     assert all(code == 2 and "module: command not found" in state for code, state in ends(tmp_path))
-
-
-def watching(executor: SlurmExecutor, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """The executor without its thread; ``look`` is a round of the thread."""
-    rounds = Mock(wait=Mock())
-    monkeypatch.setattr(executor, "_thread", Mock())
-    monkeypatch.setattr(executor, "_stopping", rounds)
-
-    def look() -> None:
-        rounds.wait.side_effect = [False, True]
-        executor._watch()
-
-    return SimpleNamespace(submit=executor.submit, look=look)
 
 
 def test_what_slurm_refuses_is_told_and_the_rest_is_submitted_as_arrays(tmp_path, monkeypatch):
@@ -78,14 +64,20 @@ def test_what_slurm_refuses_is_told_and_the_rest_is_submitted_as_arrays(tmp_path
     models = [{**model, "name": name, "slurm": {"partition": name}} for name in ("no-such",)]
     models += [{**model, "name": name} for name in "xyz"]
     plan = Plan(**{**served(tmp_path), "models": models}, slurm={"array_parallelism": 2})
-    executor, allocations = watching(SlurmExecutor(), monkeypatch), allocations_of(jobs_of(plan), True)
+    executor, allocations = SlurmExecutor(), allocations_of(jobs_of(plan), True)
     futures = [executor.submit(allocation) for allocation in allocations]
-    executor.look()
+    executor.watch()
     assert [future.done() for future in futures] == [True, False, False, False]
     assert (allocations[0][0].exit_code, allocations[0][0].state[:17]) == (2, "Slurm refuses it:")
     assert "invalid partition" in allocations[0][0].state
     assert (tmp_path / "arrays").read_text() == "#SBATCH --array=0-2%2\n"
     assert (tmp_path / "sweep/z/slurm_job.txt").read_text() == "7_2"
+    program(tmp_path, "squeue", "echo 7_0 PartitionTimeLimit; echo 7_1 Priority; echo 7_2 None")
+    program(tmp_path, "scancel", f"echo $* > '{tmp_path}/cancelled'")
+    executor.watch()
+    assert [future.done() for future in futures] == [True, True, False, False]
+    assert allocations[1][0].state == "Slurm would never start it: PartitionTimeLimit; change its slurm options"
+    assert (tmp_path / "cancelled").read_text() == "7_0\n"
     (allocation, *_) = allocations_of(jobs_of(Plan(**served(tmp_path), slurm={"tme": 1})), True)
     with pytest.raises(UsageError, match=r"m: slurm: .*tme"):
         executor.submit(allocation)
