@@ -29,7 +29,8 @@ def start(words, *others):
 
 allocation.start = start
 scheduler.size_of = lambda *_, **__: 1
-if hasattr(scheduler, "Report"):
+scheduler.write_report = lambda _: None
+if hasattr(scheduler, "Report"):  # before
     scheduler.Report.update = lambda _: None
 with tempfile.TemporaryDirectory() as folder:
     models = [{"name": f"m{number}", "model": "dummy"} for number in range(int(sys.argv[1]) // 4)]

@@ -31,9 +31,7 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
         add_flags_of_run(parser)
         known = {action.dest for action in parser._actions} - RESERVED
         for name in {*job.model.flags, *job.run.flags} - known:  # argparse may take it for the value of another flag
-            if name in RESERVED:
-                raise UsageError(f"flags: {name} cannot be set here, since the sweep decides it; remove it")
-            raise UsageError(f"flags: {name} is not a flag of lm_eval run{did_you_mean(name, known)}")
+            raise UsageError(f"flags: {name} is not a flag that a plan can set{did_you_mean(name, known)}")
         config = configured(parser.parse_args(job.flags()))
         tasks = _tasks(tuple(config.tasks), config.include_path, json.dumps(job.settings["metadata"]))
         check_request(config, tasks)

@@ -47,10 +47,6 @@ class LocalExecutor:
 
     def submit(self, allocation: Allocation) -> Future[None] | None:
         """Start an allocation in a thread, and return its future; None if there is no room for it yet."""
-        for ended in [each for each in self._running if each[0].done()]:
-            self._running.remove(ended)
-            self._free_cpus += ended[1]
-            self._free_gpus += ended[2]
         count, cpus = allocation[0].model.gpus, allocation[0].model.resources.cpus
         if count > len(self._free_gpus) or cpus > self._free_cpus:
             return None
@@ -62,7 +58,11 @@ class LocalExecutor:
         return future
 
     def watch(self) -> None:
-        """Do nothing, since threads watch the processes."""
+        """Take back the processors and GPUs of the allocations that have ended."""
+        for ended in [each for each in self._running if each[0].done()]:
+            self._running.remove(ended)
+            self._free_cpus += ended[1]
+            self._free_gpus += ended[2]
 
     def stop(self) -> None:
         """Interrupt the running jobs, all at once."""

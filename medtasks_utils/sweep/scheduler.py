@@ -23,7 +23,7 @@ from .report import write_report
 from .slurm_executor import SlurmExecutor
 
 _MOST_ATTEMPTS = 3  # maximum attempts in a sweep; after that, a job counts as failed
-_LONGEST_WAIT = 1.0  # seconds
+_LONGEST_WAIT = 2.0  # seconds between rounds, each of which asks Slurm once
 _PROGRESS_INTERVAL = 60.0  # seconds between reports, and between lines about the progress of jobs
 
 Executor = LocalExecutor | RayExecutor | SlurmExecutor
@@ -81,8 +81,11 @@ def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
     report, told_at = Thread(), time.monotonic()
     try:
         while waiting or running:
-            waiting = _start(waiting, running, executor)
             executor.watch()
+            for allocation in list(waiting):
+                if future := executor.submit(allocation):
+                    running[allocation] = future
+                    waiting.remove(allocation)
             wait(running.values(), _LONGEST_WAIT, FIRST_COMPLETED)
             ended_ones = {allocation: future for allocation, future in running.items() if future.done()}
             _say_what_changed(shown, running)
@@ -107,22 +110,6 @@ def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
     return [job for job in jobs if not job.is_done]
 
 
-def _start(
-    waiting: Sequence[Allocation], running: dict[Allocation, Future[None]], executor: Executor
-) -> list[Allocation]:
-    """Start those allocations for which there is room, in order, and return the others."""
-    left, refused = [], set()
-    for allocation in waiting:
-        needs = allocation[0].model.resources.cpus, allocation[0].model.gpus
-        future = None if needs in refused else executor.submit(allocation)
-        if future:
-            running[allocation] = future
-        else:
-            refused.add(needs)
-            left.append(allocation)
-    return left
-
-
 def _try_again(allocation: Allocation, error: BaseException | None, is_last: bool) -> bool:
     """Decide whether an allocation that has ended is started again, and record that for its jobs that are not done."""
     left = [job for job in allocation if not job.is_done and job.exit_code != USAGE_ERROR]
@@ -131,10 +118,7 @@ def _try_again(allocation: Allocation, error: BaseException | None, is_last: boo
     lost = f"lost its node, or its Slurm job{f': {reason_of(cause)}' if cause else ''}"
     for job in left:
         state = lost if job.exit_code is None else job.state
-        if is_last:
-            job.note(job.exit_code or 1, state)
-        else:
-            job.note(None, f"{state}, retrying")
+        job.note(job.exit_code or 1 if is_last else None, state if is_last else f"{state}, retrying")
     return bool(left) and not is_last
 
 
