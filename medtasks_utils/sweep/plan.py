@@ -67,8 +67,11 @@ RESERVED = {"model", "model_args", "tasks", "metadata", "output_path", "log_samp
 """Flags that a plan cannot set under ``flags``: those that the sweep sets, and ``config``, which may set them."""
 _ON_BY_DEFAULT = {"fewshot_as_multiturn"}
 """Flags that have to be passed if they are false: lm_eval turns this one on together with the chat template."""
-_OF_REPLIES = re.compile(r"--(?:revision|quantization|reasoning[-_]parser|lora[-_]modules)")
-"""Flags of a server that identify it, besides files and repositories."""
+_OF_REPLIES = re.compile(
+    r"--(?:default.|override.)?(?:revision|quantization|dtype|kv.cache.dtype|reasoning|lora|chat.template"
+    r"|generation.config|hf.overrides|rope|tool.call.parser)[\w-]*"
+)
+"""Flags of a server that change replies and thus identify it, as files and repositories do."""
 
 
 class _Part(BaseModel, extra="forbid"):
@@ -153,7 +156,7 @@ class ModelPart(_Named):
     def served_by(self) -> list[str]:
         """What identifies its server, if there is one: words of the command or, without it, the address.
 
-        Files and repositories, such as weights and templates, identify a server; programs and most flags do not.
+        Files and repositories, such as weights and templates, identify a server, and flags that change replies.
         """
         if not self.server:
             return [str(self.model_args.get("base_url", "")).rstrip("/")]

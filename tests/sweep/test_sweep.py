@@ -178,6 +178,14 @@ def test_what_makes_a_job_another_which_is_run_again(changed, is_another, plan, 
         assert jobs[0].identity == jobs[1].identity
 
 
+@each_row("served_by")
+def test_what_makes_a_server_another(added, is_another, plan):
+    """Words are added to the command of a server; the kept replies of another server are not reused."""
+    serve = "vllm serve org/m --port {port}"
+    jobs = [only_job(plan(models=[{"name": "m", "serve": words}])) for words in (serve, f"{serve} {added}")]
+    assert (jobs[0].identity != jobs[1].identity) == is_another
+
+
 def test_versions_and_the_content_of_files_make_a_job_another(plan, tmp_path, monkeypatch):
     files = [tmp_path / "tasks" / "mine.yaml", tmp_path / "rows" / "medhallu" / "a.jsonl", tmp_path / "x.jinja"]
     options = {"medhallu": {"template": str(files[2])}}
