@@ -10,6 +10,7 @@ from importlib.metadata import version
 from itertools import chain, groupby, product
 from pathlib import Path
 
+from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.inference.reply_files import files_of_replies
 from medtasks_utils.inference.reply_store import identity_of
@@ -221,7 +222,9 @@ def _budgets(settings: JsonObject) -> dict[str, list[float]]:
     for name, value in settings.items():
         is_marked = isinstance(value, Mapping) and value.keys() == {"budgets"}
         values = value["budgets"] if is_marked else value
-        if isinstance(values, list) and (is_marked or name == "max_gen_toks" or "budget" in name):
+        if is_marked or (isinstance(value, list) and (name == "max_gen_toks" or "budget" in name)):
+            if not (isinstance(values, list) and values and all(isinstance(each, int | float) for each in values)):
+                raise UsageError(f"gen_kwargs: {name} has to be a number or a list of numbers, not {values}")
             budgets[name] = sorted({*values})
     return budgets
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import yaml
 from pydantic import (
@@ -24,7 +24,7 @@ from pydantic import (
 
 from medtasks_utils.errors import UsageError, in_words
 from medtasks_utils.harness.sources import source_of
-from medtasks_utils.writing import JsonObject, one_line
+from medtasks_utils.writing import JsonObject, Settings, one_line
 
 EXAMPLE = """\
 example of a plan:
@@ -239,11 +239,19 @@ class Plan(_Part):
         return self
 
 
-def as_settings(value: Any) -> JsonObject:
-    """Return settings, which may be a text such as ``temperature=0.6,seed=1``, by name."""
-    if not isinstance(value, str):
-        return value or {}
-    return {name: yaml.safe_load(text) for name, _, text in (part.partition("=") for part in value.split(","))}
+def as_settings(value: object) -> Settings:
+    """Return ``gen_kwargs``, which may be a text such as ``temperature=0.6,seed=1``, by name.
+
+    Raises:
+        UsageError: if they are neither such a text nor a mapping.
+    """
+    if isinstance(value, Mapping):
+        return value
+    try:
+        parts = [part.split("=", 1) for part in str(value).split(",")] if value else []
+        return {name: yaml.safe_load(text) for name, text in parts}
+    except (ValueError, yaml.YAMLError):
+        raise UsageError(f"gen_kwargs: {value} is neither a mapping nor NAME=VALUE,NAME=VALUE") from None
 
 
 def as_words(flags: Mapping[str, object]) -> list[str]:
@@ -273,8 +281,8 @@ def read_plan(path: Path) -> Plan:
         plan = Plan.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
         os.environ.update(plan.variables)
         return plan
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
-        raise UsageError(f"{path} cannot be read: {one_line(str(error))}") from None
     except ValidationError as error:
         problems = [f"{'.'.join(map(str, each['loc'])) or 'plan'}: {in_words(each)}" for each in error.errors()]
         raise UsageError(f"{path}: {'; '.join(problems)} (medtasks sweep --help shows an example)") from None
+    except (OSError, yaml.YAMLError, ValueError) as error:
+        raise UsageError(f"{path}, or its env_file, cannot be read: {one_line(str(error))}") from None

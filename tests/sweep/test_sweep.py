@@ -327,7 +327,9 @@ def test_variables_of_a_file_are_those_of_the_sweep(tmp_path, plan, monkeypatch)
     (tmp_path / "keys.env").write_text("# keys\nexport A_KEY='a b'\nB=2=3\n")
     read_plan(plan(env_file=str(tmp_path / "keys.env")))
     assert (os.environ["A_KEY"], os.environ["B"]) == ("a b", "2=3")
-    assert "cannot be read" in error_line(UsageError, read_plan, plan(env_file="/nowhere"))
+    (tmp_path / "open.env").write_text("B='2")
+    for file in ("nowhere", "open.env"):
+        assert "env_file, cannot be read" in error_line(UsageError, read_plan, plan(env_file=f"{tmp_path}/{file}"))
 
 
 @each_row("flags_passed")

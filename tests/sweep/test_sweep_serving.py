@@ -15,7 +15,7 @@ from unittest.mock import Mock
 import psutil
 import pytest
 import yaml
-from given import ROOT, each_row, table
+from given import ROOT, each_row
 from saved_runs import drawn
 from test_sweep import command, state, written
 
@@ -164,26 +164,15 @@ sys.exit(3)
 """
 
 
-def test_jobs_that_run_at_once_share_the_cost(tmp_path, monkeypatch):
-    now, steps, costs = [100.0], table("costs_of_jobs"), []
-    monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: now[0], time=lambda: 0))
-    monkeypatch.setattr(allocation_module, "is_up", Mock(side_effect=[False, True]))
+def test_jobs_that_run_at_once_share_the_cost_and_those_that_wait_that_of_the_servers_start(tmp_path, monkeypatch):
+    now = iter([100.0, 110.0, 119.0, 124.0])
+    monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: next(now)))
     jobs = jobs_of(Plan(**served(tmp_path, resources={"gpus": 2})))
-    attempt = allocation_module._Attempt(list(jobs), {"CUDA_VISIBLE_DEVICES": "2,3"})
-    server, process, attempt.unready = Mock(poll=lambda: None), Mock(), [80]
-    monkeypatch.setattr(attempt, "_start_servers", lambda: attempt.servers.update({80: (server, tmp_path)}))
-    monkeypatch.setattr(attempt, "_start", Mock(return_value=process))
-
-    def pass_time(_: float) -> None:
-        costs.append([read_json(job.folder / "cost.json").get("seconds") for job in jobs])
-        seconds, code, _ = steps[len(costs) - 1]
-        now[0] += seconds
-        process.poll.return_value = code
-
-    attempt.run(Mock(wait=pass_time, is_set=lambda: len(costs) == len(steps)))
-    costs.append([read_json(job.folder / "cost.json")["seconds"] for job in jobs])
-    assert costs[1:] == [cost for _, _, cost in steps]
-    assert read_json(jobs[0].folder / "cost.json") == {"seconds": 19, "gpu_seconds": 38}
+    attempt = allocation_module._Attempt(jobs, {})
+    for running in ([], jobs, jobs[:1]):
+        attempt.running = dict.fromkeys(running, Mock())
+        attempt._charge()
+    assert [job.cost for job in jobs] == [{"seconds": 14.5, "gpu_seconds": 29}, {"seconds": 9.5, "gpu_seconds": 19}]
 
 
 @each_row("served_models")
