@@ -132,7 +132,8 @@ class Job:
     @property
     def current(self) -> JsonObject:
         """The record, unless it is of the job as it was before the plan, or a file that it names, changed."""
-        return self.record if self.record.get("fingerprint") == self.fingerprint else {}
+        record = self.record
+        return record if record.get("fingerprint") == self.fingerprint else {}
 
     @property
     def exit_code(self) -> int | None:

@@ -11,7 +11,7 @@ from medtasks_utils.errors import UsageError
 
 from .allocation import run_allocation
 from .job import Allocation
-from .plan import Plan
+from .plan import ModelPart, Plan
 
 
 def visible_gpus() -> list[str]:
@@ -33,36 +33,39 @@ class LocalExecutor:
     """
 
     def __init__(self, plan: Plan, cpus: int | None) -> None:
-        self._free_gpus, self._free_cpus = visible_gpus(), cpus or os.cpu_count() or 1
+        self._gpus, self._cpus = visible_gpus(), [*range(cpus or os.cpu_count() or 1)]  # those that are free
         self._stopping = Event()
         self._threads = ThreadPoolExecutor(len(plan.models) * len(plan.runs))
-        self._running: list[tuple[Future[None], int, list[str]]] = []
         for model in plan.models:
-            if model.gpus > len(self._free_gpus) or model.resources.cpus > self._free_cpus:
+            if not self._has_room(model):
                 raise UsageError(
                     f"{model.name} needs {model.gpus} GPUs and {model.resources.cpus} CPUs, but only "
-                    f"{len(self._free_gpus)} GPUs and {self._free_cpus} CPUs may be used here (see "
+                    f"{len(self._gpus)} GPUs and {len(self._cpus)} CPUs may be used here (see "
                     "CUDA_VISIBLE_DEVICES and --cpus): change resources in the plan, or use a cluster"
                 )
 
+    def _has_room(self, model: ModelPart) -> bool:
+        return model.gpus <= len(self._gpus) and model.resources.cpus <= len(self._cpus)
+
     def submit(self, allocation: Allocation) -> Future[None] | None:
         """Start an allocation in a thread, and return its future; None if there is no room for it yet."""
-        count, cpus = allocation[0].model.gpus, allocation[0].model.resources.cpus
-        if count > len(self._free_gpus) or cpus > self._free_cpus:
+        model = allocation[0].model
+        if not self._has_room(model):
             return None
-        gpus, self._free_gpus = self._free_gpus[:count], self._free_gpus[count:]
-        self._free_cpus -= cpus
-        environment = {"CUDA_VISIBLE_DEVICES": ",".join(gpus)}
-        future = self._threads.submit(run_allocation, allocation, environment, self._stopping)
-        self._running.append((future, cpus, gpus))
-        return future
+        gpus = [self._gpus.pop(0) for _ in range(model.gpus)]
+        cpus = [self._cpus.pop() for _ in range(model.resources.cpus)]
+
+        def run() -> None:
+            try:
+                run_allocation(allocation, {"CUDA_VISIBLE_DEVICES": ",".join(gpus)}, self._stopping)
+            finally:
+                self._gpus.extend(gpus)
+                self._cpus.extend(cpus)
+
+        return self._threads.submit(run)
 
     def watch(self) -> None:
-        """Take back the processors and GPUs of the allocations that have ended."""
-        for ended in [each for each in self._running if each[0].done()]:
-            self._running.remove(ended)
-            self._free_cpus += ended[1]
-            self._free_gpus += ended[2]
+        """Do nothing, since threads watch the processes."""
 
     def stop(self) -> None:
         """Interrupt the running jobs, all at once."""

@@ -220,7 +220,6 @@ def test_processors_and_gpus_are_shared_out(gpus, needs, given, plan, monkeypatc
     release.set()
     wait(filter(None, futures))
     assert [found.get(allocation) for allocation in allocations] == given
-    place.watch()
     assert all(place.submit(allocation) for allocation in allocations[:1]), "what has ended makes room"
     place.stop()
 

@@ -16,13 +16,19 @@ from medtasks_utils.sweep.ray_executor import RayExecutor, run_on_node
 from medtasks_utils.sweep.slurm_executor import SlurmExecutor
 
 
-def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatch):
-    submitit = pytest.importorskip("submitit", reason="needs submitit")
+@pytest.fixture
+def submitit(tmp_path, monkeypatch):
+    """Slurm's programs are those in the folder of the test."""
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    program(tmp_path, "squeue", "")
+    program(tmp_path, "srun", "")
+    return pytest.importorskip("submitit", reason="needs submitit")
+
+
+def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, submitit):
     queue, script = tmp_path / "queue", tmp_path / "script"
     program(tmp_path, "sbatch", f"cat \"$1\" > '{script}'; echo x >> '{queue}'; echo Submitted batch job 42")
     program(tmp_path, "squeue", f"test ! -e '{queue}' || echo 42 Resources")
-    program(tmp_path, "srun", "")
     content = served(tmp_path, resources={"gpus": 2, "cpus": 3}, replicas=2, slurm={"qos": "low"})
     plan = Plan(**content, slurm={"partition": "gpu", "qos": "high"})
     (allocation,) = allocations_of(jobs_of(plan), True)
@@ -53,16 +59,13 @@ def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, monkeypatc
     assert all(code == 2 and "module: command not found" in state for code, state in ends(tmp_path))
 
 
-def test_what_slurm_refuses_is_told_and_the_rest_is_submitted_as_arrays(tmp_path, monkeypatch):
-    pytest.importorskip("submitit", reason="needs submitit")
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+@pytest.mark.usefixtures("submitit")
+def test_what_slurm_refuses_or_never_starts_is_told_and_the_rest_is_submitted_as_arrays(tmp_path):
     refuse = 'grep -q no-such "$1" && { echo sbatch: error: invalid partition >&2; exit 1; }'
     program(tmp_path, "sbatch", f"{refuse}; grep -- --array= \"$1\" >> '{tmp_path}/arrays'; echo Submitted batch job 7")
-    program(tmp_path, "squeue", "")
-    program(tmp_path, "srun", "")
     (model,) = served(tmp_path)["models"]
-    models = [{**model, "name": name, "slurm": {"partition": name}} for name in ("no-such",)]
-    models += [{**model, "name": name} for name in "xyz"]
+    refused = {**model, "name": "no-such", "slurm": {"partition": "no-such"}}
+    models = [refused, *({**model, "name": name} for name in "xyz")]
     plan = Plan(**{**served(tmp_path), "models": models}, slurm={"array_parallelism": 2})
     executor, allocations = SlurmExecutor(), allocations_of(jobs_of(plan), True)
     futures = [executor.submit(allocation) for allocation in allocations]
