@@ -16,6 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from http.client import HTTPConnection, HTTPException
+from itertools import filterfalse
 from pathlib import Path
 from threading import Event
 
@@ -24,7 +25,7 @@ from medtasks_utils.writing import write_whole
 
 from .child_process import MARK, Process, end_marked, start, stop
 from .job import Allocation, Job
-from .records import last_lines, note_end, read_record
+from .records import is_whole, last_lines, note_end, read_record
 
 POLL_INTERVAL = 0.05  # seconds between looks at the processes
 _PROBE_INTERVAL, _PROBE_TIMEOUT = 0.5, 5.0  # seconds
@@ -151,7 +152,9 @@ class _Attempt:
             self.waiting.remove(job)
             job.note(None, "running", since=time.time(), taken=job.take_over_replies(), had=job.replies)
             hidden = job.hidden_flags
-            has_finished = bool(files_of_replies(job.folder, ".jsonl.gz"))
+            for results in filterfalse(is_whole, [*job.folder.glob("*/results_*.json")]):
+                results.rename(f"{results}.damaged")  # medtasks eval would stop at it
+            has_finished = any(job.folder.glob("*/answers_*.jsonl.gz"))
             of_sweep = {"output_path": job.folder, "log_samples": True, "extend": has_finished}
             flags = job.flags(port, **of_sweep, **dict.fromkeys(hidden))
             command = [sys.executable, "-m", f"{__package__}.job_process", str(job.folder), "eval", *flags]

@@ -18,7 +18,7 @@ from medtasks_utils.writing import JsonObject, digest, secrets_in, write_whole
 
 from .contents import by_content
 from .plan import ModelPart, Plan, RunPart, as_settings, as_words
-from .records import JOB_FILE, read_record
+from .records import JOB_FILE, is_whole, read_record
 
 NOT_STARTED = "not started"
 USAGE_ERROR = 2
@@ -147,8 +147,8 @@ class Job:
 
     @property
     def results(self) -> Path | None:
-        """Its latest results file; None if there is none."""
-        return max(self.folder.glob("*/results_*.json"), key=lambda path: path.name, default=None)
+        """Its latest results file that is not damaged; None if there is none."""
+        return max(filter(is_whole, self.folder.glob("*/results_*.json")), key=lambda path: path.name, default=None)
 
     @property
     def is_done(self) -> bool:

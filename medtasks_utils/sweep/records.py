@@ -22,6 +22,12 @@ def read_record(path: Path) -> JsonObject:
     return {}
 
 
+@cache  # since such files do not change
+def is_whole(results: Path) -> bool:
+    """Return whether a results file is not damaged."""
+    return bool(read_record(results))
+
+
 @cache  # once
 def _tell_damaged(path: Path) -> None:
     print(f"{path} is damaged, as after a full disk, and is taken as absent", file=sys.stderr)

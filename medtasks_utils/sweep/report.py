@@ -10,17 +10,12 @@ from medtasks_utils.writing import write_whole
 
 from .job import Job, jobs_of
 from .plan import Plan
-from .records import last_lines
-
-_LOG_LINES = 8  # number of lines of a job's log that are shown
 
 
 def tell_failures(failed: Sequence[Job]) -> None:
-    """Print why jobs failed."""
+    """Print why jobs failed, and where their logs are."""
     for job in failed:
-        log = job.folder / "log.txt"
-        end = f"; the end of {log}:\n{last_lines(log, _LOG_LINES)}" if log.exists() else ""
-        print(f"\n{job.name}: {job.state}{end}", file=sys.stderr)
+        print(f"{job.name}: {job.state}; its log: {job.folder}/log.txt", file=sys.stderr)
 
 
 def write_report(plan: Plan) -> Path | None:
@@ -40,11 +35,12 @@ def write_report(plan: Plan) -> Path | None:
         (run,) = read_runs(str(job.results))
         run.results.setdefault("medtasks", {})["cost"] = job.cost
         of_model = rows[job.variant]
-        place = next((at for at, row in enumerate(of_model) if row.tasks.keys().isdisjoint(run.tasks)), None)
-        if place is None:
-            of_model.append(replace(run, name=f"{job.variant} {job.run.name}" if of_model else job.variant))
+        for place, row in enumerate(of_model):
+            if row.tasks.keys().isdisjoint(run.tasks):
+                of_model[place] = united([row, run])
+                break
         else:
-            of_model[place] = united([of_model[place], run])
+            of_model.append(replace(run, name=f"{job.variant} {job.run.name}" if of_model else job.variant))
     if not rows:
         return None
     for variant, problems in missing.items():
