@@ -52,11 +52,14 @@ def stop(processes: Sequence[Process], mark: str) -> None:
 
 
 def end_marked(mark: str) -> None:
-    """Kill this user's processes that were started with a mark, and all that these have started."""
+    """Kill this user's processes that were started with a mark, and all that these have started; wait for their end."""
+    killed = []
     for process in psutil.process_iter() if mark else ():
         with suppress(psutil.Error):
             if process.environ().get(MARK) == mark:
                 process.kill()
+                killed.append(process)
+    psutil.wait_procs(killed, _STOP_TIMEOUT)
 
 
 def _signal_group(pid: int, number: int) -> None:
