@@ -21,6 +21,7 @@ from pathlib import Path
 from threading import Event
 
 from medtasks_utils.harness.task_options import FLAGS, SERVED_BY
+from medtasks_utils.inference.reply_files import files_of_replies
 from medtasks_utils.writing import write_whole
 
 from .child_process import MARK, Process, end_marked, start, stop
@@ -154,7 +155,7 @@ class _Attempt:
             hidden = job.hidden_flags
             for results in filterfalse(is_whole, [*job.folder.glob("*/results_*.json")]):
                 results.rename(f"{results}.damaged")  # medtasks eval would stop at it
-            has_finished = any(job.folder.glob("*/answers_*.jsonl.gz"))
+            has_finished = bool(files_of_replies(job.folder, ".jsonl.gz"))
             of_sweep = {"output_path": job.folder, "log_samples": True, "extend": has_finished}
             flags = job.flags(port, **of_sweep, **dict.fromkeys(hidden))
             command = [sys.executable, "-m", f"{__package__}.job_process", str(job.folder), "eval", *flags]

@@ -145,7 +145,7 @@ def test_a_job_that_is_extended_has_an_end_and_the_lock_says_that_it_runs(plan, 
     path = plan(runs=[{**A_RUN, "flags": {"limit": 4}}])
     job = only_job(path)
     job.note(None, "running", since=time.time() - 60, had=0)
-    write_whole(job.folder / "m" / "answers_1.jsonl", "a\nb\n")
+    write_whole(job.folder / "m" / "replies_1.jsonl", "a\nb\n")
     write_whole(job.folder / "log.txt", "WARNING --extend: 1 reply reused; requests to send: 3 with a prompt …\n")
     with FileLock(job.plan.lock):
         assert sweep(path, "--status", "--json") == 0
