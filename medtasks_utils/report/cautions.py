@@ -179,7 +179,7 @@ def _empty(shares: Sequence[Shares], runs: int) -> Iterator[Caution]:
         worst = max(empty, key=lambda share: share.empty)
         more = f" in {_of(worst, runs)}" + (f", and in {len(empty) - 1} more" if len(empty) > 1 else "")
         replies = "1 reply is" if worst.empty == 1 else f"{worst.empty:,} replies are"
-        yield Caution(f"{replies} empty", more, worst.hrefs["none"])
+        yield Caution(f"{replies} empty", more, worst.hrefs["empty"])
 
 
 def _alike(shares: Sequence[Shares], runs: int) -> Iterator[Caution]:

@@ -9,7 +9,7 @@ from medtasks_utils.benchmarks.facts import KNOWN_ISSUES
 from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.budgets import budget_curve
-from medtasks_utils.results.samples import mapping
+from medtasks_utils.results.samples import ENDINGS, mapping
 from medtasks_utils.writing import JsonObject
 
 from .audits import disputed_share
@@ -94,6 +94,7 @@ class View:
                     hrefs={
                         **{kind: self.link(column, run, lost=kind) for kind in ("none", "form", "cut")},
                         **{kind: self.link(column, run, distrust=kind) for kind in ("doubted", "audit")},
+                        "empty": self.link(column, run, sign=ENDINGS["empty"]),
                     },
                     doubted=sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
                     disputed=max((disputed_share(task, column.filter) for task in tasks), default=0.0),

@@ -124,7 +124,7 @@ def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(verbosit
     assert output.endswith("\nnot all results are saved in r/big\n") and "next:" not in output
     assert "\nMedHallu    2 of 28 " in output
     kept = sorted(path.name.partition("_")[0] for path in Path("r/big").iterdir())
-    assert kept == ["answers", "results"]
+    assert kept == ["replies", "results"]
 
 
 @pytest.mark.parametrize("probed", [refusal(400, "max_tokens was reached"), Fault(503)])

@@ -128,7 +128,7 @@ def test_how_replies_ended_is_said_in_samples_the_table_json_and_comparisons(dat
     (score,) = json.loads(printed_by(lambda body: completion(RIGHT), "b", "--json"))["scores"]
     assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
     succeed("compare", tmp_path / "a", tmp_path / "b")
-    assert "42.9% of the replies in A and 0.0% in B were cut" in "".join(capsys.readouterr())
+    assert "42.9 % of the replies in A and 0.0 % in B were cut" in "".join(capsys.readouterr())
 
 
 def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data):

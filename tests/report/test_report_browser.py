@@ -86,7 +86,7 @@ NUMBERS = """async () => {
     const found = [];
     for (const link of document.querySelectorAll("a[href^='#samples?']")) {
         const [number] = /^[\\d,]+(?= |$)/.exec((link.querySelector("title") ?? link).textContent) ?? [];
-        if (!number || link.closest("#samples")) continue;
+        if (!number || !link.isConnected || link.closest("#samples")) continue;
         history.replaceState(null, "", link.getAttribute("href"));
         dispatchEvent(new Event("hashchange"));
         found.push([link.getAttribute("href"), number, document.getElementById("count").textContent.split(" ")[0]]);
