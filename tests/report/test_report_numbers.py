@@ -122,5 +122,5 @@ def test_the_baseline_is_named_by_name_model_or_folder(tmp_path):
     for name, named in (("b", "bac"), ("org/c", "cab"), (str(tmp_path / "x"), "abc")):
         assert "".join(run.name for run in with_baseline_first(runs, name)) == named
     for name, count in (("nobody", 0), (str(tmp_path / "y"), 2)):
-        with pytest.raises(MedtasksError, match=f"^{count} runs match '{name}'; .*--baseline must name one of a, b, c$"):
+        with pytest.raises(MedtasksError, match=f"^{count} runs match '{name}'; .*--baseline must name one of"):
             with_baseline_first(runs, name)
