@@ -3,7 +3,7 @@
 Usage: python measurements/pictures.py FOLDER DATA [--output docs]
 
 FOLDER holds ``medagents.jsonl.gz`` (MIT, responses of ten models) and ``mirage.jsonl.gz`` (public domain, GPT-4 and
-GPT-3.5), as ``published.py`` takes them; DATA is a data directory, as for ``--data``. Needs
+GPT-3.5), as ``medtasks selfcheck --published`` takes them; DATA is a data directory, as for ``--data``. Needs
 playwright and Chromium.
 """
 

@@ -2,19 +2,9 @@
 
 Usage: python measurements/published.py FOLDER --data DATA
 
-FOLDER holds a file ``<source>.jsonl.gz`` of responses for each source, whose lines are JSON objects:
-
-================== =========================================================================================
-``benchmark``      the name of the benchmark
-``run``            the name of the run within the source
-``id``             a field of the example; for MedHallu, its row and the answer that was shown, with a slash
-``response``       the text of the model
-``source_verdict`` 1 if the source counts the response as right, else 0
-================== =========================================================================================
-
-It may have ``published.json`` too, a list of the published numbers: ``source``, ``run``, ``metric`` (``acc``, or
-``acc:`` and the first letters of a category), ``published`` in percent, and ``digits``. DATA is a data directory, as
-for ``--data``. The output is the page ``published.md``.
+FOLDER holds responses as ``medtasks selfcheck --published`` takes them, and ``published.json``, a list of the published
+numbers: ``source``, ``run``, ``metric`` (``acc``, or ``acc:`` and the first letters of a category), ``published`` in
+percent, and ``digits``. DATA is a data directory, as for ``--data``. The output is the page ``published.md``.
 
 Each verdict that differs has exactly one cause, and each cause is a rule on the response that does not use our
 reading: what a plain look at its statement finds. Exit code 1 if a verdict differs without a cause.
@@ -23,12 +13,11 @@ reading: what a plain look at its statement finds. Exit code 1 if a verdict diff
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -37,17 +26,9 @@ from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz
 
-from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.answers import Answer
-from medtasks_utils.benchmarks.facts import Example
-from medtasks_utils.errors import DataError, MedtasksError
 from medtasks_utils.extraction.letters import LETTERS
-from medtasks_utils.filters import FILTERS, FLEXIBLE, STRICT
-from medtasks_utils.harness.catalog import manager_for
-from medtasks_utils.harness.task import MedTask
-from medtasks_utils.harness.task_options import DATA_KEY
-from medtasks_utils.results.samples import Row
-from medtasks_utils.writing import JsonObject, read_json
+from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.selfcheck.published import PublishedRun, Verdict, score_published
 
 SAME_PROTOCOL = {"medcalc"}
 """Sources that asked and read as the benchmark's authors do: their verdicts are compared with ``strict-match``."""
@@ -56,93 +37,6 @@ SAME_PROTOCOL = {"medcalc"}
 def compared(source: str) -> str:
     """Return the filter whose verdicts are compared with those of a source."""
     return STRICT if source in SAME_PROTOCOL else FLEXIBLE
-
-
-# ---- the verdicts
-
-
-class Verdict(NamedTuple):
-    """A published response with our answers, and 1.0 or 0.0 for right or wrong, by filter."""
-
-    record: Row
-    example: Example
-    answers: Mapping[str, Answer]
-    scores: Mapping[str, float]
-
-    def is_equal(self, filter_name: str) -> bool:
-        """True if the source and a filter agree whether the response is right."""
-        return bool(self.scores[filter_name] == self.record["source_verdict"])
-
-
-class PublishedRun(NamedTuple):
-    """The verdicts on one run; ``source`` is the name of the file without its suffixes."""
-
-    source: str
-    benchmark: str
-    name: str
-    verdicts: Sequence[Verdict]
-
-    def to_data(self) -> JsonObject:
-        """Return the names, and by whom (``source`` or a filter) the accuracy in percent and the equal verdicts."""
-        counted = 100 * fmean(verdict.record["source_verdict"] for verdict in self.verdicts)
-        row = {"source": self.source, "benchmark": self.benchmark, "run": self.name, "n": len(self.verdicts)}
-        for name in FILTERS:
-            row[name] = 100 * fmean(verdict.scores[name] for verdict in self.verdicts)
-            row[f"{name} equal"] = sum(verdict.is_equal(name) for verdict in self.verdicts)
-        return {**row, "source %": counted}
-
-
-def score_published(folder: Path, data: str) -> Iterator[PublishedRun]:
-    """Score every run in a folder; ``data`` is the source of the rows, as in ``medtasks eval --data``.
-
-    Raises:
-        MedtasksError: if the folder has no such file.
-        DataError: if rows or records cannot be read, or an id belongs to no example.
-    """
-    files = sorted(folder.glob("*.jsonl.gz"))
-    if not files:
-        raise MedtasksError(f"{folder}: there is no file *.jsonl.gz with published responses")
-    tasks: dict[str, MedTask] = {}
-    for path in files:
-        records: dict[tuple[str, str], list[Row]] = defaultdict(list)
-        try:
-            with gzip.open(path, "rt", encoding="utf-8") as lines:
-                for record in map(json.loads, lines):
-                    records[record["benchmark"], record["run"]].append(record)
-            for (name, run), own in records.items():
-                if name not in tasks:
-                    tasks[name] = _task(name, data)
-                yield PublishedRun(path.name.partition(".")[0], name, run, list(_verdicts(tasks[name], own)))
-        except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path}: not published responses to the rows of {data}: {error!r}") from None
-
-
-def _task(name: str, data: str) -> MedTask:
-    benchmark = benchmarks().named(name, "benchmark")
-    whole = benchmark.tasks.whole
-    metadata = {DATA_KEY: data, name: benchmark.options_class.without_costly()}
-    task: MedTask = manager_for([whole], metadata=metadata).load([whole])["tasks"][whole]
-    return task
-
-
-def _verdicts(task: MedTask, records: Sequence[Row]) -> Iterator[Verdict]:
-    benchmark = task.benchmark
-    examples = _by_id(task, {record["id"] for record in records})
-    for record in records:
-        example = examples[record["id"]]
-        answers = {name: read(record["response"], example) for name, read in benchmark.readers.items()}
-        scores = {name: float(benchmark.is_right(answer.value, example)) for name, answer in answers.items()}
-        yield Verdict(record, example, answers, scores)
-
-
-def _by_id(task: MedTask, ids: set[str]) -> dict[str, Example]:
-    """Return the examples by the field whose values are the ids of most records."""
-    shown = task.benchmark.data.told_apart_by
-    by_field = (
-        {f"{doc[field]}/{doc[shown]}" if shown else str(doc[field]): doc for doc in task.eval_docs}
-        for field in task.eval_docs[0]
-    )
-    return max(by_field, key=lambda examples: len(ids & examples.keys()))
 
 
 # ---- what a plain look finds
@@ -406,7 +300,7 @@ def main() -> int:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--data", required=True)
     arguments = parser.parse_args()
-    published: Any = read_json(arguments.folder / "published.json")
+    published = json.loads((arguments.folder / "published.json").read_bytes())
     causes = print_page(list(score_published(arguments.folder, arguments.data)), published)
     unexplained = causes[""]
     if unexplained:

@@ -6,6 +6,8 @@ from pathlib import Path
 from pydantic import PositiveInt
 from pydantic.dataclasses import dataclass
 
+from medtasks_utils.writing import table
+
 from .flags import Command, CommandResult
 
 
@@ -27,9 +29,18 @@ class Selfcheck(Command):
     """the folder for the runs and the report; default: medtasks_selfcheck"""
     table: bool = False
     """print every score, not only wrong ones"""
+    published: Path | None = None
+    """score published responses in this folder instead, and compare each verdict with the published one; see
+    docs/published.md"""
 
     def run(self) -> CommandResult:
         """Run the check, and return its result, marked as failed if a score is wrong or a benchmark has a problem."""
+        if self.published:
+            from medtasks_utils.selfcheck.published import score_published
+
+            rows = [run.to_data() for run in score_published(self.published, self.data)]
+            cells = [[f"{cell:.2f}" if isinstance(cell, float) else cell for cell in row.values()] for row in rows]
+            return CommandResult([table([list(rows[0]), *cells], left=range(3))], rows)
         os.environ["TQDM_DISABLE"] = "1"  # read when tqdm is imported
         from medtasks_utils.harness.checks import try_folder
         from medtasks_utils.report.page import build_page

@@ -5,5 +5,6 @@
 :mod:`.answer_server`       the server
 :mod:`.check`               runs the harness and compares the scores
 :mod:`.selfcheck_result`    the result as text and as JSON
+:mod:`.published`           scores published responses, and compares verdicts, with ``--published``
 ==========================  ========================================================================
 """
