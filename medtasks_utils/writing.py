@@ -134,7 +134,8 @@ def table(rows: Iterable[Sequence[object]], left: Collection[int] = (0,)) -> str
     whole = [row for row in cells if len(row) == len(cells[0])]
     _, *widths = (max(map(len, column)) for column in zip(*whole, strict=True))
     room = WIDTH - sum(width + 2 for width in widths)
-    widths.insert(0, max(len(name) for name, *_ in cells if room < 0 or len(name) <= room))
+    names = [len(name) for name, *_ in cells]
+    widths.insert(0, max([width for width in names if width <= room] or names))
     lines = []
     for name, *others in cells:
         if len(name) > widths[0]:

@@ -56,7 +56,7 @@ def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> str:
     rule = "published rule, " * any(STRICT in line.scores for line in lines)
     repeats = {task.config.get("repeats") or 1 for task in run.tasks.values()}
     of_repeats = f", mean of {'/'.join(map(str, sorted(repeats)))} replies" * (max(repeats) > 1)
-    title = f"{run.name}   {rule}% right, 95 % interval{of_repeats}"
+    title = f"{run.name}   {rule}% right, 95 % interval{of_repeats}".lstrip()
     seconds = f"{evaluation.seconds:,.0f} s"
     return f"{title}   {seconds.rjust(WIDTH - len(title) - 3)}"
 
