@@ -47,6 +47,16 @@ def samples(folder: Path) -> dict[Any, Any]:
     return {(task, s["doc_id"], s["filter"]): s for task in NAMES for s in saved_samples(folder, task)}
 
 
+def to_rounding(results: Any) -> Any:
+    """Values by task and name that are equal but for the order in which numbers are added."""
+    return {
+        task: {
+            name: pytest.approx(value, abs=1e-12) if isinstance(value, float) else value for name, value in of.items()
+        }
+        for task, of in results.items()
+    }
+
+
 @pytest.mark.torch
 def test_two_machine_ranks_and_the_stock_command_give_what_one_process_gives(tiny_model, tmp_path):
     pytest.importorskip("accelerate", reason="several processes are accelerate's")
@@ -63,5 +73,5 @@ def test_two_machine_ranks_and_the_stock_command_give_what_one_process_gives(tin
     assert any(sample["resps"][0][0] for sample in saved_samples(one, "medhallu")), "it does generate"
     for other in (tmp_path / "stock", tmp_path / "two"):
         for part in ("results", "n-samples"):
-            assert saved_results(other)[part] == saved_results(one)[part]
+            assert saved_results(other)[part] == to_rounding(saved_results(one)[part])
         assert samples(other) == samples(one)
