@@ -5,7 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack
-from typing import Any, Self
+from typing import Any
 
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
@@ -52,7 +52,7 @@ class Progress:
         self._totals, self._keeps, self._is_warned = Counter(names), keeps, False
         self._is_terminal = sys.stderr.isatty()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Progress":
         self._context, log = ExitStack(), logger.parent or logger
         file = sys.stderr if self._is_terminal else self._context.enter_context(open(os.devnull, "w"))
         if self._is_terminal:
