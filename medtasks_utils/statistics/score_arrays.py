@@ -117,7 +117,7 @@ def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
         failed: True for each failed value; the same shape.
         classes: equal for values that can represent each other; the same shape.
     """
-    result = values.copy()
+    result: Array = values.copy()
     for code in np.unique(classes[failed]):
         members = classes == code
         remaining = members & ~failed

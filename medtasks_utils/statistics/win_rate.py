@@ -43,7 +43,8 @@ def win_rates(data_sets: Mapping[str, Mapping[str, ByExample]]) -> dict[str, Win
         own = [(rates[model], of_data_set) for rates, of_data_set in weighed if model in rates]
         if own:
             rates, weights = zip(*own, strict=True)
-            found[model] = WinRate(fmean(rates), fmean(rates, weights if any(weights) else None))
+            weighted = np.average(rates, weights=weights if any(weights) else None)
+            found[model] = WinRate(fmean(rates), float(weighted))
     return dict(sorted(found.items(), key=lambda item: -item[1].weighted))
 
 
