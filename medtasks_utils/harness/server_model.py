@@ -24,7 +24,7 @@ _UNSET = 2047  # TemplateAPI.max_length, if no argument sets it
 _USUAL_RETRIES = 3  # TemplateAPI.max_retries, if no argument sets it
 _PROBE_TIMEOUT = 30.0  # seconds; a slower server is assumed to be busy
 _PROBE_CONNECTION_TIMEOUT = 5.0  # seconds
-_TOO_FEW_TOKENS = re.compile(r"max_(completion_|output_)?tokens|max_new_tokens", re.I)
+_TOO_FEW_TOKENS = re.compile(r"(?!.*not supported|.*unsupported).*max_(completion_|output_|new_)?tokens", re.I | re.S)
 
 
 # ---- the kind of model
@@ -180,7 +180,7 @@ def probe(model: LM, settings: Settings, tokens: int = 1, question: str = "Hi") 
     try:
         return run_with(endpoint, lambda client: client.complete(body, final=NoResponse))
     except RequestRefused as error:
-        if isinstance(error, PromptFiltered) or (error.status == 400 and _TOO_FEW_TOKENS.search(error.body)):
+        if isinstance(error, PromptFiltered) or (error.status == 400 and _TOO_FEW_TOKENS.match(error.body)):
             return Completion([], {})
         raise
     except NoResponse:

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count
 from ssl import SSLContext
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,7 +21,6 @@ from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.writing import Settings, quoted
 
 from .pace import LONGEST_OUTAGE, Pace
-from .provider_words import KEY, said
 from .replies import MAX_BODY, Completion
 from .responses import (
     NoCompletion,
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse, TraceConfig
 
 _LONGEST_ADDRESS = 200  # maximum number of characters of an address in a message
-_MOST_FORBIDDEN = 20  # maximum number of prompts that are refused with status 403 one after another
+_OTHER_WORDS = "Hi"
 _BEFORE_COMPARING, _FAILS_ALONE = 3, 5
-"""Failures of a request before it is compared with another one, and comparisons until its prompt is at fault."""
+"""Failures of a request before other words are tried, and trials with a reply until its prompt is at fault."""
 _answering: set[tuple[str, str]] = set()
 """URLs and models that have answered a request of this process."""
 
@@ -102,9 +102,8 @@ class Client:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self.sent = self._forbidden = 0
+        self.sent = 0
         self._server = endpoint.url, endpoint.model
-        self._answered: Settings | None = None  # the last request that got a completion
         self.pace = Pace(
             endpoint.at_once, LONGEST_OUTAGE if endpoint.attempts is None else math.inf, self._server in _answering
         )
@@ -138,55 +137,45 @@ class Client:
             final: a type of error after which the request is not sent again.
 
         Raises:
-            ServerError: of the last attempt; a PromptRefused if the server fails at this request alone.
+            ServerError: of the last attempt; a PromptRefused if the server answers other words in the same request.
         """
-        attempts, attempt, alone = attempts or self.endpoint.attempts, 0, 0
-        while True:
-            attempt += 1
+        attempts, alone = attempts or self.endpoint.attempts, 0
+        for attempt in count(1):
             await self.pace.start()
             try:
                 completion = await self._send(body)
             except ServerUnavailable as error:
                 self.pace.fail(error)
-                if (attempts is not None and attempt >= attempts) or isinstance(error, final):
+                if attempt == attempts or isinstance(error, final):
                     raise
-                alone += attempt >= _BEFORE_COMPARING and await self._answers_another(error)
+                alone += attempt >= _BEFORE_COMPARING and await self._answers_other_words(body, error)
                 if alone >= _FAILS_ALONE:
-                    problem = f"{error.problem}, {attempt} times, though it answers other prompts"
-                    raise PromptRefused(problem, "", error.status, error.body) from None
+                    raise _refusing_alone(error, attempt) from None
             except RequestRefused as error:
                 self.pace.succeed()
-                raise self._blamed(error) from None
+                is_explained = isinstance(error, PromptRefused) or (error.hint and error.status != 403)
+                if is_explained or not await self._answers_other_words(body, error):
+                    raise
+                if attempt > 1:
+                    raise _refusing_alone(error, attempt) from None
             else:
                 self.pace.succeed()
-                self._forbidden, self._answered = 0, body
                 _answering.add(self._server)
                 return completion
             finally:
                 asyncio.get_running_loop().call_later(self.endpoint.pause, self.pace.release)
+        raise AssertionError  # the loop has no end
 
-    async def _answers_another(self, error: ServerUnavailable) -> bool:
-        """Return whether the server, which has failed at a request, now answers one that it has answered before."""
-        if self._answered is None or isinstance(error, ServerBusy | NoResponse):
+    async def _answers_other_words(self, body: Settings, error: ServerError) -> bool:
+        """Return whether the server, which has failed at a request, answers one that differs in its words alone."""
+        with_other_words = _with_other_words(body)
+        if isinstance(error, ServerBusy | NoResponse) or with_other_words == body:
             return False
         with suppress(ServerError):
-            await self._send(self._answered)
+            await self._send(with_other_words)
             self.pace.succeed()
             return True
         return False
-
-    def _blamed(self, error: RequestRefused) -> RequestRefused:
-        """Return the error or, for a status 403 that is the prompt's fault, a :class:`.responses.PromptFiltered`.
-
-        It is the key's fault if the server says so, has not answered yet, or answers no other request any more.
-        """
-        if error.status != 403 or isinstance(error, PromptFiltered):
-            return error
-        self._forbidden += 1
-        is_new = self._server not in _answering
-        if is_new or self._forbidden > self.endpoint.at_once + _MOST_FORBIDDEN or KEY.search(said(error.body)):
-            return error
-        return PromptFiltered(error.problem, "", error.status, error.body)
 
     async def _send(self, body: Settings) -> Completion:
         """Send a request once, and read the response."""
@@ -237,6 +226,22 @@ def run_with(endpoint: Endpoint, work: Callable[[Client], Awaitable[Value]]) -> 
 
     with start_blocking_portal() as portal:
         return portal.call(run)
+
+
+def _with_other_words(body: Settings) -> Settings:
+    """Return a request with a greeting for each text, or with the first of its tokens."""
+    if "messages" not in body:
+        prompt = body.get("prompt")
+        return {**body, "prompt": [tokens[:1] for tokens in prompt] if isinstance(prompt, list) else _OTHER_WORDS}
+    messages = body["messages"]
+    return {**body, "messages": [{**each, "content": each["content"] and _OTHER_WORDS} for each in messages]}
+
+
+def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
+    """Return the error of a prompt at which alone the server fails; with status 403, a policy forbids it."""
+    kind = PromptFiltered if error.status == 403 else PromptRefused
+    problem = f"{error.problem}, {attempts} times, though it answers other prompts"
+    return kind(problem, "", error.status, error.body)
 
 
 @contextmanager

@@ -55,7 +55,7 @@ _POLICY = _words(r"""
     | (?<!case[- ])sensitive | (disallowed|illegal)[ ]content | \bharm(ful|[ _]cat) | jailbreak | llama[ -]guard
     | (violat|against) .{0,60} (polic|guideline|terms) | (policy|guideline)s?[ _]violation
     | (blocked|restricted)[ ](by|under|due|terms) | (content|prompt|response)[ _]blocked | model[ ]armor | not[ ]approv
-    | 敏感 | 违规 | 违反 | 不安全 | 审核 | 风险
+    | 敏感 | 违规 | 违反 | 不安全 | 审核 | 风险 | ポリシー | 정책 | политик | richtlinie | politique | pol[ií]tica
 """)
 _NOT_THE_PROMPT = _words(r"""
     \b(account|organi[sz]ation|subscription|project|key)\b (?!'s) .{0,60}
@@ -70,11 +70,6 @@ _FAULT = _words(r"""
     | (unsupported|unknown)[ ](param|setting|content[ ]type) | undefined | invalid[ ](safety|setting|param) | \btools?\b
 """)
 """What says, on the same line or with a status of the server's faults, that something else has failed."""
-KEY = _words(r"""
-    key | credential | token | auth | permission | account | organi[sz] | subscri | billing | credit | quota | balance
-    | country | region | territory | access | denied | not[ ](allowed|permitted|entitled) | licen[cs]e | gated
-""")
-"""What an error of status 403 says that is about the key, or about what its owner may do."""
 
 _MOST_READ = 10_000  # maximum number of characters of a body that are searched
 _ECHOES = {"input", "flagged_input", "prompt", "messages", "ctx"}

@@ -39,14 +39,15 @@ class ServerError(MedtasksError):
     """A request to a server that got no completion.
 
     Attributes:
-        problem: the message without the hint at its end, which says what to check.
+        problem: the message without the hint.
+        hint: what to check, at the end of the message; empty if it is not known.
         status: the HTTP status, or the one that the body of a successful response states; None without a response.
         body: the body of the response; empty without one.
     """
 
     def __init__(self, problem: str, hint: str = "", status: int | None = None, body: str = "") -> None:
         super().__init__(f"{problem}: {hint}" if hint else problem)
-        self.problem, self.status, self.body = problem, status, body
+        self.problem, self.hint, self.status, self.body = problem, hint, status, body
 
 
 class RequestRefused(ServerError):
@@ -137,6 +138,8 @@ def read(status: int, body: str, url: str, model: str, request: Settings, retry_
         settings = [name for name in request if re.search(rf"\b{name}\b", words) and name not in _NEEDED]
         if settings and status in (400, 422):
             hint = f"to send no {settings[0]}, add --gen_kwargs {settings[0]}=None"
+        if "max_tokens" in request and "max_completion_tokens" in words:
+            hint = "--model openai-chat-completions sends max_completion_tokens instead"
         raise RequestRefused(problem, hint, status, body)
     is_busy = status in OF_THE_TIME and not NO_CREDIT.search(everything)
     kind = ServerBusy if is_busy else ServerUnavailable

@@ -74,10 +74,10 @@ def test_a_server_that_has_never_answered_is_given_up_after_three_attempts(answe
 @pytest.mark.parametrize("fault", [Fault(500), HANG_UP])
 def test_a_prompt_at_which_alone_a_server_fails_gets_no_reply(fault, time):
     async def work(client):
-        prompts = ("good", "bad", "good", "bad")
-        return await asyncio.gather(*(client.complete({"p": prompt}) for prompt in prompts), return_exceptions=True)
+        requests = [{"prompt": prompt} for prompt in ("good", "bad", "good", "bad")]
+        return await asyncio.gather(*map(client.complete, requests), return_exceptions=True)
 
-    with LocalServer(lambda request: fault if request["p"] == "bad" else ".") as server:
+    with LocalServer(lambda request: fault if request["prompt"] == "bad" else ".") as server:
         found = run_with(Endpoint(url=server.chat, model="m", headers={}), work)
     assert [isinstance(each, PromptRefused) for each in found] == [False, True, False, True]
     assert sum(time.slept) < 60
@@ -158,13 +158,18 @@ def test_a_server_that_takes_few_requests_a_second_answers_all_of_them(rate, at_
     assert loop.passed < 3 * 44 / rate + 10
 
 
-# ---- what is forbidden
+# ---- what is refused
 
 
-@each_row("forbidden")
-def test_a_403_is_the_fault_of_the_key_if_it_says_so_or_comes_first_or_stays(good, words, number, kinds, time):
-    found, _ = sent(*good, *(refusal(403, text) for text in words), number=number)
-    assert sorted({type(each).__name__ for each in found}) == kinds
+@each_row("refused_words")
+def test_a_prompt_is_at_fault_for_a_refusal_if_other_words_are_answered(status, says, refused, kinds, time):
+    async def work(client):
+        prompts = ({"prompt": "bad"}, {"prompt": "good"}, {"messages": [{"role": "user", "content": "bad"}]})
+        return await asyncio.gather(*map(client.complete, prompts), return_exceptions=True)
+
+    with LocalServer(lambda request: refusal(status, says) if refused in str(request) else ".") as server:
+        found = run_with(Endpoint(url=server.chat, model="m", headers={}), work)
+    assert [type(each).__name__ for each in found] == kinds
 
 
 # ---- what errors say

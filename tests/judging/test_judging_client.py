@@ -54,7 +54,7 @@ def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(
 def test_a_complaint_about_the_request_is_not_tried_again(words, requests, tmp_path):
     """A complaint about anything but the length may be about the form of the reply."""
     said = refusal(400, f"{words},\nsay we")
-    judgement, server = one(tmp_path, said, said, GOOD)
+    judgement, server = one(tmp_path, said)
     assert (judgement.failure, len(server.requests)) == ("http_400", requests)
     assert "400" in judgement.error and f"{words}, say we" in judgement.error
 
@@ -96,15 +96,17 @@ def test_refused_parameters_are_done_without_and_remembered(status, refused, kep
 
     with JudgeServer(answer) as server:
         check(settings_for(server.url, tmp_path))
-        assert len(server.requests) == 1 + len(refused)
+        judging = [request for request in server.requests if request["messages"][0]["content"] != "Hi"]
+        assert len(judging) == 1 + len(refused)
         assert [server.requests[0]["response_format"]["json_schema"]] == table("form_of_the_check")
         judgements = judged(server, tmp_path, cases(20), max_tokens=99)
         assert all(judgement.score is not None for judgement in judgements)
         last = server.requests[-1]
         assert last == {"model": "judge", "messages": last["messages"], **kept}
+        number = len(server.requests)
         check(settings_for(server.url, tmp_path))  # once in a process
         # What the check learned needs no learning again.
-        assert len(server.requests) == 1 + len(refused) + 20
+        assert len(server.requests) == number
 
 
 # ---- endpoint, key, settings
