@@ -234,7 +234,7 @@ def _with_other_words(body: Settings) -> Settings:
         prompt = body.get("prompt")
         return {**body, "prompt": [tokens[:1] for tokens in prompt] if isinstance(prompt, list) else _OTHER_WORDS}
     messages = body["messages"]
-    return {**body, "messages": [{**each, "content": each["content"] and _OTHER_WORDS} for each in messages]}
+    return {**body, "messages": [{**each, "content": each.get("content") and _OTHER_WORDS} for each in messages]}
 
 
 def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
