@@ -14,83 +14,71 @@ from medtasks_utils.writing import JsonObject
 
 from .lm_eval_names import LM, Instance
 from .models import seed_of
-from .server_model import can_be_asked_singly, probe, request_body
-
-_MANY_ANSWERS = "Write a random number of thirty digits."
+from .server_model import can_be_asked_singly, request_body
 
 # ---- requests
 
 
-def make_independent(
-    task: str, instances: Sequence[Instance], model: LM, have_prompts: bool, in_one_request: bool = False
-) -> None:
+def make_independent(task: str, instances: Sequence[Instance], model: LM, have_prompts: bool) -> None:
     """Make the generations of an example independent if the model allows it; warn if they would be equal.
 
-    If the model takes a seed, generation j, from 0, gets the seed that the model would send, plus j. With
-    ``in_one_request``, all requests of an example instead get the setting ``n``, the number of generations.
+    If the model takes a seed, generation j, from 0, gets the seed that the model would send, plus j.
 
     Args:
         task: the task's name, for messages.
         instances: the requests of all examples; ``idx`` is the number of the generation, from 0.
         model: the model of the run; None if it is not known.
         have_prompts: True if each generation of an example has its own prompt.
-        in_one_request: True to request all generations of an example together.
-
-    Raises:
-        UsageError: if generations cannot be requested together.
     """
-    number = max(instance.idx for instance in instances) + 1
-    prompt, settings = instances[0].args
-    body = request_body(model, prompt, settings)
-    base = seed_of(model, settings) if body is None else body.get("seed")
-    if body is not None:  # an API model sends the temperature, and no do_sample
-        is_greedy = not body.get("temperature", settings.get("temperature"))
-    else:  # a model in this process samples unless do_sample is false
-        is_greedy = settings.get("do_sample") is False or not settings.get("temperature")
-    if in_one_request:
-        _check_choices(task, model, have_prompts, is_greedy, {**settings, "n": number})
-    elif is_greedy and not have_prompts:
+    seed, is_greedy = _seed_and_greediness(instances[0], model)
+    if is_greedy and not have_prompts:
         logger.warning(
             "%s: repeats is above 1, but decoding is greedy, so all generations of an example will be the same; "
             "add --gen_kwargs do_sample=true,temperature=0.7 to sample",
             task,
         )
-    for instance in instances:
+    for instance in instances if seed is not None else ():
         prompt, settings = instance.args
-        if in_one_request:  # lm_eval's cache, which would give all generations one reply, is not used with do_sample
-            instance.arguments = (prompt, {**settings, "do_sample": True, "n": number})
-        elif isinstance(base, int):
-            # These models do not send do_sample, and lm_eval does not use its cache if it is true.
-            cacheable = {name: value for name, value in settings.items() if (name, value) != ("do_sample", True)}
-            instance.arguments = (prompt, {**cacheable, "seed": base + instance.idx})
+        # These models do not send do_sample, and lm_eval does not use its cache if it is true.
+        cacheable = {name: value for name, value in settings.items() if (name, value) != ("do_sample", True)}
+        instance.arguments = (prompt, {**cacheable, "seed": seed + instance.idx})
 
 
-def _check_choices(task: str, model: LM, have_prompts: bool, is_greedy: bool, settings: JsonObject) -> None:
-    """Check, with a question that has many answers, that a server returns as many replies as requested, not all equal.
+def request_together(task: str, instances: Sequence[Instance], model: LM, have_prompts: bool) -> None:
+    """Give all requests of an example the setting ``n``, the number of generations; the arguments are as above.
 
     Raises:
-        UsageError: if it does not, or if the replies to one request could not differ.
+        UsageError: if generations cannot be requested together, or could not differ.
     """
     problem = ""
     if not can_be_asked_singly(model):
         problem = "only API models support it"
     elif have_prompts:
         problem = "each generation has its own prompt or conversation"
-    elif is_greedy:
+    elif _seed_and_greediness(instances[0], model)[1]:
         problem = (
             "decoding is greedy, so all replies would be the same; add --gen_kwargs do_sample=true,temperature=0.7"
         )
-    else:
-        completion = probe(model, settings, 32, _MANY_ANSWERS)
-        replies = completion.replies if completion else []
-        if completion and len(replies) < settings["n"]:
-            problem = f"{model.base_url} sent {len(replies)} of n={settings['n']} replies"
-        elif replies and len({(reply, reply.reasoning) for reply in replies}) == 1:
-            problem = f"{model.base_url} sent n={settings['n']} equal replies"
     if problem:
         raise UsageError(
             f"{task}: repeats_in_one_request: {problem}; without this option, each generation is a separate request"
         )
+    number = max(instance.idx for instance in instances) + 1
+    for instance in instances:
+        prompt, settings = instance.args
+        # lm_eval's cache, which would give all generations one reply, is not used with do_sample.
+        instance.arguments = (prompt, {**settings, "do_sample": True, "n": number})
+
+
+def _seed_and_greediness(instance: Instance, model: LM) -> tuple[int | None, bool]:
+    """Return the seed that the model would send with a request, None for none, and whether decoding is greedy."""
+    prompt, settings = instance.args
+    body = request_body(model, prompt, settings)
+    if body is None:  # a model in this process samples unless do_sample is false
+        return seed_of(model, settings), settings.get("do_sample") is False or not settings.get("temperature")
+    # An API model sends the temperature, and no do_sample.
+    seed = body.get("seed")
+    return seed if isinstance(seed, int) else None, not body.get("temperature", settings.get("temperature"))
 
 
 # ---- scores

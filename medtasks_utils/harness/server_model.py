@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from medtasks_utils.errors import MedtasksError, UsageError, logger, reason_of
-from medtasks_utils.inference.client import Client, Endpoint, run_with
+from medtasks_utils.inference.client import OTHER_WORDS, Client, Endpoint, run_with
 from medtasks_utils.inference.replies import Completion, Reply
 from medtasks_utils.inference.responses import NoResponse, PromptFiltered, RequestRefused, ServerBusy
 from medtasks_utils.writing import SECRETS, JsonObject, Settings
@@ -115,7 +115,7 @@ def replies_in(completion: Completion, model: LM, url: str, number: int) -> list
     if usage:
         spent.update(replies=len(replies), **usage)
     if len(replies) < number:
-        raise MedtasksError(f"{url} sent {len(replies)} of n={number} replies")
+        raise MedtasksError(f"{url} sent {len(replies)} of n={number} replies: omit repeats_in_one_request")
     if completion.model not in ("", getattr(model, "model", "")):
         for reply in replies:
             reply.model = SECRETS.scrub(completion.model)
@@ -152,25 +152,23 @@ def model_to_probe(kind: str, arguments: Settings) -> Any:
     return model
 
 
-def probe(model: LM, settings: Settings, tokens: int = 1, question: str = "Hi") -> Completion | None:
-    """Send a short request in the form that the run will use.
+def probe(model: LM, settings: Settings) -> Completion | None:
+    """Send a request for one token in the form that the run will use.
 
     Args:
         model: an API model.
         settings: the generation settings.
-        tokens: the maximum number of tokens in the reply.
-        question: the user's message.
 
     Returns:
-        The completion, which has no reply if so few tokens are refused, as for a reasoning model, or the question is by
-        a policy. None if the server is slow or busy; the run may then start.
+        The completion, which has no reply if so few tokens are refused, as for a reasoning model, or the prompt is by a
+        policy. None if the server is slow or busy; the run may then start.
 
     Raises:
         MedtasksError: if the server cannot answer any request of this run.
     """
     is_chat = "Chat" in type(model).__name__
-    prompt = model.apply_chat_template([{"role": "user", "content": question}]) if is_chat else question
-    body = request_body(model, prompt, {**settings, "max_gen_toks": tokens}) or {}
+    prompt = model.apply_chat_template([{"role": "user", "content": OTHER_WORDS}]) if is_chat else OTHER_WORDS
+    body = request_body(model, prompt, {**settings, "max_gen_toks": 1}) or {}
     endpoint = replace(
         endpoint_of(model, model.max_retries),
         timeout=_PROBE_TIMEOUT,

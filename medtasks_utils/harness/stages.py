@@ -8,12 +8,11 @@
                            other models by their own method           run_model.RunModel
     4  ends                how replies in this process ended          in_process.Ends
     5  the store           new replies are kept                       Stages.keep
-    6  the filters         the answer in each reply is read           early_reading.EarlyReading
 """
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -33,7 +32,6 @@ class Stages:
     Attributes:
         cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
         keeps: True if replies are stored.
-        readers: by task, what is told of each request whose reply, the last of its conversation, is known.
 
     Args:
         model: the model.
@@ -45,7 +43,6 @@ class Stages:
         self._model, self._store, self._ours = model, store, ours
         self.keeps = store is not None
         self.cache_hook = model.cache_hook
-        self.readers: dict[str, Callable[[Instance, Any], None]] = {}
         self._closes_unopened: Counter[bool] = Counter()
 
     def without_model(
@@ -86,12 +83,10 @@ class Stages:
             self._store.put(method, arguments, replies)
 
     def answered(self, request: Instance, reply: Any) -> None:
-        """Tell the task of a request that its reply, the last of its conversation, is known."""
+        """Note the reply to a request, the last of its conversation."""
         if isinstance(reply, str) and not isinstance(request.args[0], str):
             whole = as_reply(reply)
             self._closes_unopened[closes_unopened(whole)] += whole.ended != "length"
-        if reader := self.readers.get(request.task_name):
-            reader(request, reply)
 
     @property
     def begins_in_reasoning(self) -> bool:

@@ -31,8 +31,7 @@ from . import generations
 from .aggregates import HarnessAggregation, combined
 from .chat_template import ChatTemplate
 from .confidences import confidence_metrics, of_answers, of_choices
-from .early_reading import EarlyReading
-from .fields import OURS, bind_filters, checked_fields, metrics_of, readings_of
+from .fields import OURS, bind_filters, checked_fields, metrics_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .log_likelihoods import check_log_likelihoods
 from .models import runs_in_process
@@ -69,7 +68,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     fewshot_seed: int | None = None
     has_chat_template = False
     template: ChatTemplate | None = None
-    _early: EarlyReading | None = None
     scorer: BatchScorer | None = None
     _limit: int | None = None
 
@@ -219,8 +217,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
         run = self._run = current_run.get()
         self.model = run.model if run else None
-        if self.model is not None and self.generates and runs_in_process(self.model):
-            self._leave_nothing_to_a_server(self.model)
+        settings = self.config.generation_kwargs or {}
+        if self.model is not None and None in settings.values() and runs_in_process(self.model):
+            self.config.generation_kwargs = without_nulls(settings, self.model.max_length)
         self.template = None
         if kwargs.get("apply_chat_template") and kwargs.get("chat_template"):
             self.template = ChatTemplate(self.model, kwargs["chat_template"], self.options.system_role)
@@ -242,25 +241,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         super().build_all_requests(**kwargs)
         for line in self.template.remarks() if self.template else ():
             self.remark(line)
-        in_one_request = self.options.repeats_in_one_request
         check_prompts(self)
         if self.generates and self.options.repeats > 1:
-            have_prompts = self._reordered is not None or (in_one_request and self.turns is not None)
-            generations.make_independent(self.task_name, self.instances, self.model, have_prompts, in_one_request)
+            together = self.options.repeats_in_one_request
+            arrange = generations.request_together if together else generations.make_independent
+            have_prompts = self._reordered is not None or (together and self.turns is not None)
+            arrange(self.task_name, self.instances, self.model, have_prompts)
         if self.turns:
             self.turns.start_conversations()
-        self._early = None
-        if run and self.generates and (run.batch or not self.turns):
-            early = self._early = EarlyReading(self._read_now, readings_of(self._filters), run.thread)
-            run.stages.readers[self.task_name] = lambda request, reply: early.begin(
-                self._response(request, reply), request.doc
-            )
-
-    def _leave_nothing_to_a_server(self, model: LM) -> None:
-        """Replace the generation settings that are None, since a model in this process has no server that sets them."""
-        settings = self.config.generation_kwargs
-        if None in settings.values():
-            self.config.generation_kwargs = without_nulls(settings, model.max_length)
 
     def doc_iterator(self, *, samples: Any = None, rank: int = 0, world_size: int = 1, **limit: Any) -> Iterator[Any]:
         """Yield the examples of a process with their indices; with a limit, the examples that the benchmark selects.
@@ -327,10 +315,6 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return separated_of_server(response) if begins_in_reasoning else response
 
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
-        """Return the answer in a response, which may have been read early."""
-        return (self._early.take if self._early else self._read_now)(reading, response, doc)
-
-    def _read_now(self, reading: str, response: str, doc: Example) -> Answer:
         """Read the answer in a response, ignoring its tool calls, by the ``strict`` or ``flexible`` reading."""
         text = self.turns.without_calls(response) if self.turns else response
         return self.benchmark.answer_read(reading, text, doc)

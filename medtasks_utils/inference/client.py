@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse, TraceConfig
 
 _LONGEST_ADDRESS = 200  # maximum number of characters of an address in a message
-_OTHER_WORDS = "Hi"
+OTHER_WORDS = "Hi"
+"""The prompt that shows whether a server answers at all."""
 _BEFORE_COMPARING, _FAILS_ALONE = 3, 5
 """Failures of a request before other words are tried, and trials with a reply until its prompt is at fault."""
 _answering: set[tuple[str, str]] = set()
@@ -232,9 +233,9 @@ def _with_other_words(body: Settings) -> Settings:
     """Return a request with a greeting for each text, or with the first of its tokens."""
     if "messages" not in body:
         prompt = body.get("prompt")
-        return {**body, "prompt": [tokens[:1] for tokens in prompt] if isinstance(prompt, list) else _OTHER_WORDS}
+        return {**body, "prompt": [tokens[:1] for tokens in prompt] if isinstance(prompt, list) else OTHER_WORDS}
     messages = body["messages"]
-    return {**body, "messages": [{**each, "content": each.get("content") and _OTHER_WORDS} for each in messages]}
+    return {**body, "messages": [{**each, "content": each.get("content") and OTHER_WORDS} for each in messages]}
 
 
 def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:

@@ -138,6 +138,7 @@ def read(status: int, body: str, url: str, model: str, request: Settings, retry_
         settings = [name for name in request if re.search(rf"\b{name}\b", words) and name not in _NEEDED]
         if settings and status in (400, 422):
             hint = f"to send no {settings[0]}, add --gen_kwargs {settings[0]}=None"
+            hint = "omit repeats_in_one_request" if settings[0] == "n" else hint
         if "max_tokens" in request and "max_completion_tokens" in words:
             hint = "--model openai-chat-completions sends max_completion_tokens instead"
         raise RequestRefused(problem, hint, status, body)
