@@ -78,6 +78,7 @@ class ApiBatch:
         first_replies: dict[int, Any] = {}
 
         async def converse(group: Sequence[Instance]) -> None:
+            """Hold the conversations that begin with one request."""
             first, *_ = group
             replies = first.resps[:1] or await self._replies(client, first, first.args[0])
             for request, reply in zip(group, replies, strict=False):
@@ -92,7 +93,7 @@ class ApiBatch:
                 progress.count(self._stages.title(request.task_name), getattr(reply, "ended", "") == "length")
 
         titles = [self._stages.title(request.task_name) for request in requests]
-        with Progress(titles, self._stages.keeps) as progress:
+        with Progress(titles, self._stages.store is not None) as progress:
             tasks = [asyncio.ensure_future(converse(group)) for group in groups.values()]
             loop.call_soon(self._stages.explain)  # after each conversation has looked for a kept reply
             try:

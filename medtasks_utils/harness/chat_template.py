@@ -150,35 +150,37 @@ class ChatTemplate:
             return prompt, []
         words = _spaced(prompt)
         contents = [str(message.get("content") or "") for message in messages]
-        lost = (each for each in contents if _spaced(each) not in words and _in_json(each) not in words)
-        return prompt, [shortened(_spaced(each), _LONGEST_QUOTED) for each in lost]
+        lost = (content for content in contents if _spaced(content) not in words and _in_json(content) not in words)
+        return prompt, [shortened(_spaced(content), _LONGEST_QUOTED) for content in lost]
 
     def _by_tokenizer(self, messages: Messages, **settings: Any) -> Any:
         """Call the tokenizer's function, which takes any day for today, and takes no setting that is None."""
-        given = {name: value for name, value in settings.items() if value is not None}
+        arguments = {name: value for name, value in settings.items() if value is not None}
         if self.tools:
-            given["tools"] = self.tools
-        template: Any = given.get("chat_template") or getattr(self._tokenizer, "chat_template", None)
+            arguments["tools"] = self.tools
+        template: Any = arguments.get("chat_template") or getattr(self._tokenizer, "chat_template", None)
         dates = {TODAY.strftime(now[2]) for now in _NOW.finditer(template)} if isinstance(template, str) else ()
         if dates:
-            given["chat_template"] = _NOW.sub(lambda now: repr(TODAY.strftime(now[2])), template)
-        self._has_today = "strftime_now(" in str(given.get("chat_template") or template)
+            arguments["chat_template"] = _NOW.sub(lambda now: repr(TODAY.strftime(now[2])), template)
+        self._has_today = "strftime_now(" in str(arguments.get("chat_template") or template)
         try:
-            prompt = self._tokenizer.apply_chat_template(messages, **given)
+            prompt = self._tokenizer.apply_chat_template(messages, **arguments)
         except Exception as error:  # templates raise all kinds of errors; of some, lm_eval drops the system message
             raise UsageError(f"the model's chat template cannot render the messages: {reason_of(error)}") from None
         self._has_date = any(date in prompt for date in dates)
-        self._rendered_last = messages, given, prompt
+        self._rendered_last = messages, arguments, prompt
         return prompt
 
     def _effective_switches(self) -> JsonObject:
         """Return the switches without which the last prompt would be another, such as ``enable_thinking``."""
-        messages, given, prompt = self._rendered_last
+        messages, arguments, prompt = self._rendered_last
 
         def without(name: str) -> Any:
-            return self._tokenizer.apply_chat_template(messages, **{key: given[key] for key in given if key != name})
+            return self._tokenizer.apply_chat_template(
+                messages, **{key: arguments[key] for key in arguments if key != name}
+            )
 
-        return {name: given[name] for name in given if name not in _OF_CALLS and without(name) != prompt}
+        return {name: arguments[name] for name in arguments if name not in _OF_CALLS and without(name) != prompt}
 
 
 def _spaced(text: str) -> str:

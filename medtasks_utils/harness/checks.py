@@ -108,8 +108,8 @@ def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: S
     for benchmark in dict.fromkeys(type(task.benchmark) for task in ours):
         of_benchmark = [task for task in ours if type(task.benchmark) is benchmark]
         generates = any(task.generates for task in of_benchmark)
-        given = config.metadata.get(benchmark.name) or {}
-        for line in without_effect([task.options for task in of_benchmark], given, generates):
+        user_options = config.metadata.get(benchmark.name) or {}
+        for line in without_effect([task.options for task in of_benchmark], user_options, generates):
             raise UsageError(f"{benchmark.name}: {line}")
     for mistake in _mistakes(config, settings, tasks):
         raise UsageError(mistake)

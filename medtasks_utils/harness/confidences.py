@@ -52,8 +52,8 @@ class Confidence(NamedTuple):
 def _scored(origin: str, values: Sequence[float | None], right: Sequence[float]) -> Confidence:
     """Score confidences of answers that are right or wrong; a share of right ones is that of a tie of a vote."""
     pairs = list(zip(right, values, strict=True))
-    squares: list[Score] = [None if sure is None else sure**2 - 2 * sure * one + one for one, sure in pairs]
-    both: list[Score] = [None if sure is None else score_of_confidence(one, sure) for one, sure in pairs]
+    squares: list[Score] = [None if sure is None else sure**2 - 2 * sure * share + share for share, sure in pairs]
+    both: list[Score] = [None if sure is None else score_of_confidence(share, sure) for share, sure in pairs]
     return Confidence({"origin": origin, "values": values}, {"brier": squares, "confidence": both})
 
 

@@ -105,7 +105,10 @@ class ReadFilter(Filter):  # type: ignore[misc]
 
     def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[JsonObject]) -> list[list[Answer]]:
         """Return the answer in each response of each document."""
-        return [[self._read(each, doc) for each in responses] for responses, doc in zip(resps, docs, strict=True)]
+        answers = []
+        for responses, doc in zip(resps, docs, strict=True):
+            answers.append([self._read(response, doc) for response in responses])
+        return answers
 
 
 def field_error(task: TaskInfo, settings: Settings, field: str, problem: str) -> DataError:

@@ -149,9 +149,9 @@ def context_in_process(kind: str, arguments: Settings) -> int | None:
     """
     if kind not in IN_PROCESS:
         return None
-    given = arguments.get("max_length") or arguments.get("max_model_len")
-    if given:
-        return int(given)
+    length = arguments.get("max_length") or arguments.get("max_model_len")
+    if length:
+        return int(length)
     with suppress(OSError, ValueError, ImportError, AttributeError):  # loading the model explains these better
         from transformers import AutoConfig
 

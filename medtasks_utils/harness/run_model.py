@@ -21,12 +21,10 @@ _FIRST_PIECE = 64  # number of requests in the first batch
 _PIECE_SECONDS = 120.0  # about the time that a crash loses, for a model that returns the replies to a batch together
 
 
-class RunModel:
-    """The model of a run; what is not defined here is the model's own.
+class RunModel(Stages):
+    """The model of a run, with the stages of its requests; what is not defined here is the model's own.
 
     Attributes:
-        model: the model itself.
-        stages: the stages of its requests.
         batch: the requests to a server, if the model sends them as lm_eval's API models do; else None.
 
     Args:
@@ -39,13 +37,11 @@ class RunModel:
     def __init__(
         self, model: LM, store: ReplyStore | None, ours: Mapping[str, str], arguments: Settings | None = None
     ) -> None:
-        self.model: LM = model
-        self._store = store
-        self.stages = Stages(model, store, ours)
+        super().__init__(model, store, ours)
         self._ends = Ends(model)
         self.batch = None
         if can_be_asked_singly(model):
-            self.batch = ApiBatch(model, self.stages, attempts_of(model, arguments))
+            self.batch = ApiBatch(model, self, attempts_of(model, arguments))
         # vLLM calls its cache hook with settings that no request had; other models call it at the end or never.
         self._calls_hook = is_one_of(model, "TemplateAPI", "HFLM")
 
@@ -55,7 +51,7 @@ class RunModel:
     @contextmanager
     def receiving(self) -> Iterator[None]:
         """Return a context in which the model knows its context and its process, and new replies are stored."""
-        model, store = self.model, self._store
+        model, store = self.model, self.store
         number_processes(model)
         learn_context(model)
         has_several_processes = model.world_size > 1
@@ -66,7 +62,7 @@ class RunModel:
             with self._ends.keeping_marks():
                 yield
         finally:
-            model.set_cache_hook(self.stages.cache_hook)
+            model.set_cache_hook(self.cache_hook)
             if store and has_several_processes:  # the first process ends the run for all
                 store.close()
 
@@ -81,7 +77,7 @@ class RunModel:
 
     def loglikelihood(self, requests: Sequence[Instance]) -> list[Any]:
         """Return the log-likelihood of each continuation, and whether it is the most likely one."""
-        has_others = not self.stages.are_ours(requests)  # whose prompts may be empty, or longer than the context
+        has_others = not self.are_ours(requests)  # whose prompts may be empty, or longer than the context
         if self.batch is None or has_others or type(self.model).loglikelihood is not TemplateAPI.loglikelihood:
             return self._answer("loglikelihood", requests)
         return self.batch.replies_to(requests)
@@ -89,9 +85,9 @@ class RunModel:
     def add_partial(self, method: str, arguments: Arguments, reply: Any) -> None:
         """Pass a new reply to the cache of ``--use_cache``, and store it, as the cache hook of the model."""
         reply = self._ends.of(arguments[0], reply)
-        self.stages.cache_hook.add_partial(method, arguments, reply)
+        self.cache_hook.add_partial(method, arguments, reply)
         if self._calls_hook and method in ("generate_until", "loglikelihood"):
-            self.stages.keep(method, arguments, [reply])
+            self.keep(method, arguments, [reply])
 
     # ---- requests that are sent together
 
@@ -101,22 +97,22 @@ class RunModel:
         A model that calls its cache hook in time gets them in one batch.
         """
         known = [
-            self.stages.without_model(method, request.task_name, request.args, getattr(request, "first", None))
+            self.without_model(method, request.task_name, request.args, getattr(request, "first", None))
             for request in requests
         ]
-        self.stages.explain()
+        self.explain()
         replies = [of_request and of_request[0] for of_request in known]
         for request, reply in zip(requests, replies, strict=True):
             if reply is not None:
-                self.stages.answered(request, reply)
+                self.answered(request, reply)
         to_send = [place for place, of_request in enumerate(known) if of_request is None]
-        for piece in _pieces(to_send) if self._store and not self._calls_hook else [to_send]:
+        for piece in _pieces(to_send) if self.store and not self._calls_hook else [to_send]:
             new_replies = self._ask(method, [requests[place] for place in piece], requests)
             for place, reply in zip(piece, new_replies, strict=True):
                 replies[place] = reply
                 if not self._calls_hook:
-                    self.stages.keep(method, requests[place].args, [reply])
-                self.stages.answered(requests[place], reply)
+                    self.keep(method, requests[place].args, [reply])
+                self.answered(requests[place], reply)
         return replies
 
     def _ask(self, method: str, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:

@@ -21,7 +21,9 @@ def sign(task: Any, settings: Settings) -> None:
     """
     documents = [doc for _, doc in task.doc_iterator(samples=settings.get("samples"))]
     left_out = {KNOWN_ISSUES, *task.benchmark.data.unsigned}
-    rows = [{name: value for name, value in doc.items() if name not in left_out} for doc in documents]
+    rows = []
+    for doc in documents:
+        rows.append({name: value for name, value in doc.items() if name not in left_out})
     if task.benchmark.data.content:
         task.config.metadata["content"] = content_hash(rows, task.benchmark.data.content)
     scorers = task.scorer.signatures if task.scorer is not None else {}

@@ -30,8 +30,9 @@ class Stages:
     """The stages of a run's requests.
 
     Attributes:
+        model: the model.
+        store: the store of replies; None to store nothing.
         cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
-        keeps: True if replies are stored.
 
     Args:
         model: the model.
@@ -40,8 +41,7 @@ class Stages:
     """
 
     def __init__(self, model: LM, store: ReplyStore | None, ours: Mapping[str, str]) -> None:
-        self._model, self._store, self._ours = model, store, ours
-        self.keeps = store is not None
+        self.model, self.store, self._ours = model, store, ours
         self.cache_hook = model.cache_hook
         self._closes_unopened: Counter[bool] = Counter()
 
@@ -56,12 +56,12 @@ class Stages:
             arguments: the request's arguments.
             first: the arguments of the first request of the conversation, if this is a later one.
         """
-        kept = self._store.take(method, arguments, first) if self._store else None
+        kept = self.store.take(method, arguments, first) if self.store else None
         if kept is not None:
             return kept
         if method == "loglikelihood" and task not in self._ours:
             return None
-        refusal = refusal_of(self._model, *arguments[:2])
+        refusal = refusal_of(self.model, *arguments[:2])
         return refused(task, arguments, refusal) if refusal else None
 
     def are_ours(self, requests: Sequence[Instance]) -> bool:
@@ -74,13 +74,13 @@ class Stages:
 
     def explain(self) -> None:
         """Log, with ``--extend``, how many requests have to be sent."""
-        if self._store:
-            self._store.explain()
+        if self.store:
+            self.store.explain()
 
     def keep(self, method: str, arguments: Arguments, replies: Sequence[Any]) -> None:
         """Store the replies to a request."""
-        if self._store:
-            self._store.put(method, arguments, replies)
+        if self.store:
+            self.store.put(method, arguments, replies)
 
     def answered(self, request: Instance, reply: Any) -> None:
         """Note the reply to a request, the last of its conversation."""

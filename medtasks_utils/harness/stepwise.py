@@ -6,6 +6,7 @@ together from the stored replies, so the results are those of an ordinary run on
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from medtasks_utils.errors import logger
@@ -31,18 +32,16 @@ def evaluate_in_steps(
         MedtasksError: if the runs cannot be compared.
     """
     by_name = tasks["tasks"]
-    comparisons = {
-        name: saved.begin(
-            name, {task: (by_name[task].eval_docs, _numbers(by_name[task], settings)) for task in members}
-        )
-        for name, members in _topics(tasks).items()
-    }
+    comparisons = {}
+    for name, members in _topics(tasks).items():
+        examples = {task: (by_name[task].eval_docs, _numbers(by_name[task], settings)) for task in members}
+        comparisons[name] = saved.begin(name, examples)
     remarks = {name: list(task.config.metadata.get("remarks", ())) for name, task in by_name.items()}
     asked: dict[str, list[int]] = defaultdict(list)
     for task in by_name.values():
         task.with_batch_scores = False
     while batches := {name: topic.next_batch() for name, topic in comparisons.items() if topic.is_open}:
-        batch = {name: numbers for of_topic in batches.values() for name, numbers in of_topic.items()}
+        batch = dict(chain.from_iterable(numbers.items() for numbers in batches.values()))
         of_batch = {name: by_name[name] for name in batch}
         arguments = {**settings, "limit": None, "samples": batch, "log_samples": True}
         results = evaluate(task_dict={"tasks": of_batch, "groups": {}}, **arguments)

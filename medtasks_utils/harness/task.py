@@ -11,7 +11,7 @@ lm_eval calls, in this order::
 
 import ast
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
@@ -257,10 +257,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         one of ``samples`` is its place in them, at which lm_eval looks up its number.
         """
         examples = self.eval_docs
-        numbers = (
-            enumerate(samples) if samples else ((each, each) for each in self.benchmark.first(examples, self._limit))
-        )
-        return ((index, examples[number]) for index, number in islice(numbers, rank, None, world_size))
+        numbers = samples or self.benchmark.first(examples, self._limit)
+        indices = enumerate(samples) if samples else zip(numbers, numbers, strict=True)
+        return ((index, examples[number]) for index, number in islice(indices, rank, None, world_size))
 
     @property
     def _reordered(self) -> ChoiceBenchmark[Any] | None:
@@ -311,7 +310,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             response = self.turns.response_to(request)
         else:
             response = separated(as_reply(reply), opened_by(request.args[0]))
-        begins_in_reasoning = self._run is not None and self._run.stages.begins_in_reasoning
+        begins_in_reasoning = self._run is not None and self._run.begins_in_reasoning
         return separated_of_server(response) if begins_in_reasoning else response
 
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
@@ -329,7 +328,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             check_log_likelihoods(self.task_name, self.instances)
             super().apply_filters()
             count = len({instance.doc_id for instance in self.instances})
-            refused = {each.doc_id: each.resps[0] for each in self.instances if isinstance(each.resps[0], Reply)}
+            refused = {
+                instance.doc_id: reply for instance in self.instances if isinstance(reply := instance.resps[0], Reply)
+            }
             self._check_refusals([*refused.values()], count, "examples")
             return
         for name in ("failure", "without_text"):  # of an earlier batch
@@ -343,7 +344,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self._check_refusals([reply for reply in replies if reply.refusal], len(replies), "requests")
         model = getattr(self.model, "model", "")
         name = model if isinstance(model, str) else ""  # a model in this process has its module there
-        exchanges = [exchange for instance in self.instances for exchange in exchanges_of(instance, name)]
+        exchanges = list(chain.from_iterable(exchanges_of(instance, name) for instance in self.instances))
         for line in remarks_on(exchanges):
             self.remark(line)
         failure = failure_of(exchanges)
@@ -457,7 +458,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             of_answer["cut"] = None if ended in (None, "unknown") else float(ended == "length")
             of_answer["acc_finished"] = of_answer.get("acc") if ended == "stop" else None
             values.append(of_answer)
-        scores = {name: [of_answer[name] for of_answer in values] for name in self._ours if name in values[0]}
+        scores = {}
+        for name in filter(values[0].__contains__, self._ours):
+            scores[name] = [of_answer[name] for of_answer in values]
         right = [of_answer["acc"] == 1.0 for of_answer in values]
         together: dict[str, float] = {}
         if len(results) > 1:

@@ -24,7 +24,7 @@ class ToolFormat(NamedTuple):
         schemas: the JSON schemas of the tools, for servers and chat templates.
         refusal: the reason why calls are not native; an empty string if they are.
         most_by_template: maximum number of calls that the model's chat template can write in one reply, at most
-            :data:`~medtasks_utils.tools.calls.MAX_CALLS`; 0 if it cannot write tools and calls, for a server, and if
+            :data:`~.calls.MAX_CALLS`; 0 if it cannot write tools and calls, for a server, and if
             ``tool_format=text`` was set.
     """
 
@@ -66,12 +66,9 @@ def format_of(model: Any, tools: Mapping[str, Tool], option: str, settings: Sett
     else:
         apply = ChatTemplate(model, model.apply_chat_template)
         apply.tools = schemas
-        written = (
-            most
-            for number, most in ((2, MAX_CALLS), (1, 1))
-            if all(_template_writes(model, apply, tools, tool, number) for tool in tools.values())
-        )
-        most = next(written, 0)
+        for number, possible in ((1, 1), (2, MAX_CALLS)):
+            if all(_template_writes(model, apply, tools, tool, number) for tool in tools.values()):
+                most = possible
         refusal = "" if most else "the model's chat template does not write tool calls in a form that can be read"
     if option == "native" and refusal:
         raise UsageError(f"tool_format=native: {refusal}: omit tool_format, or set tool_format=text")

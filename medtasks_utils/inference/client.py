@@ -197,10 +197,10 @@ class Client:
         for url in (f"{base}/models", f"{base.removesuffix('/v1')}/props"):
             with suppress(ServerError, ValueError, AttributeError, TypeError), explaining_failures(url):
                 async with self._session.get(url) as response:
-                    said = await response.json(content_type=None)
-                models = [model for model in said.get("data", ()) if model.get("id") == self.endpoint.model]
+                    page = await response.json(content_type=None)
+                models = [model for model in page.get("data", ()) if model.get("id") == self.endpoint.model]
                 lengths = [model.get("max_model_len") for model in models]
-                for length in (*lengths, said.get("default_generation_settings", {}).get("n_ctx")):
+                for length in (*lengths, page.get("default_generation_settings", {}).get("n_ctx")):
                     if isinstance(length, int) and length > 0:
                         return length
         return None
@@ -235,7 +235,10 @@ def _with_other_words(body: Settings) -> Settings:
         prompt = body.get("prompt")
         return {**body, "prompt": [tokens[:1] for tokens in prompt] if isinstance(prompt, list) else OTHER_WORDS}
     messages = body["messages"]
-    return {**body, "messages": [{**each, "content": each.get("content") and OTHER_WORDS} for each in messages]}
+    return {
+        **body,
+        "messages": [{**message, "content": message.get("content") and OTHER_WORDS} for message in messages],
+    }
 
 
 def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
@@ -271,6 +274,7 @@ def _within_one_origin() -> "TraceConfig":
     from aiohttp import TraceConfig, TraceRequestRedirectParams
 
     async def check(session: object, context: object, request: TraceRequestRedirectParams) -> None:
+        """Raise RequestRefused for another origin."""
         headers = request.response.headers
         target = headers.get("Location") or headers.get("URI") or ""
         with suppress(ValueError):

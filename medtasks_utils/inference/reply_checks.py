@@ -46,14 +46,14 @@ Check = Callable[[Sequence[Exchange]], Iterator[str]]
 
 def remarks_on(exchanges: Sequence[Exchange]) -> Iterator[str]:
     """Yield the remarks of all checks; prompts without a reply are left out."""
-    replies = [each for each in exchanges if each.reply.refusal is None]
+    replies = [exchange for exchange in exchanges if exchange.reply.refusal is None]
     for check in CHECKS:
         yield from check(replies)
 
 
 def failure_of(exchanges: Sequence[Exchange]) -> str | None:
     """Return why a task has no result, since every reply is empty; None if it has one."""
-    replies = [each.reply for each in exchanges if each.reply.refusal is None]
+    replies = [exchange.reply for exchange in exchanges if exchange.reply.refusal is None]
     if not replies or any(reply.strip() for reply in replies):
         return None
     ends = Counter(reply.ended for reply in replies)
@@ -78,7 +78,7 @@ def _place_of_text(replies: Sequence[Reply]) -> str:
 
 def empty(exchanges: Sequence[Exchange]) -> Iterator[str]:
     """Yield a remark on replies without text that were neither cut nor filtered."""
-    replies = [each.reply for each in exchanges if each.reply.is_empty]
+    replies = [exchange.reply for exchange in exchanges if exchange.reply.is_empty]
     if replies and failure_of(exchanges) is None:
         place = _place_of_text(replies)
         yield f"empty replies that were neither cut nor filtered: {len(replies)} of {len(exchanges)}{place}"
@@ -86,7 +86,7 @@ def empty(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 def of_another_model(exchanges: Sequence[Exchange]) -> Iterator[str]:
     """Yield a remark on replies in which the server names another model than the requested one."""
-    models = Counter(each.reply.model for each in exchanges if each.reply.model)
+    models = Counter(exchange.reply.model for exchange in exchanges if exchange.reply.model)
     changed = bool(models) and models.most_common(1)[0][1] < len(exchanges)
     if changed or not all(_is_version(name, exchanges[0].model) for name in models):
         named = ", ".join(f"{name} in {count}" for name, count in models.most_common())
@@ -101,17 +101,17 @@ def _is_version(name: str, requested: str) -> bool:
     [True, True, False]
     """
     names = [name.lower(), _ALIAS.sub("", requested.lower())]
-    if sum("/" in each for each in names) == 1:
-        names = [each.rpartition("/")[2] for each in names]
+    if sum("/" in name for name in names) == 1:
+        names = [name.rpartition("/")[2] for name in names]
     return names[1] in (names[0], _VERSION.sub("", names[0]))
 
 
 def to_cut_prompts(exchanges: Sequence[Exchange]) -> Iterator[str]:
     """Yield a remark if the server counts the same number of tokens, its largest, in prompts of several lengths."""
     lengths: dict[int, set[int]] = defaultdict(set)
-    for each in exchanges:
-        if each.prompt and each.reply.prompt_tokens:
-            lengths[each.reply.prompt_tokens].add(len(each.prompt))
+    for exchange in exchanges:
+        if exchange.prompt and exchange.reply.prompt_tokens:
+            lengths[exchange.reply.prompt_tokens].add(len(exchange.prompt))
     tokens = max(lengths, default=0)
     longest = lengths[tokens]
     is_same = len(longest) >= _CUT_PROMPTS and max(longest) > _LONGER * min(longest)
@@ -125,9 +125,9 @@ def to_cut_prompts(exchanges: Sequence[Exchange]) -> Iterator[str]:
 def equal_generations(exchanges: Sequence[Exchange]) -> Iterator[str]:
     """Yield a remark if most examples have equal generations, although they were sampled."""
     generations: dict[Hashable, list[tuple[str, str | None]]] = defaultdict(list)
-    for each in exchanges:
-        if each.prompt and each.settings.get("temperature"):
-            generations[each.example, each.prompt].append((str(each.reply), each.reply.reasoning))
+    for exchange in exchanges:
+        if exchange.prompt and exchange.settings.get("temperature"):
+            generations[exchange.example, exchange.prompt].append((str(exchange.reply), exchange.reply.reasoning))
     repeated = [texts for texts in generations.values() if len(texts) > 1]
     equal = sum(len({*texts}) == 1 for texts in repeated)
     if 2 * equal > len(repeated):
@@ -149,7 +149,7 @@ def _repeats_its_question(exchange: Exchange) -> bool:
 
 
 _FAULTS: dict[str, tuple[Callable[[Exchange], bool], str]] = {
-    "replies that the server's content filter stopped": (lambda each: each.reply.ended == "filter", ""),
+    "replies that the server's content filter stopped": (lambda exchange: exchange.reply.ended == "filter", ""),
     "replies with more tokens than max_gen_toks": (_is_too_long, "; the server does not keep to the limit"),
     "replies that repeat the whole prompt": (
         _repeats_its_question,

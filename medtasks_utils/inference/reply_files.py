@@ -30,7 +30,7 @@ _MEMBER_LINES = 2_000  # maximum number of lines that damage in one place can lo
 
 def files_of_replies(folder: Path, ending: str) -> list[Path]:
     """Return the files of kept replies under a folder, by the end of their names; some are of earlier versions."""
-    return sorted(path for name in ("answers", "replies") for path in folder.rglob(f"{name}_*{ending}"))
+    return sorted([*folder.rglob(f"answers_*{ending}"), *folder.rglob(f"replies_*{ending}")])
 
 
 def line_of(value: Any) -> bytes:

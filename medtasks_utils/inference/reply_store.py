@@ -67,7 +67,7 @@ class _Kept:
     def differences(self, now: Settings) -> list[str]:
         """Return the names of the settings for which the replies do not serve a request; empty if they serve it."""
         before = self.entry["settings"]
-        replies = [reply for kept in self.conversation or [self] for reply in kept.entry["replies"]]
+        replies = list(chain.from_iterable(kept.entry["replies"] for kept in self.conversation or [self]))
         different = []
         for name in _changed(before, now):
             limits = before.get(name), now.get(name)

@@ -51,7 +51,5 @@ def apply(scope: Literal["process", "command"]) -> Callable[[], None]:
 def made_from_original(scope: str) -> dict[str, str]:
     """Return, by name, the functions that make the replacements of a scope from the originals."""
     return {
-        each.name: each.replaced_by
-        for each in REPLACED
-        if each.scope == scope and each.replaced_by.startswith("patches.")
+        row.name: row.replaced_by for row in REPLACED if row.scope == scope and row.replaced_by.startswith("patches.")
     }

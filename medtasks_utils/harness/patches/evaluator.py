@@ -26,6 +26,7 @@ def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any
 
     @wraps(original)
     def evaluate(lm: Any, task_dict: Any, **settings: Any) -> Any:
+        """Evaluate the tasks through the stages of a run."""
         evaluation = current_evaluation.get()
         tasks = task_dict.get("tasks", task_dict)
         ours = {name: task.benchmark.title for name, task in tasks.items() if hasattr(task, "with_batch_scores")}
