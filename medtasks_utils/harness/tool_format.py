@@ -24,7 +24,7 @@ class ToolFormat(NamedTuple):
         schemas: the JSON schemas of the tools, for servers and chat templates.
         refusal: the reason why calls are not native; an empty string if they are.
         most_by_template: maximum number of calls that the model's chat template can write in one reply, at most
-            :data:`~.calls.MAX_CALLS`; 0 if it cannot write tools and calls, for a server, and if
+            :data:`~medtasks_utils.tools.calls.MAX_CALLS`; 0 if it cannot write tools and calls, for a server, and if
             ``tool_format=text`` was set.
     """
 
