@@ -102,9 +102,6 @@ class RunModel(Stages):
         ]
         self.explain()
         replies = [of_request and of_request[0] for of_request in known]
-        for request, reply in zip(requests, replies, strict=True):
-            if reply is not None:
-                self.answered(request, reply)
         to_send = [place for place, of_request in enumerate(known) if of_request is None]
         for piece in _pieces(to_send) if self.store and not self._calls_hook else [to_send]:
             new_replies = self._ask(method, [requests[place] for place in piece], requests)
@@ -112,7 +109,6 @@ class RunModel(Stages):
                 replies[place] = reply
                 if not self._calls_hook:
                     self.keep(method, requests[place].args, [reply])
-                self.answered(requests[place], reply)
         return replies
 
     def _ask(self, method: str, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:

@@ -11,19 +11,17 @@
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from medtasks_utils.errors import logger
-from medtasks_utils.inference.replies import End, Reply, as_reply
+from medtasks_utils.inference.replies import End, Reply
 from medtasks_utils.inference.reply_checks import Exchange
 from medtasks_utils.inference.reply_store import Arguments, ReplyStore
 
 from .lm_eval_names import LM, Instance
 from .models import refusal_of
-from .reasoning import closes_unopened
 
 
 class Stages:
@@ -43,7 +41,6 @@ class Stages:
     def __init__(self, model: LM, store: ReplyStore | None, ours: Mapping[str, str]) -> None:
         self.model, self.store, self._ours = model, store, ours
         self.cache_hook = model.cache_hook
-        self._closes_unopened: Counter[bool] = Counter()
 
     def without_model(
         self, method: str, task: str, arguments: Arguments, first: Arguments | None = None
@@ -81,17 +78,6 @@ class Stages:
         """Store the replies to a request."""
         if self.store:
             self.store.put(method, arguments, replies)
-
-    def answered(self, request: Instance, reply: Any) -> None:
-        """Note the reply to a request, the last of its conversation."""
-        if isinstance(reply, str) and not isinstance(request.args[0], str):
-            whole = as_reply(reply)
-            self._closes_unopened[closes_unopened(whole)] += whole.ended != "length"
-
-    @property
-    def begins_in_reasoning(self) -> bool:
-        """True if more than half of the finished replies to prompts that a server renders close unopened reasoning."""
-        return self._closes_unopened[True] > self._closes_unopened[False]
 
 
 def refused(task: str, arguments: Arguments, reason: str, ended: End = "unknown") -> list[Reply]:

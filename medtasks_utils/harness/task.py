@@ -40,7 +40,7 @@ from .prompt_checks import check_prompts, check_samples
 from .reasoning import opened_by, separated, separated_of_server
 from .rendering import check_templates, index_or_text, index_or_texts, rendered, rendering
 from .rows import rows_of
-from .run_model import RunModel, current_run
+from .run_model import current_run
 from .settings import without_nulls
 from .signing import sign
 from .sources import BenchmarkFiles, source_of
@@ -62,8 +62,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             does not support.
     """
 
-    model: LM | None = None  # these two are set when requests are built
-    _run: RunModel | None = None
+    model: LM | None = None  # set when requests are built
     with_batch_scores = True  # False while the scores of explanations are not needed yet
     fewshot_seed: int | None = None
     has_chat_template = False
@@ -215,7 +214,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
-        run = self._run = current_run.get()
+        run = current_run.get()
         self.model = run.model if run else None
         settings = self.config.generation_kwargs or {}
         if self.model is not None and None in settings.values() and runs_in_process(self.model):
@@ -304,14 +303,21 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """The names of the filters whose answers are scored."""
         return [ensemble.name for ensemble in self._filters]
 
-    def _response(self, request: Instance, reply: Any) -> Reply:
-        """Return the text to read: the reply without its reasoning, or the last reply of the conversation."""
-        if self.turns:
-            response = self.turns.response_to(request)
-        else:
-            response = separated(as_reply(reply), opened_by(request.args[0]))
-        begins_in_reasoning = self._run is not None and self._run.begins_in_reasoning
-        return separated_of_server(response) if begins_in_reasoning else response
+    def _keep_responses(self) -> None:
+        """Replace replies by the texts to read, without reasoning; of a conversation, the last reply is read."""
+        of_server = []  # which renders their prompts
+        for instance in self.instances:
+            if self.turns:
+                response = self.turns.response_to(instance)
+            else:
+                response = separated(as_reply(instance.resps[0]), opened_by(instance.args[0]))
+            # With several processes, lm_eval pads the last request of a process with extra responses.
+            instance.resps = [response]
+            if not isinstance(instance.args[0], str):
+                of_server.append(instance)
+        responses = separated_of_server([instance.resps[0] for instance in of_server])
+        for instance, response in zip(of_server, responses, strict=True):
+            instance.resps = [response]
 
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
         """Read the answer in a response, ignoring its tool calls, by the ``strict`` or ``flexible`` reading."""
@@ -337,9 +343,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.config.metadata.pop(name, None)
         if self.turns:
             self.turns.finish()
-        for instance in self.instances:
-            # With several processes, lm_eval pads the last request of a process with extra responses.
-            instance.resps = [self._response(instance, instance.resps[0])]
+        self._keep_responses()
         replies = [instance.resps[0] for instance in self.instances]
         self._check_refusals([reply for reply in replies if reply.refusal], len(replies), "requests")
         model = getattr(self.model, "model", "")
