@@ -77,7 +77,8 @@ class RunModel(Stages):
 
     def loglikelihood(self, requests: Sequence[Instance]) -> list[Any]:
         """Return the log-likelihood of each continuation, and whether it is the most likely one."""
-        has_others = not self.are_ours(requests)  # whose prompts may be empty, or longer than the context
+        # Prompts of other tasks may be empty, or longer than the context.
+        has_others = not self.ours.keys() >= {request.task_name for request in requests}
         if self.batch is None or has_others or type(self.model).loglikelihood is not TemplateAPI.loglikelihood:
             return self._answer("loglikelihood", requests)
         return self.batch.replies_to(requests)

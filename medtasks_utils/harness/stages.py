@@ -13,6 +13,7 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from medtasks_utils.errors import logger
@@ -24,23 +25,24 @@ from .lm_eval_names import LM, Instance
 from .models import refusal_of
 
 
+@dataclass(eq=False)
 class Stages:
     """The stages of a run's requests.
 
     Attributes:
         model: the model.
         store: the store of replies; None to store nothing.
-        cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
-
-    Args:
-        model: the model.
-        store: the store of replies; None to store nothing.
         ours: the titles of our tasks, which can handle a log-likelihood that was not requested, by name.
+        cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
     """
 
-    def __init__(self, model: LM, store: ReplyStore | None, ours: Mapping[str, str]) -> None:
-        self.model, self.store, self._ours = model, store, ours
-        self.cache_hook = model.cache_hook
+    model: LM
+    store: ReplyStore | None
+    ours: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        """Take over the cache hook."""
+        self.cache_hook = self.model.cache_hook
 
     def without_model(
         self, method: str, task: str, arguments: Arguments, first: Arguments | None = None
@@ -56,18 +58,14 @@ class Stages:
         kept = self.store.take(method, arguments, first) if self.store else None
         if kept is not None:
             return kept
-        if method == "loglikelihood" and task not in self._ours:
+        if method == "loglikelihood" and task not in self.ours:
             return None
         refusal = refusal_of(self.model, *arguments[:2])
         return refused(task, arguments, refusal) if refusal else None
 
-    def are_ours(self, requests: Sequence[Instance]) -> bool:
-        """Return whether all requests are those of our tasks."""
-        return all(request.task_name in self._ours for request in requests)
-
     def title(self, task: str) -> str:
         """Return the title of the benchmark of a task of ours, or the name of another task."""
-        return self._ours.get(task, task)
+        return self.ours.get(task, task)
 
     def explain(self) -> None:
         """Log, with ``--extend``, how many requests have to be sent."""
