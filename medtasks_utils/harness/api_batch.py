@@ -89,6 +89,7 @@ class ApiBatch:
                     if prompt is None:
                         break
                     (reply,) = await self._replies(client, request, prompt)
+                self._stages.answered(request, reply)
                 progress.count(self._stages.title(request.task_name), getattr(reply, "ended", "") == "length")
 
         titles = [self._stages.title(request.task_name) for request in requests]

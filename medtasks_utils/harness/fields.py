@@ -278,6 +278,12 @@ def bind_filters(benchmark: Benchmark[Any], ensemble: FilterEnsemble, read: Call
             )
 
 
+def readings_of(ensembles: Iterable[FilterEnsemble]) -> set[str]:
+    """Return the readings, ``strict`` and ``flexible``, of the filters that :func:`bind_filters` has prepared."""
+    steps = [make_filter for ensemble in ensembles for make_filter in ensemble.filters]
+    return {make_filter.keywords["reading"] for make_filter in steps if make_filter.func is ReadFilter}
+
+
 def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:
     """Return, by filter name, what signatures contain: the name and, unless the filter is ours, a hash of its steps."""
     chains = {entry["name"]: entry["filter"] for entry in config.filter_list or ()}

@@ -1,7 +1,9 @@
 """Stand in front of the model of a run: lm_eval and the tasks reach it only through the stages of :mod:`.stages`."""
 
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import Any
@@ -17,6 +19,7 @@ from .models import ask_in_step, is_one_of, number_processes, seed_of
 from .server_model import attempts_of, can_be_asked_singly, endpoint_of, learn_context
 from .stages import Stages
 
+_SWITCH_INTERVAL = 0.0005  # seconds; by default, a thread that reads holds up requests for ten times as long
 _FIRST_PIECE = 64  # number of requests in the first batch
 _PIECE_SECONDS = 120.0  # about the time that a crash loses, for a model that returns the replies to a batch together
 
@@ -25,6 +28,7 @@ class RunModel(Stages):
     """The model of a run, with the stages of its requests; what is not defined here is the model's own.
 
     Attributes:
+        thread: what reads replies while the model answers further requests.
         batch: the requests to a server, if the model sends them as lm_eval's API models do; else None.
 
     Args:
@@ -38,6 +42,7 @@ class RunModel(Stages):
         self, model: LM, store: ReplyStore | None, ours: Mapping[str, str], arguments: Settings | None = None
     ) -> None:
         super().__init__(model, store, ours)
+        self.thread = ThreadPoolExecutor(1)
         self._ends = Ends(model)
         self.batch = None
         if can_be_asked_singly(model):
@@ -58,11 +63,15 @@ class RunModel(Stages):
         if store:
             store.begin(seed_of(model, {}), has_several_processes)
         model.set_cache_hook(self)
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(_SWITCH_INTERVAL)
         try:
             with self._ends.keeping_marks():
                 yield
         finally:
             model.set_cache_hook(self.cache_hook)
+            self.thread.shutdown(wait=False, cancel_futures=True)
+            sys.setswitchinterval(interval)
             if store and has_several_processes:  # the first process ends the run for all
                 store.close()
 

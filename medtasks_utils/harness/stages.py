@@ -8,10 +8,11 @@
                            other models by their own method           run_model.RunModel
     4  ends                how replies in this process ended          in_process.Ends
     5  the store           new replies are kept                       Stages.keep
+    6  the filters         the answer in each reply is read           early_reading.EarlyReading
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +35,7 @@ class Stages:
         store: the store of replies; None to store nothing.
         ours: the titles of our tasks, which can handle a log-likelihood that was not requested, by name.
         cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
+        readers: by task, what is told of each request whose reply, the last of its conversation, a server has sent.
     """
 
     model: LM
@@ -43,6 +45,7 @@ class Stages:
     def __post_init__(self) -> None:
         """Take over the cache hook."""
         self.cache_hook = self.model.cache_hook
+        self.readers: dict[str, Callable[[Instance, Any], None]] = {}
 
     def without_model(
         self, method: str, task: str, arguments: Arguments, first: Arguments | None = None
@@ -76,6 +79,11 @@ class Stages:
         """Store the replies to a request."""
         if self.store:
             self.store.put(method, arguments, replies)
+
+    def answered(self, request: Instance, reply: Any) -> None:
+        """Tell the task of a request that its reply, the last of its conversation, is known."""
+        if reader := self.readers.get(request.task_name):
+            reader(request, reply)
 
 
 def refused(task: str, arguments: Arguments, reason: str, ended: End = "unknown") -> list[Reply]:

@@ -31,7 +31,8 @@ from . import generations
 from .aggregates import HarnessAggregation, combined
 from .chat_template import ChatTemplate
 from .confidences import confidence_metrics, of_answers, of_choices
-from .fields import OURS, bind_filters, checked_fields, metrics_of
+from .early_reading import EarlyReading
+from .fields import OURS, bind_filters, checked_fields, metrics_of, readings_of
 from .lm_eval_names import LM, ConfigurableTask, ContextSampler, Instance, get_sampler
 from .log_likelihoods import check_log_likelihoods
 from .models import runs_in_process
@@ -67,6 +68,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     fewshot_seed: int | None = None
     has_chat_template = False
     template: ChatTemplate | None = None
+    _early: EarlyReading | None = None
     scorer: BatchScorer | None = None
     _limit: int | None = None
 
@@ -248,6 +250,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             arrange(self.task_name, self.instances, self.model, have_prompts)
         if self.turns:
             self.turns.start_conversations()
+        self._early = None
+        if run and run.batch and self.generates:
+            early = self._early = EarlyReading(self._read_now, readings_of(self._filters), run.thread)
+            run.readers[self.task_name] = lambda request, reply: early.begin(
+                separated_of_server([self._response(request, reply)])[0], request.doc
+            )
 
     def doc_iterator(self, *, samples: Any = None, rank: int = 0, world_size: int = 1, **limit: Any) -> Iterator[Any]:
         """Yield the examples of a process with their indices; with a limit, the examples that the benchmark selects.
@@ -303,16 +311,18 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """The names of the filters whose answers are scored."""
         return [ensemble.name for ensemble in self._filters]
 
+    def _response(self, request: Instance, reply: Any) -> Reply:
+        """Return the text to read: the reply without its reasoning, or the last reply of the conversation."""
+        if self.turns:
+            return self.turns.response_to(request)
+        return separated(as_reply(reply), opened_by(request.args[0]))
+
     def _keep_responses(self) -> None:
         """Replace replies by the texts to read, without reasoning; of a conversation, the last reply is read."""
         of_server = []  # which renders their prompts
         for instance in self.instances:
-            if self.turns:
-                response = self.turns.response_to(instance)
-            else:
-                response = separated(as_reply(instance.resps[0]), opened_by(instance.args[0]))
             # With several processes, lm_eval pads the last request of a process with extra responses.
-            instance.resps = [response]
+            instance.resps = [self._response(instance, instance.resps[0])]
             if not isinstance(instance.args[0], str):
                 of_server.append(instance)
         responses = separated_of_server([instance.resps[0] for instance in of_server])
@@ -320,6 +330,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             instance.resps = [response]
 
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
+        """Return the answer in a response, which may have been read early."""
+        return (self._early.take if self._early else self._read_now)(reading, response, doc)
+
+    def _read_now(self, reading: str, response: str, doc: Example) -> Answer:
         """Read the answer in a response, ignoring its tool calls, by the ``strict`` or ``flexible`` reading."""
         text = self.turns.without_calls(response) if self.turns else response
         return self.benchmark.answer_read(reading, text, doc)

@@ -5,6 +5,8 @@ import json
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 from commanding import exit_code, one_line, succeed
@@ -17,7 +19,9 @@ from running import evaluate, model_of, samples, saved_results, saved_samples
 from scripts import echoed, in_turn, refusal, together
 from tool_caller import tagged
 
+from medtasks_utils.benchmarks.medmcqa.benchmark import MedMCQA
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.early_reading import EarlyReading
 
 RIGHT = "\\boxed{A}"
 
@@ -324,3 +328,40 @@ def test_a_run_is_patient_unless_it_is_told_how_often_to_try(attempts, code, dat
     with LocalServer(in_turn(*[HANG_UP] * 4, RIGHT)) as server:
         words = server.run_of("medmcqa_openmed", data, num_concurrent=1, max_retries=attempts)
         assert exit_code(words) == code
+
+
+# ---- reading
+
+
+def test_a_reply_is_read_while_the_model_answers_the_next_request(monkeypatch):
+    was_read = Event()
+    read = MedMCQA.flexible
+
+    def noted(*of: Any) -> Any:
+        answer = read(*of)
+        was_read.set()
+        return answer
+
+    monkeypatch.setattr(MedMCQA, "flexible", noted)
+
+    def after_it_was_read(request: Request) -> Answer:
+        assert was_read.wait(60)
+        return RIGHT
+
+    with LocalServer(in_turn(RIGHT, after_it_was_read)) as server:
+        evaluate("medmcqa_openmed", model_of(server, num_concurrent=1), limit=2)
+
+
+@each_row("read_early")
+def test_samples_are_the_same_whether_replies_are_read_early_or_late(kind, task, says, more, tmp_path, monkeypatch):
+    found = []
+    for folder, begin in (("early", EarlyReading.begin), ("late", lambda *of: None)):
+        monkeypatch.setattr(EarlyReading, "begin", begin)
+        with LocalServer(in_turn(*says, Fault(400, "no"))) as server:
+            words = [*server.run_of(task, num_concurrent=1), "--limit", 3, *more, "--log_samples"]
+            assert exit_code([*words, "--output_path", tmp_path / folder]) == 1
+            server.answer = in_turn(*says)
+            succeed(*words, "--output_path", tmp_path / folder)
+        (path,) = (tmp_path / folder).glob("**/samples_*.jsonl")
+        found.append(path.read_bytes())
+    assert found[0] == found[1]

@@ -1,0 +1,35 @@
+"""Read replies in a thread while the model still answers, so that little is left to read after the last one."""
+
+from collections.abc import Callable, Collection
+from concurrent.futures import Executor, Future
+
+from medtasks_utils.benchmarks.answers import Answer
+from medtasks_utils.benchmarks.facts import Example
+
+
+class EarlyReading:
+    """The answers of one task that are read before the filters ask for them.
+
+    A response that is not among them, since a filter or another reply changed it, is read when a filter asks for it.
+
+    Args:
+        read: a function of a reading, ``strict`` or ``flexible``, a response and its example that returns the answer.
+        readings: the readings of the task's filters.
+        thread: what runs the function, for one response at a time.
+    """
+
+    def __init__(
+        self, read: Callable[[str, str, Example], Answer], readings: Collection[str], thread: Executor
+    ) -> None:
+        self._read, self._readings, self._thread = read, readings, thread
+        self._begun: dict[tuple[str, str, int], Future[Answer]] = {}
+
+    def begin(self, response: str, doc: Example) -> None:
+        """Read a response in the thread; an error shows when a filter asks for the answer."""
+        for reading in self._readings:
+            self._begun[reading, response, id(doc)] = self._thread.submit(self._read, reading, response, doc)
+
+    def take(self, reading: str, response: str, doc: Example) -> Answer:
+        """Return the answer in a response."""
+        begun = self._begun.pop((reading, response, id(doc)), None)
+        return begun.result() if begun else self._read(reading, response, doc)
