@@ -39,6 +39,8 @@ end = (?=[stop line close dash comma because colon is]|$)
 some = [^ line cross tick]*
 others = [^ line cand text cross tick]*
 only = (?![^ line]* tick)
+58 ticked: <cand text> (?=[dash colon eq arrow stop] yes (stop|line|comma|$)|[eq arrow] right)
+    B: A – no\nB – yes\nC – no\nD – no
 58 ticked: <cand text> (?={cell} ({cell})* [the fill tick]* (right|yes) [^ line bar]{0,3} {over})
     B: | A | wrong |\n| B | correct |\n| C | wrong |\n| D | wrong |
 54 colon: (?<!options )is [^ stop line comma cand text not colon]{0,3} colon {marks} <any>
@@ -95,7 +97,7 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
     C: Rather than the axillary nerve, the findings indicate the long thoracic nerve.
 -60 denied: not [the fill option open is right so answer]* <cand text>
     B: It is not A but B.
--60 denied: <any> (?=close* [comma word]? (is|colon|dash|arrow|bar)* word? [the fill so]* (wrong|not))
+-60 denied: <any> (?=close* (word|comma (?!not {lead} [cand text]))? (is|colon|dash|arrow|bar)* word? [the fill so]* (wrong|not))
     none: A is wrong.
 -60 denied: (slip|reject|wrong|other) [answer is colon to the word option]{0,4} <any>
     none: Incorrect: A
@@ -107,7 +109,7 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
     none: A = 213, so the anion gap is high
 -60 formula: (word|digits) op <cand weak>
     none: The heat is Q = h * A
--30 supposed: if [^ stop line]{0,8}? <any>
+-30 supposed: if ([^ stop line but]|but the){0,8}? <any>
     D: Some say the answer is A. My answer: D.
 -40 supposed: <cand text> (?=close* fill? if (?!is the (fill|right|[word heading] about answer)))
     A: Axillary nerve palsy. Long thoracic nerve would be a winged scapula

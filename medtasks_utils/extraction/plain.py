@@ -31,6 +31,7 @@ _REASONING = later(f"{TOKENS_AT_START}|{WORDS_AT_START}", re.IGNORECASE)
 _unified = rewriter(
     {
         r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)": ("\n", "\r| \n|<b|<B"),
+        r"(?-i:<([A-D])>)(?![^<\n]{0,200}</)": (r"(\1)", "<"),
         r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>": " ",
         r"</?(?:b|strong)>|\*{3}|(?<!\w)__(?=[^\W_])|(?<=[\w.:!?)%])(?<!_)__(?!\w)": ("**", "__|***|<"),
         "^ {0,3}> ?": "",
@@ -55,6 +56,13 @@ _FORMATTING = later(
     r"\*{1,3}|__|[`${}\"“”„«»]|\\(?:text|textbf|textit|mathrm|mathbf|boldsymbol|rm|bf|boxed|quad)\b|\\(?=%)"
     r"|\\[()\[\],;:! ]"
 )
+_UNCLOSED_BOX = later(r"\\boxed\s{0,8}\{(?:[^{}\n]|\{[^{}\n]{0,200}\}){0,200}$", re.MULTILINE)
+CALL_FORMS = (
+    r"<(tool_call|function_call|function|invoke)\b[\s\S]*?(?:</\1>|\Z)|(?:<\|python_tag\|>|\[TOOL_CALLS\])[^\n]*"
+    r"|\{\s*\"(?:name|tool|function)\"\s*:\s*\"\w{1,40}\"\s*,\s*\"(?:arguments|parameters|args|input)\"[^`]{0,2000}?\}\s*\}?"
+)
+"""Patterns of calls of tools, whose words and numbers are no answer; the first group is the name of a tag."""
+_CALL = later(CALL_FORMS, re.IGNORECASE)
 _AFTER_HEADING = later(  # it begins with the line break, since a search for one character is fast
     rf"\n(?:(?<=[:：]\n)|(?<=[:：]{BOLD}\n)|(?<=value\n)|(?<=(?:answer|choice|result)\n)|(?<=verdict\n)"
     r"|(?<=judgment\n)|(?<=judgement\n)|(?<=conclusion\n))\s*(?![#|]|\d{1,2}[.)]\s)",
@@ -115,11 +123,12 @@ def _further_questions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def stated(text: str) -> str:
-    r"""Return the part of a response after its reasoning, for the known marks of reasoning other than think tags.
+    r"""Return the part of a response after its reasoning, for marks other than think tags, without calls of tools.
 
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
     ('\nC', '', ' So 3.')
     """
+    text = _CALL.sub(" ", text)
     lower = text.lower()
     if not any(sign in lower for sign in SIGNS):
         return text
@@ -172,6 +181,8 @@ def unformatted(text: str, keep: str = "") -> str:
     ('### Final answer C', 'C')
     """
     bold, joined = (mark if mark == keep else "" for mark in (BOLD, JOINED))
+    if "\\boxed" in text:
+        text = _UNCLOSED_BOX.sub("", text)
     text = _HEADING.sub(rf"\1:{joined} ", _AFTER_HEADING.sub(f"{joined} ", text))
     text = _FORMATTING.sub("", text.replace("**", bold))
     if " \n" in text:

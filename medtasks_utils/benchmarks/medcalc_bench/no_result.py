@@ -18,7 +18,7 @@ _FORMULA = (
     "(^|stop|line) [^ eq line]* op open* [cand weak] (word|close){0,2} $"  # such as "92 / 3.24"
     "|(^|stop|line) [^ eq line open]* op [cand weak] word{0,2} stop $"
     "|(eq|colon|gives) (?!open* cand word* open) [^ eq arrow is gives stop line comma]{0,6}? op"
-    " [^ eq arrow is gives stop line]*"
+    " [^ eq arrow is gives so stop line]*"
     " ((stop|line) [^ cand text weak eq]*)? $"
 )
 _PLAN = "plan [^ stop line cand]* (stop|line)* $"  # such as "We plug in the values and solve for the GFR."

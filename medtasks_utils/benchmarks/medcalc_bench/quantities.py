@@ -85,7 +85,7 @@ _in_one_notation = rewriter(
     }
 )
 _THOUSANDS = later(r"(?<![\d.])([1-9]\d{0,2})((?:,\d{3})+|(?: \d{3})+)(?![\d]|,\d)")
-_POINT_THOUSANDS = later(r"(?<![\d.,])(\d{1,3}(?:\.\d{3}){1,4}),(\d{1,3})(?![\d,])")
+_POINT_THOUSANDS = later(r"(?<![\d.,])(\d{1,3}(?:(?:\.\d{3}){1,4}|(?: \d{3}){1,4}(?=,\d\d?(?!\d)))),(\d{1,3})(?![\d,])")
 _DECIMAL_COMMA = later(r"(?<![\d.,])(\d{1,15}),(\d{1,2}|(?!(?:19|20)\d\d\b)\d{4,9}|(?<=\b0,)\d{3})(?!\d|,\d)")
 _NUMBER = later(
     r"(?<![A-Za-zÀ-ÿ0-9_.,^/])(?<![A-Za-z]-)(?P<sign>[+-])?(?P<digits>\d{1,300}(?:\.\d{1,300})?|\.\d{1,300})"
@@ -118,7 +118,7 @@ def prepared(text: str, *, score: bool = False) -> str:
         text = _without_latex(text)
     text = _in_one_notation(text)
     text = _POWER_OF_TEN.sub(lambda match: "e" + (match[1] or match[2].translate(_SUPERSCRIPTS)), text)
-    text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "") + "." + match[2], text)
+    text = _POINT_THOUSANDS.sub(lambda match: match[1].replace(".", "").replace(" ", "") + "." + match[2], text)
     text = _THOUSANDS.sub(lambda match: match[0].replace(",", "").replace(" ", ""), text)
     return _DECIMAL_COMMA.sub(r"\1.\2", text)
 

@@ -8,7 +8,7 @@ from typing import Literal
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import containers_of, corrected, first_reading, upheld
 from medtasks_utils.extraction.patterns import later
-from medtasks_utils.extraction.plain import BOLD, is_bold, tidied, unformatted
+from medtasks_utils.extraction.plain import BOLD, CALL_FORMS, is_bold, tidied, unformatted
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
 from medtasks_utils.extraction.words import Symbols, symbols_of
 
@@ -23,7 +23,7 @@ Kind = Literal["decimal", "integer", "date", "weeks_days"]
 VALUE_ROWS = rows(
     r"""
 lead = [about the fill open eq colon so calc]*
-unit = (word|close|op|the|line|result|day|week){0,3}
+unit = (word|close|op|the|line|result|day|week|about){0,3}
 70 answer: (answer|final) {between} [is colon eq arrow gives]+ {lead} <any>
     102.86: It is 102.857.\n\n**Final answer:** 102.86 mL/min
 between = (word|the|fill|about|calc|close|comma|result|to|open){0,6}?
@@ -47,7 +47,7 @@ to the cell = [^ stop line cand text bar]{0,8} bar (~3 bar)?
 55 gives: gives [^ stop line comma cand text op eq]{1,6} about <any>
     4.6: With b = -1.209, this results in a GFR for the patient of 4.6.
 46 verb last: <any> (?=word{0,3} is (stop|line|$))
-    (22, 6): 임신 22주 6일입니다.
+    (22, 6): 그녀 22주 6일입니다.
 46 counted: <any> (?=(about the [cand weak])? [^ not comma colon stop line cand text]{0,5}? met)
     2: 1. Age over 65: met. 2. Urea 9: not met. Therefore, two of the criteria are met.
 45 estimated: (but ~5|stop|comma) [about calc]+ the* <cand text>
@@ -102,8 +102,12 @@ terms = [^ line result cand op]{0,8}? (cand [^ line result cand op]{0,6}?)?
 next input = (word|op){0,3} comma or? [word input]{1,3}
 -60 aged: <any> (?=[word dash]{0,3} old)
     none: The patient is 63 years old.
--45 supposed: if ~8 <any>
+-45 supposed: (?<![result answer due the])if ~8 <any>
+    none: The rate of some hospitals is 5.
+-45 supposed: due if (?!is) ~8 <any>
     2023-10-22: A DPP é 22 de outubro de 2023. A concepção teria sido em 29 de janeiro de 2023.
+-45 supposed: if [^ stop line]* if is <any>
+    none: If the weight were 70 kg, the index would be 22.
     """
 )
 ROWS_OF_KIND = {
@@ -115,6 +119,8 @@ ROWS_OF_KIND = {
     ),
     "integer": rows(
         r"""
+46 counted: meet [the about]* <any>
+    2: The patient meets two of the four criteria.
 -45 risk: risk [^ stop line cand text eq op]{0,6}? <any>
     none: The mortality is 12.
         """
@@ -128,8 +134,7 @@ _STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "res
 _CODE = later(
     r"```(?:(?!(?:json|text|txt|output|plain|markdown|md|latex|math)\b)[a-z+]{1,12}\s"
     r"|(?=[^`]{0,4000}?\b(?:print\(|import\s|def\s|return\s)))[^`]*(?:```|\Z)"
-    r"|<(tool_call|function_call|function|invoke)\b[\s\S]*?(?:</\1>|\Z)|(?:<\|python_tag\|>|\[TOOL_CALLS\])[^\n]*"
-    r"|\{\s*\"(?:name|tool|function)\"\s*:\s*\"\w{1,40}\"\s*,\s*\"(?:arguments|parameters|args|input)\"[^`]{0,2000}?\}\s*\}?",
+    rf"|{CALL_FORMS}",
     re.IGNORECASE,
 )
 _UNFENCED = later(  # lines of code, up to the last that prints

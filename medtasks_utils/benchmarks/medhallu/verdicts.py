@@ -16,7 +16,7 @@ VERDICT_ROWS = rows(
     r"""
 lead = [the fill option open about]*
 70 answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer not]* <any>
-    1: The answer is not supported by the knowledge.
+    0: It is inaccurate to doubt it. The answer is supported.
 68 labelled: (answer|option|final|result) [is colon open dash option fill about answer]+ <cand text>
     0: Rating: 0 (on a scale where 1 is hallucinated)
 64 leads: ^ {lead} <any> (?=stop|comma|line|open|close|because|colon|dash|$)
@@ -39,9 +39,9 @@ end = (?=close* (stop|line|comma|because|dash|colon|open|text|$))
     0: If it is factual reply 0, if hallucinated 1, if unsure 2.\n\nReply: 0
 40 class: <text>
     0: 这个回答不是幻觉。
-14 digit: <cand>
+16 digit: <cand>
     0: #Judgment#: No
-12 word: <weak>
+14 word: <weak>
     0: Ответ верный.
 -90 scale: (?={pair} {and} {pair}) <any>
     none: 0 factual, 1 hallucinated, 2 unsure
@@ -83,7 +83,7 @@ _DENIED = (
     "|(not|none|versus|lack) [^ stop line comma colon but cand text weak]{0,5}"
     " (cand|weak( or [^ stop line comma but cand text]{0,2} text)?)"
     "|(not|none|versus|lack) [^ stop line comma but or colon cand text]{0,8}"
-    " text( [comma or]+ [^ stop line comma but cand text]{0,2} text)*"
+    " text( [comma or]+ [^ stop line comma but because cand text]{0,2} text)*"
     "|(wrong|slip) (to|call)+ [^ stop line comma cand text]{0,5} text"
     "|call [^ stop line comma cand text]{0,5} text (?=[the answer]* if is)"
     "|(wrong|slip) [^ stop line comma cand text]{0,2} call [^ stop line comma cand text]{0,5} text"
@@ -107,7 +107,7 @@ _VALUES = {
 }
 _STRONG = ("factual", "hallu", "unsure")
 _DIGIT = later(
-    r"(?<![\w.,/%$-])[012](?![\w%/°]|[.,]\d|\s?(?:%|mg|kg|years?|patients|of\s|out\s|weeks|days|points)|\s?[-–/]\s?\d|\)?\s?[+×=<>])"
+    r"(?<![A-Za-zÀ-ÿ\d_.,/%$-])[012](?![\w%/°]|[.,]\d|\s?(?:%|mg|kg|years?|patients|of\s|out\s|weeks|days|points)|\s?[-–/]\s?\d|\)?\s?[+×=<>])"
 )
 _JUDGED = later(  # a line such as "Hallucinated: no"; "judgement" means whether the answer is hallucinated
     r"^\W{0,4}(?:your |is[ _]?)?(judge?ment|hallucinat\w{1,6}|factual)\W{1,6}(yes|no|true|false)\b(?=\W*$)", re.M | re.I
