@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from medtasks_utils.harness.aggregates import ExampleScore
 from medtasks_utils.results import Run, Sample, TaskRun
 from medtasks_utils.results.samples import SampleLog
 from medtasks_utils.statistics.score_arrays import MetricScores
-from medtasks_utils.statistics.scores import ClassTerms, JudgedScore, Score
+from medtasks_utils.statistics.scores import JudgedScore, Score
 
 Rng = np.random.Generator
 Array = NDArray[Any]
@@ -191,68 +191,6 @@ def two_models(rng: Rng, rows: int, unsure: tuple[float, float]) -> tuple[tuple[
         flagged = (rng.random((rows, 2)) < np.hstack([false_alarm, hit])).astype(int)
         found.append((flagged, rng.random((rows, 2)) >= share))
     return found[0], found[1]
-
-
-@dataclass(frozen=True)
-class Classifier:
-    """A model that sorts examples into classes.
-
-    Attributes:
-        sizes: the share of each class among the examples.
-        right: by class, the chance of the right answer.
-        wrong: the chance of each answer where it is not right; the last is that of none.
-        per_question: examples of one question, which share its difficulty and are a cluster.
-    """
-
-    sizes: tuple[float, ...]
-    right: tuple[float, ...]
-    wrong: tuple[float, ...]
-    per_question: int = 1
-
-    def questions(self, rng: Rng, n: int) -> tuple[Array, Array]:
-        """Return the class and the difficulty of each question, shape ``(n,)``."""
-        return rng.choice(len(self.sizes), n, p=self.sizes), rng.random(n)
-
-    def answers(self, rng: Rng, truth: Array, difficulty: Array, repeats: int = 1) -> Array:
-        """Return answers of shape ``(n × per_question, repeats)``, half of which the difficulty alone decides."""
-        shape = len(truth) * self.per_question, repeats
-        difficulty = difficulty.repeat(self.per_question)[:, None]
-        luck = np.where(rng.random(shape) < 0.5, difficulty, rng.random(shape))
-        truth = truth.repeat(self.per_question)[:, None]
-        wrong = rng.choice(len(self.wrong), shape, p=self.wrong)
-        return np.where(luck < np.array(self.right)[truth], truth, wrong)
-
-    def rows(self, truth: Array, answers: Array) -> list[list[Score]]:
-        """Return the answers' scores; equal ones are one object."""
-        classes = range(len(self.sizes))
-        terms = [
-            [ClassTerms.of(true, answer if answer in classes else None, classes) for answer in range(len(self.wrong))]
-            for true in classes
-        ]
-        truths = truth.repeat(self.per_question).tolist()
-        return [[terms[true][answer] for answer in row] for true, row in zip(truths, answers.tolist(), strict=True)]
-
-    def truth_of_macro_f1(self) -> float:
-        """Return macro-F1 over a million examples, by counts."""
-        rng = np.random.default_rng(0)
-        truth, difficulty = self.questions(rng, 1_000_000 // self.per_question)
-        answers, truth = self.answers(rng, truth, difficulty)[:, 0], truth.repeat(self.per_question)
-        of_classes = []
-        for name in range(len(self.sizes)):
-            is_class, is_answer = truth == name, answers == name
-            of_classes.append(2 * (is_class & is_answer).sum() / (is_class.sum() + is_answer.sum()))
-        return float(np.mean(of_classes))
-
-
-PUBMED = Classifier((0.55, 0.34, 0.11), (0.9, 0.8, 0.3), (0.4, 0.3, 0.2, 0.1))
-"""Three classes of the sizes that PubMedQA's have, the smallest of which is hard."""
-
-CLASSIFIERS = {
-    "three classes, the rarest 11 %": PUBMED,
-    "three classes, the rarest 11 %, 2 examples a question": replace(PUBMED, per_question=2),
-    "three equal classes": Classifier((1 / 3,) * 3, (0.8,) * 3, (0.3, 0.3, 0.3, 0.1)),
-    "ten equal classes": Classifier((0.1,) * 10, (0.7,) * 10, (0.09,) * 10 + (0.1,)),
-}
 
 
 def as_scores(rows: Rows, clusters: Array | None = None, strata: Array | None = None) -> MetricScores:

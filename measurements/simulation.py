@@ -14,7 +14,7 @@ import argparse
 import time
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -22,10 +22,8 @@ import numpy as np
 import scipy
 from drawing import (
     BENCHMARKS,
-    CLASSIFIERS,
     TARGETS,
     Array,
-    Classifier,
     Coverage,
     Found,
     Rejection,
@@ -46,7 +44,7 @@ from drawing import (
 
 from medtasks_utils.compare import compare_runs
 from medtasks_utils.compare.contrast import contrast
-from medtasks_utils.statistics.aggregation import F1, MACRO, MACRO_F1, MEAN, RATIO, Aggregation
+from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, RATIO, Aggregation
 from medtasks_utils.statistics.best_set import best_set
 from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import Metric
@@ -135,23 +133,6 @@ def ratio_cells() -> Iterator[Coverage]:
 
             truth = (hit + 1 - false_alarm) / 2
             yield Coverage(f"accuracy, clustered; {rows} rows of 2, truth {truth:.2f}", rows, draw_accuracy, truth)
-
-
-def macro_f1_cells() -> Iterator[Coverage]:
-    """Macro-F1 over classes."""
-    metric = Metric("macro_f1", MACRO_F1)
-    for name, model in CLASSIFIERS.items():
-        truth = model.truth_of_macro_f1()
-        for n, repeats in ((100, 1), (500, 1), (500, 4)):
-
-            def draw(rng: Rng, m: tuple[Classifier, int, int] = (model, n, repeats)) -> Found:
-                questions, difficulty = m[0].questions(rng, m[1])
-                answers = m[0].answers(rng, questions, difficulty, m[2])
-                clusters = np.arange(m[1]).repeat(m[0].per_question)
-                return interval(metric, m[0].rows(questions, answers), clusters)
-
-            of_repeats = f", {repeats} repeats" * (repeats > 1)
-            yield Coverage(f"macro-F1, {name}{of_repeats}; {n} questions, truth {truth:.3f}", n, draw, truth)
 
 
 def score_cells() -> Iterator[Coverage]:
@@ -288,21 +269,6 @@ def judged_repeats_nulls() -> Iterator[Rejection]:
             f"explanation, {repeats[0]} and {repeats[1]} repeats; judge fails on {failing[0]:.0%} and {failing[1]:.0%}"
         )
         yield Rejection(f"{name}; 131 examples", 131, draw)
-
-
-def macro_f1_nulls() -> Iterator[Rejection]:
-    """Equal models that sort examples into classes."""
-    for name, model in CLASSIFIERS.items():
-
-        def draw_macro_f1(rng: Rng, model: Classifier = model) -> bool | None:
-            questions, difficulty = model.questions(rng, 300)
-            sides = [as_scores(model.rows(questions, model.answers(rng, questions, difficulty))) for _ in range(2)]
-            clusters = np.arange(300).repeat(model.per_question)
-            a, b = (replace(side, clusters=clusters) for side in sides)
-            found = contrast(a, b, Metric("macro_f1", MACRO_F1))
-            return None if found is None or found.p is None else found.p < 0.05
-
-        yield Rejection(f"macro-F1, {name}; 300 questions", 300, draw_macro_f1)
 
 
 def power() -> Iterator[Rejection]:
@@ -551,7 +517,7 @@ PARTS: dict[str, tuple[str, tuple[Callable[[], Iterator[Any]], ...]]] = {
     "against": ("runs that stop early | asked | wrong decisions | coverage | draws", (early_stops,)),
     "tests": (
         "tests at 5 % of equal models | reject | not tested | draws",
-        (nulls, f1_of_repeats_nulls, macro_nulls, judged_repeats_nulls, macro_f1_nulls, family_nulls),
+        (nulls, f1_of_repeats_nulls, macro_nulls, judged_repeats_nulls, family_nulls),
     ),
     "power": (
         "tests at 5 % of models that differ by 5 points | reject | not tested | draws",
@@ -559,7 +525,7 @@ PARTS: dict[str, tuple[str, tuple[Callable[[], Iterator[Any]], ...]]] = {
     ),
     "intervals": (
         "95 % intervals of | coverage | marked or none | width | draws",
-        (share_cells, ratio_cells, macro_f1_cells, score_cells, difference_cells),
+        (share_cells, ratio_cells, score_cells, difference_cells),
     ),
 }
 

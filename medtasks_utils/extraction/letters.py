@@ -97,8 +97,9 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
     C: Rather than the axillary nerve, the findings indicate the long thoracic nerve.
 -60 denied: not [the fill option open is right so answer]* <cand text>
     B: It is not A but B.
--60 denied: <any> (?=close* (word|comma (?!not {lead} [cand text]))? (is|colon|dash|arrow|bar)* word? [the fill so]* (wrong|not))
+-60 denied: <any> (?=close* {apart}? (is|colon|dash|arrow|bar)* word? [the fill so]* (wrong|not))
     none: A is wrong.
+apart = word|comma (?!not {lead} [cand text])
 -60 denied: (slip|reject|wrong|other) [answer is colon to the word option]{0,4} <any>
     none: Incorrect: A
 -100 shown: example digits? colon line* [^ stop line cand text]{0,4} <any>

@@ -16,7 +16,7 @@ from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.statistics.metrics import FORMER_NAMES
-from medtasks_utils.statistics.scores import ClassTerms, JudgedScore, Score
+from medtasks_utils.statistics.scores import ConfidenceTerms, JudgedScore, Score
 
 Row = dict[str, Any]
 Message = dict[str, str]
@@ -244,7 +244,7 @@ def _score(logged: Any) -> Score:
     if not isinstance(logged, list):
         return number(logged)
     if isinstance(logged[0], list):
-        return ClassTerms((float(top), float(bottom)) for top, bottom in logged)
+        return ConfidenceTerms((float(top), float(bottom)) for top, bottom in logged)
     first, second = logged
     return JudgedScore(first, number(second)) if isinstance(first, bool) else (float(first), float(second))
 

@@ -23,7 +23,7 @@ class Aggregation:
         has_stderr: True if the number has a standard error and an interval.
         over_decided: True if it covers only examples with a definite answer. These may differ between two runs on the
             same examples.
-        averages_parts: True if it is a mean over strata or classes. Such a mean may have a much lower standard error
+        averages_parts: True if it is a mean over strata. Such a mean may have a much lower standard error
             than independent examples would; for other shares, such a low error is not trusted.
         uses_strata: True if the number or its standard error depends on the examples' strata. Unless ``ratio`` is
             overridden, the examples of a stratum are one cluster.
@@ -113,17 +113,6 @@ class F1OfOneClass(RatioOfSums):
         return 2 * share / (1 + share)
 
 
-class MacroF1(Aggregation):
-    """The unweighted mean of F1 over classes; scores are :class:`.scores.ClassTerms`.
-
-    As in scikit-learn, a class is left out if it is neither the right answer nor the prediction of any example. An
-    unanswered example counts as missed in its class, and as predicted in none.
-    """
-
-    name = "macro_f1"
-    averages_parts = True
-
-
 class Total(Mean):
     """The sum of the examples' means over generations. It has no standard error; runs are compared by the mean."""
 
@@ -172,4 +161,4 @@ class OfConfidences(Aggregation):
 
 
 MEAN, BY_STRATUM, RATIO, F1, TOTAL = Mean(), MeanByStratum(), RatioOfSums(), F1OfOneClass(), Total()
-MACRO, MACRO_F1 = OverStrata(MEAN), MacroF1()
+MACRO = OverStrata(MEAN)

@@ -125,7 +125,8 @@ def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False)
     interval = ratio_interval(ratio, metric) if ratio.clusters >= MIN_CLUSTERS else None
     informative = ratio.informative_clusters
     if metric.is_of_explanations:  # scores of right answers vary little, so the number of zeros matters most
-        is_positive = replace(ratio.scores, numerators=np.where(ratio.numerators > 0, ratio.denominators, 0.0))
+        numerators = np.where(ratio.scores.numerators > 0, ratio.scores.denominators, 0.0)
+        is_positive = replace(ratio.scores, numerators=numerators)
         informative = min(informative, Ratio(is_positive).informative_clusters)
     unreliable = why_unreliable(ratio.clusters, informative, _rare(metric, ratio.value) if interval else ALL_EQUAL)
     return Estimate(n, ratio.value, ratio.stderr, interval, ratio.clusters, unreliable)
@@ -184,8 +185,7 @@ def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
         return None
     if metric.unit == "number" and ((ratio.numerators >= 0) & (ratio.numerators <= ratio.denominators)).all():
         metric = replace(metric, unit="share")  # for example a reward
-    freedom = ratio.degrees_of_freedom if ratio.numerators.shape[2] > 1 else None
-    of_mean = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples, freedom)
+    of_mean = confidence_interval(metric, ratio.value, ratio.stderr, ratio.clusters, ratio.examples)
     within_stratum = metric.aggregation.within_stratum
     if of_mean is None or (within_stratum is None and not ratio.strata.any()):
         return of_mean
@@ -202,12 +202,7 @@ def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
 
 
 def confidence_interval(
-    metric: Metric,
-    value: float,
-    stderr: float | None,
-    clusters: int,
-    examples: int,
-    degrees_of_freedom: float | None = None,
+    metric: Metric, value: float, stderr: float | None, clusters: int, examples: int
 ) -> Interval | None:
     """Return the 95 % interval of a metric's value; None if there is none.
 
@@ -217,12 +212,11 @@ def confidence_interval(
         stderr: its standard error; None if unknown.
         clusters: the number of clusters that count.
         examples: the number of examples that count; an example of k generations counts k times.
-        degrees_of_freedom: those of the standard error; None for the number of clusters less one.
     """
     aggregation = metric.aggregation
     lowest, highest = metric.range
     error = stderr or 0.0
-    freedom = max(clusters - 1, 1) if degrees_of_freedom is None else degrees_of_freedom
+    freedom = max(clusters - 1, 1)
     if highest is None or aggregation.may_be_zero or not 0 <= value <= highest:
         reach = error * student(freedom)
         if not reach:  # equal values without a range say nothing about how much others may differ

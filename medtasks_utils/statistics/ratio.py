@@ -1,13 +1,12 @@
 """Compute every metric as a mean of ratios of sums, with its standard error and the difference between two runs.
 
 A metric is a mean of ratios ``Σ numerators / Σ denominators``, where the sums run over the generations of all examples
-and the mean over strata and classes. Means, shares, precision, recall, F1, macro-F1, macro averages and means over
-tasks all have this form. An example's *influence* on one ratio is ``(numerator − ratio × denominator) / Σ
-denominators``; its influence on the metric is the mean of these. Influences are summed within clusters, such as the two
-examples of one question. The variance is ``G/(G−1) Σ e²`` over the influences e of the G clusters that count, those
-with a positive denominator: the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for
-evaluations Miller, arXiv:2411.00640). For a mean of independent examples, its square root is the harness's own standard
-error.
+and the mean over strata. Means, shares, precision, recall, F1, macro averages and means over tasks all have this form.
+An example's *influence* on one ratio is ``(numerator − ratio × denominator) / Σ denominators``; its influence on the
+metric is the mean of these. Influences are summed within clusters, such as the two examples of one question. The
+variance is ``G/(G−1) Σ e²`` over the influences e of the G clusters that count, those with a positive denominator: the
+linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
+arXiv:2411.00640). For a mean of independent examples, its square root is the harness's own standard error.
 """
 
 import math
@@ -45,16 +44,15 @@ def student(degrees_of_freedom: float, probability: float = 1 - ALPHA / 2) -> fl
 
 
 class Ratio:
-    """A mean of ratios over n examples with k generations, in C classes and S strata.
+    """A mean of ratios over n examples with k generations, in S strata.
 
-    Each class has its own ratio; one in which nothing is counted is left out. Counts are pooled over the generations,
-    since a mean of their ratios would be biased where few are counted in each. The algebra, with x for numerators and
-    w for denominators, both of shape ``(n, k, C)``::
+    Counts are pooled over the generations, since a mean of their ratios would be biased where few are counted in each.
+    The algebra, with x for numerators and w for denominators, both of shape ``(n, k)``::
 
-        R[s, c]     = Σ x[i, g, c] / Σ w[i, g, c]           sums over the generations g of the examples i of stratum s
-        value       = mean over s of mean over c of R                       where Σ w > 0
-        e[i, g, c]  = (x[i, g, c] − R[s(i), c] w[i, g, c]) × weight of R in value / Σ w
-        influence   = Σ e over g, c and the examples of a cluster           shape (G,); sums to 0
+        R[s]        = Σ x[i, g] / Σ w[i, g]                 sums over the generations g of the examples i of stratum s
+        value       = mean of R over s
+        e[i, g]     = (x[i, g] − R[s(i)] w[i, g]) / S / Σ w
+        influence   = Σ e over g and the examples of a cluster              shape (G,); sums to 0
         variance    = Σ over s of G(s) / (G(s) − 1) × Σ influence²          over the G(s) clusters that count
 
     Args:
@@ -66,8 +64,7 @@ class Ratio:
 
     def __init__(self, scores: MetricScores, over_strata: bool = False, empty_value: float | None = None) -> None:
         self.scores = scores
-        self.numerators = scores.numerators
-        self.denominators = scores.denominators
+        self.numerators, self.denominators = scores.numerators[..., 0], scores.denominators[..., 0]
         self.empty_value = empty_value
         self.strata = np.unique(scores.strata * over_strata, return_inverse=True)[1]
         keys = self.strata * (int(scores.clusters.max(initial=0)) + 1) + scores.clusters
@@ -77,31 +74,18 @@ class Ratio:
 
     @cached_property
     def _totals(self) -> tuple[Array, Array]:
-        """Sums of numerators and denominators, shape ``(S, C)``; exact, so independent of the order of examples."""
-
-        def sums(values: Array) -> Array:
-            """Return the sums over the generations of the examples of each stratum."""
-            of_strata = (values[mask].reshape(-1, values.shape[2]) for mask in self._masks)
-            return np.array([np.apply_along_axis(math.fsum, 0, own) for own in of_strata])
-
-        return sums(self.numerators), sums(self.denominators)
-
-    @cached_property
-    def _weights(self) -> Array:
-        """The weight of each ratio R in the value, shape ``(S, C)``; 0 where nothing is counted."""
-        is_counted = self._totals[1] > 0
-        classes = np.maximum(is_counted.sum(axis=1, keepdims=True), 1)
-        return np.asarray(is_counted / classes / len(is_counted))
+        """Sums of numerators and denominators, shape ``(S,)``; exact, so independent of the order of examples."""
+        top = [math.fsum(self.numerators[mask].ravel()) for mask in self._masks]
+        bottom = [math.fsum(self.denominators[mask].ravel()) for mask in self._masks]
+        return np.array(top), np.array(bottom)
 
     @cached_property
     def value(self) -> float | None:
         """The value; ``empty_value`` if nothing is counted at all, None if nothing is counted in one of the strata."""
         top, bottom = self._totals
-        is_counted = (bottom > 0).any(axis=1)
-        if not is_counted.any():
+        if not bottom.any():
             return self.empty_value
-        ratios = top / np.where(bottom > 0, bottom, 1.0)
-        return math.fsum((ratios * self._weights).ravel()) if is_counted.all() else None
+        return math.fsum(top / bottom * (1 / len(bottom))) if bottom.all() else None
 
     @cached_property
     def influence(self) -> Array:
@@ -109,7 +93,7 @@ class Ratio:
         top, bottom = self._totals
         safe = np.where(bottom > 0, bottom, 1.0)
         residuals = self.numerators - (top / safe)[self.strata, None] * self.denominators
-        of_examples = (residuals * (self._weights / safe)[self.strata, None]).sum(axis=2).sum(axis=1)
+        of_examples = (residuals * (1 / len(safe) / safe)[self.strata, None]).sum(axis=1)
         order = np.argsort(of_examples, kind="stable")  # the same sum for any distribution of examples over processes
         return np.bincount(self._cluster_of[order], of_examples[order], len(self._stratum_of)).astype(float)
 
@@ -153,34 +137,22 @@ class Ratio:
 
     @property
     def degrees_of_freedom(self) -> float:
-        """The degrees of freedom of the standard error: the clusters that count, less one for each stratum.
-
-        In a mean over classes, a rare class may dominate the variance. It therefore has only as many degrees of freedom
-        as there are informative clusters, or ten if these are fewer, since results with fewer are marked as unreliable;
-        but never more than the clusters less one for each stratum.
-        """
-        freedom = self.clusters - len(self._masks)
-        if self.numerators.shape[2] == 1:
-            return freedom
-        return min(freedom, max(MIN_CLUSTERS, self.informative_clusters))
+        """The degrees of freedom of the standard error: the clusters that count, less one for each stratum."""
+        return self.clusters - len(self._masks)
 
     def by_stratum(self) -> "list[Ratio]":
         """Return the ratio of each stratum."""
         return [Ratio(self.scores[mask]) for mask in self._masks]
 
     def variance_of_one_more(self, largest: float, of_example: bool = False) -> float:
-        """Return the variance that one more generation would add to the value, on average over strata and classes.
+        """Return the variance that one more generation would add to the value, on average over strata.
 
         ``largest`` is the distance of its score from the mean, such as 1 for a right answer of a model that is
         otherwise always wrong. With ``of_example``, it is one more example, with this score in all k generations.
         """
         largest *= self.numerators.shape[1] if of_example else 1
-        variances = []
-        for totals in self._totals[1]:  # shape (C,), of a stratum
-            counted = totals[totals > 0]
-            steps = largest / len(self._masks) / len(counted) / counted
-            variances.append(np.square(steps).mean())
-        return float(np.mean(variances))
+        steps = largest / len(self._masks) / self._totals[1]
+        return float(np.square(steps).mean())
 
 
 def informative_clusters(influence: Array) -> float:

@@ -1,7 +1,7 @@
 """Define the kinds of score that a response can have."""
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 
@@ -17,38 +17,27 @@ class JudgedScore(NamedTuple):
     value: float | None
 
 
-class ClassTerms(tuple[tuple[float, float], ...]):
-    """The terms of F1 in one response: a pair ``(2 × true positive, predicted + actual)`` for each class.
-
-    ``Σ 2 TP / Σ (predicted + actual)`` over responses is the F1 of a class.
-    """
-
-    @classmethod
-    def of(cls, truth: Hashable, answer: Hashable | None, classes: Iterable[Hashable]) -> "ClassTerms":
-        """Compute the terms of a response; one that is unanswered (None) predicts no class.
-
-        The order of the classes must be the same for all examples of a benchmark.
-        """
-        return cls((2.0 * (truth == answer == name), float((truth == name) + (answer == name))) for name in classes)
+class ConfidenceTerms(tuple[tuple[float, float], ...]):
+    """The score of an answer with a confidence: the terms ``(right, 1)`` and ``(confidence, 1)``."""
 
 
-def score_of_confidence(right: float, confidence: float) -> ClassTerms:
+def score_of_confidence(right: float, confidence: float) -> ConfidenceTerms:
     """Return the score of an answer with a confidence: the terms ``(right, 1)`` and ``(confidence, 1)``.
 
     Both are 0 to 1; ``right`` is a share for a tie of a vote.
     """
-    return ClassTerms(((right, 1.0), (confidence, 1.0)))
+    return ConfidenceTerms(((right, 1.0), (confidence, 1.0)))
 
 
-Score = float | tuple[float, float] | JudgedScore | ClassTerms | None
-"""A metric's score of one response: a number; a numerator and a denominator; such a pair for each class; the score of
-a judge; or None if the metric does not apply."""
+Score = float | tuple[float, float] | JudgedScore | ConfidenceTerms | None
+"""A metric's score of one response: a number; a numerator and a denominator; two such pairs, of a confidence; the
+score of a judge; or None if the metric does not apply."""
 
 
 def terms_of(score: Score) -> Sequence[tuple[float, float]]:
-    """Return the numerator and denominator in each class, or of the only class; empty if the score has no value."""
+    """Return the numerator and denominator, or both pairs of a confidence; empty if the score has no value."""
     value = score.value if isinstance(score, JudgedScore) else score
-    if isinstance(value, ClassTerms):
+    if isinstance(value, ConfidenceTerms):
         return value
     if value is None or value != value:
         return ()
@@ -56,7 +45,7 @@ def terms_of(score: Score) -> Sequence[tuple[float, float]]:
 
 
 def as_number(score: Score) -> float | None:
-    """Convert a score to one number, the mean over the classes; None if it has no value."""
+    """Convert a score to one number; None if it has no value."""
     ratios = [numerator / denominator for numerator, denominator in terms_of(score) if denominator]
     return math.fsum(ratios) / len(ratios) if ratios else None
 

@@ -30,9 +30,9 @@ from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading, choose, rows, weighed
 from medtasks_utils.extraction.words import Mention, symbols_of
 from medtasks_utils.judging import Case
-from medtasks_utils.statistics.aggregation import MACRO_F1
+from medtasks_utils.statistics.aggregation import RATIO
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
-from medtasks_utils.statistics.scores import ClassTerms, Score
+from medtasks_utils.statistics.scores import Score
 
 YES, NO, MAYBE = ANSWERS = ("yes", "no", "maybe")
 
@@ -82,13 +82,13 @@ class ToyBench(Benchmark[ToyOptions]):
     data = Data(repositories={"hub": Repository("nobody/toybench", "0123456")}, sample=Path(__file__).parent / "sample")
     tasks = Tasks(default="toybench", folder=Path(__file__).parent / "tasks")
     metrics = (
-        Metric("macro_f1", MACRO_F1),
+        Metric("acc_decided", RATIO),
         ACC,
         ANSWERED,
         Metric("maybe_rate", higher_is_better=None),
     )
     report = ReportFacts(
-        compared=("macro_f1", "acc"),
+        compared=("acc_decided", "acc"),
         breakdowns=(Breakdown("colour", by_field("colour"), ("acc", "maybe_rate"), ("white", "green", "black")),),
         abstention=Abstention(
             MAYBE,
@@ -111,9 +111,11 @@ class ToyBench(Benchmark[ToyOptions]):
         return first_reading(final_text(without_continuation(text)), _read_part)
 
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
-        """Score also the answer's part in the classes' F1, and whether it abstains."""
-        terms = ClassTerms.of(example["answer"], answer.value, ANSWERS)
-        return {**super().scores(answer, example), "macro_f1": terms, "maybe_rate": float(answer.value == MAYBE)}
+        """Score also whether the answer abstains, and ``acc`` of those that decide."""
+        right = float(self.is_right(answer.value, example))
+        decided = (right, 1.0) if answer.value in (YES, NO) else None
+        usual = super().scores(answer, example)
+        return {**usual, "acc_decided": decided, "maybe_rate": float(answer.value == MAYBE)}
 
     def case_of(self, example: Example, response: str) -> Case:
         """Return the explanation in a response, for judges; the answers are its choices."""
