@@ -181,8 +181,12 @@ class Benchmark(ABC, Generic[OptionsOf]):
         """Return, for each example, the reasons to doubt its label; by default, that it is asked twice differently."""
         truth = self.data.truth
         names = [name for name in self.data.content if name != truth]
-        asked = [(tuple(words_of(str(example[name])) for name in names), str(example[truth])) for example in examples]
-        return [[CONTRADICTED] if names and is_twice else [] for is_twice in contradicted(asked)]
+
+        def asked(example: Example) -> tuple[tuple[str, ...], str]:
+            """Return the normalised question of an example, and its right answer."""
+            return tuple(words_of(str(example[name])) for name in names), str(example[truth])
+
+        return [[CONTRADICTED] if names and is_twice else [] for is_twice in contradicted(map(asked, examples))]
 
     # ---- reading
 

@@ -104,12 +104,8 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
         ]
         issues = []
         for example, is_contradicted in zip(examples, contradicted(asked), strict=True):
-            found = {
-                CONTRADICTED: is_contradicted,
-                ALIKE: has_options_alike(example["options"]),
-                NO_IMAGE: refers_to_image(example["question"]),
-            }
-            issues.append([issue for issue, is_found in found.items() if is_found])
+            is_so = (is_contradicted, has_options_alike(example["options"]), refers_to_image(example["question"]))
+            issues.append(list(itertools.compress((CONTRADICTED, ALIKE, NO_IMAGE), is_so)))
         return issues
 
     def value(self, content: str, example: Example) -> str | None:

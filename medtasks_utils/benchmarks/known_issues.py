@@ -82,8 +82,8 @@ class Shift(NamedTuple):
     rows: int
 
     def __str__(self) -> str:
-        there = f"the label at an offset of {self.offset:+d} in {self.fit:.0%} of {self.rows:,} rows"
-        return f"{there}, and their own in {self.own:.0%}"
+        shifted = f"the label at an offset of {self.offset:+d} in {self.fit:.0%} of {self.rows:,} rows"
+        return f"{shifted}, and their own in {self.own:.0%}"
 
 
 def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:
@@ -109,7 +109,12 @@ def _shift(pairs: Sequence[tuple[str | None, str]]) -> Shift | None:
     """Return the shift of the labels of one part; None if they fit best as they stand, or no offset is far better."""
     label_at = {place: label for place, (_, label) in enumerate(pairs)}
     known = [(place, answer) for place, (answer, _) in enumerate(pairs) if answer]
-    hits = {offset: {place for place, answer in known if label_at.get(place + offset) == answer} for offset in _OFFSETS}
+
+    def hits_at(offset: int) -> set[int]:
+        """Return the places whose answer equals the label at this offset."""
+        return {place for place, answer in known if label_at.get(place + offset) == answer}
+
+    hits = {offset: hits_at(offset) for offset in _OFFSETS}
     best, *others = sorted(_OFFSETS, key=lambda offset: -len(hits[offset]))
     leads = [len(hits[best]) - len(hits[other]) > _FAR * math.sqrt(len(hits[best] ^ hits[other])) for other in others]
     if best == 0 or not all(leads):

@@ -7,7 +7,7 @@ text of the right choice. Its bounds and its oddities are Medmarks' own, since p
 import re
 import unicodedata
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from .facts import Example
 
@@ -169,8 +169,8 @@ def _before_its_text(whole: str, truth: str) -> str | None:
 
 def _committed(text: str) -> str | None:
     """Return the last letter that a phrase such as "the answer is" states."""
-    found = [match for match in _COMMIT.finditer(text) if not match["no"] and _is_valid(match, text)]
-    return _counted(found[-1]) if found else None
+    stated = [match for match in _COMMIT.finditer(text) if not match["no"] and _is_valid(match, text)]
+    return _counted(stated[-1]) if stated else None
 
 
 def _last(whole: str) -> str | None:
@@ -206,9 +206,9 @@ def _has_several(text: str) -> bool:
 
 def _is_compact(text: str) -> bool:
     """Return whether a text is a list of letters, such as "A or B"."""
-    found = [match for match in _ANY.finditer(text) if _counted(match)]
-    between = (text[one.end() : other.start()] for one, other in pairwise(found))
-    return len(found) > 1 and len(text) <= 40 and all(map(_joins, between))
+    letters = list(filter(_counted, _ANY.finditer(text)))
+    between = (text[letter.end() : following.start()] for letter, following in pairwise(letters))
+    return len(letters) > 1 and len(text) <= 40 and all(map(_joins, between))
 
 
 def _joins(between: str) -> bool:
@@ -276,7 +276,7 @@ def _names(whole: str, truth: str) -> bool:
         return False
     words = r"\s+".join(map(re.escape, truth.split(" ")))
     pattern = re.compile(rf"(?<!\w){words}(?!\w)", re.I)
-    return any(not _is_void(match) for region in _regions(whole, truth) for match in pattern.finditer(region))
+    return not all(map(_is_void, chain.from_iterable(map(pattern.finditer, _regions(whole, truth)))))
 
 
 def _regions(whole: str, truth: str) -> Iterator[str]:
@@ -296,6 +296,7 @@ def _regions(whole: str, truth: str) -> Iterator[str]:
 
 
 def _is_void(match: re.Match[str]) -> bool:
+    """Return whether the text of the right choice is denied, or stands in a list."""
     text, start, end = match.string, match.start(), match.end()
     if _is_denied(text[max(0, start - 64) : start].rstrip(), 40):
         return True

@@ -1,7 +1,7 @@
 """Define the options of benchmarks, and merge the user's over those of a task's YAML."""
 
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 
@@ -122,16 +122,18 @@ class Options(BaseModel):
     @cache
     def about(cls) -> dict[str, About]:
         """Return the :class:`About` of each option."""
-        return {
-            name: next((each for each in option.metadata if isinstance(each, About)), About())
-            for name, option in cls.model_fields.items()
-        }
+        return {name: _about(option.metadata) for name, option in cls.model_fields.items()}
 
     @classmethod
     def without_costly(cls, given: Collection[str] = ()) -> dict[str, bool]:
         """Return settings that turn costly scores off, except those that the given options ask for."""
         costly = {name: about.implied_by for name, about in cls.about().items() if about.implied_by}
         return {name: False for name, asking in costly.items() if {*asking}.isdisjoint(given)}
+
+
+def _about(metadata: Sequence[Any]) -> About:
+    """Return the :class:`About` in the metadata of a field, or that of an option of which nothing is stated."""
+    return next((fact for fact in metadata if isinstance(fact, About)), About())
 
 
 def switch_of(tool: str) -> str:

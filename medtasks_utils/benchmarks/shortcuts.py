@@ -55,8 +55,9 @@ def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] |
         task, n = whole or ("", 0)
         part = next((part for part in in_part if part["task"] == task and part["n"] <= n), {"readers": {}})
         of_part = f", on {part.get('part')}"
-    found = [Reached(values[metric][0], name + of_part) for name, values in part["readers"].items() if metric in values]
-    return max(found, default=None)
+    readers = part["readers"].items()
+    reached = [Reached(values[metric][0], name + of_part) for name, values in readers if metric in values]
+    return max(reached, default=None)
 
 
 def verdicts(data: Data, examples: Sequence[Example]) -> list[bool] | None:

@@ -1,6 +1,7 @@
 """Read the rows of a split from its files."""
 
 import csv
+import itertools
 import json
 import math
 import re
@@ -85,7 +86,7 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
                 files = [path for path in sorted(place.glob(f"[!.]*{suffix}")) if names.fullmatch(path.stem)]
                 if files:
                     # A file in another format may be of other rows, so nobody could say which of them counts.
-                    twins = [file.with_suffix(other) for other in SUFFIXES for file in files]
+                    twins = itertools.starmap(Path.with_suffix, itertools.product(files, SUFFIXES))
                     _check_whole([twin for twin in twins if twin.is_file()])
                     return files
     return []

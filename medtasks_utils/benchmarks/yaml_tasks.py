@@ -61,7 +61,7 @@ def listings() -> list[tuple[str, str]]:
 
 def _task_files() -> list[Path]:
     """Return the YAML files of tasks and groups; those whose names begin with an underscore are only included."""
-    return [path for folder in task_folders() for path in sorted(folder.rglob("[!_]*.yaml"))]
+    return list(chain.from_iterable(sorted(folder.rglob("[!_]*.yaml")) for folder in task_folders()))
 
 
 @cache

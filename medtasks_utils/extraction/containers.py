@@ -156,14 +156,14 @@ def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate],
         surrounded += unformatted(between)
         mentions.append(Mention(candidate.value, len(surrounded), len(surrounded) + 1))
         surrounded, end = f"{surrounded}□", candidate.end
-    found = weighed(CONTAINER_ROWS, symbols_of(surrounded + unformatted(text[end : end + _AFTER]), mentions))
-    for first, second in pairwise(found):
+    places = weighed(CONTAINER_ROWS, symbols_of(surrounded + unformatted(text[end : end + _AFTER]), mentions))
+    for first, second in pairwise(places):
         if first.value == second.value:
             first.evidence.pop("one of two", None)
             second.evidence.pop("one of two", None)
-    fallen = [(candidate, place) for candidate, place in zip(forms, found, strict=True) if place.weight <= -100]
+    fallen = [(candidate, place) for candidate, place in zip(forms, places, strict=True) if place.weight <= -100]
     values = {candidate.value for candidate, _ in fallen}
-    held = [each for each in candidates if each.cue == "key" or each.value not in values]
+    held = [candidate for candidate in candidates if candidate.cue == "key" or candidate.value not in values]
     for candidate, place in reversed(fallen):
         denial = _CLAUSE.match(text, candidate.end) if "said to be wrong" in place.evidence else None
         text = f"{text[: candidate.start]} {text[denial.end() if denial else candidate.end :]}"
@@ -174,7 +174,7 @@ def corrected(candidates: Sequence[Candidate], text: str, read: Callable[[str], 
     """Return the reading of containers; if words after the last retract it, read what is stated outright after them."""
     after = text[candidates[-1].end :]
     reading = read(after) if retracted_until(symbols_of(after)) >= 0 else NOTHING
-    is_outright = any(each.value == reading.value and each.weight >= OUTRIGHT for each in reading.candidates)
+    is_outright = any(candidate.weight >= OUTRIGHT for candidate in reading.stating)
     return reading if is_outright else choose(candidates)
 
 

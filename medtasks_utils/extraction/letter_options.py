@@ -97,8 +97,8 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
         for name, letter in zip(names, LETTERS, strict=False)
         if len(name) > 1 and names.count(name) == 1 and name not in ("or", "and", "no")
     }
-    found = occurrences(sorted(letters, key=len, reverse=True), lowered, _is_whole)
-    return [Mention(letters[name], start, end, "text") for name, start, end in found]
+    places = occurrences(sorted(letters, key=len, reverse=True), lowered, _is_whole)
+    return [Mention(letters[name], start, end, "text") for name, start, end in places]
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from operator import attrgetter
 
 from . import nothing
 from .boxes import unwrap
@@ -184,7 +185,7 @@ def _asked_for(question: str) -> str:
     """Return the pattern of statements about the choice, if the question asks which one is *not* so; else ""."""
     asking = _ASKING.search(question, question.rstrip().rfind(". ") + 1)
     forms = ((_ASKS_WHICH_NOT, _NOT_SO), (_ASKS_WHICH_FALSE, _FALSE))
-    return "|".join(said for form, said in forms if asking and form.search(asking[0]))
+    return "|".join(statement for form, statement in forms if asking and form.search(asking[0]))
 
 
 def _read_part(text: str, options: Sequence[str], asked_for: str) -> Reading:
@@ -193,7 +194,9 @@ def _read_part(text: str, options: Sequence[str], asked_for: str) -> Reading:
     plain = unformatted(rest, keep=JOINED)
     symbols, candidates = _candidates(plain, options, asked_for)
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :])) < 0:
-        reading = choose([each for each in inside if each.value] or inside)._replace(candidates=(*inside, *candidates))
+        reading = choose(list(filter(attrgetter("value"), inside)) or inside)._replace(
+            candidates=(*inside, *candidates)
+        )
         return reading if reading.value else NOTHING._replace(candidates=reading.candidates)
     whole = 0 if nothing.loops(plain) else nothing.whole_until(plain)
     _discard_unfinished(candidates, plain, whole)
@@ -281,13 +284,10 @@ def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int)
 
 def _discard_several(candidates: Sequence[Candidate], symbols: Symbols) -> None:
     """Discard candidates if the text gives several answers, such as "A or B", and all up to "the answer is A or B"."""
-    are_several = any(
-        candidate.cue == "answer" and [*candidate.evidence] == ["one of several"] for candidate in candidates
-    )
     ends = {symbols.places[match.end()] for match in symbols.matches(_ANSWER_IS_SEVERAL)}
-    stated = max(
-        (each.start for each in candidates if each.start in ends and "one of several" in each.evidence), default=-1
-    )
+    several = [candidate for candidate in candidates if "one of several" in candidate.evidence]
+    are_several = any(candidate.cue == "answer" and len(candidate.evidence) == 1 for candidate in several)
+    stated = max(ends & {candidate.start for candidate in several}, default=-1)
     for candidate in candidates:
         if candidate.start <= stated:
             candidate.discard("the answer is several")
@@ -324,7 +324,7 @@ def _in_a_line(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     """Return the first three or more letters of a list of the choices within a line, such as "A) … B) … C) …"."""
     run: list[Candidate] = []
     for candidate in candidates:
-        signs = {plain[each.start + 1 : each.start + 2] for each in (*run, candidate)}
+        signs = {plain[letter.start + 1 : letter.start + 2] for letter in (*run, candidate)}
         is_denied = candidate.weight < candidate.support
         if plain[candidate.start] != candidate.value or is_denied or len(signs) > 1 or not signs <= {")", ".", ":"}:
             continue

@@ -4,20 +4,21 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 
 from .patterns import later, rewriter
 from .reasoning_marks import AT_END, SIGNS, TOKENS_AT_START, WORDS_AT_START
 from .think import TAG, final_text
 
-BOLD, JOINED = "\x01", "\x02"
+BOLD = "\x01"
+JOINED = "\x02"
 """The marks that :func:`unformatted` can keep: one character each, which no tidied text has and no word is made of."""
 
 _HEAD, _TAIL = 2_000, 10_000  # characters that are read at both ends of a long text
 _STYLED = (*range(0x24B6, 0x24EA), *range(0xFF01, 0xFF5F), *range(0x1D400, 0x1D7CC))  # circled, full width, bold, …
 _SIGNS = {
     **{code: unicodedata.normalize("NFKC", chr(code)) for code in _STYLED},
-    **{first + digit: str(digit) for first in (0x0660, 0x06F0, 0x0966) for digit in range(10)},
+    **{first + digit: str(digit) for first, digit in product((0x0660, 0x06F0, 0x0966), range(10))},
     **dict.fromkeys(map(ord, "\u00a0\u2009\u202f\u3000\t"), " "),
     **dict.fromkeys(map(ord, f"{BOLD}{JOINED}\ufeff\ufe0f\u200b\u00ad"), ""),
     **dict.fromkeys((*range(0xE000, 0xF900), *range(0x1F600, 0x1F650)), ""),  # private use, faces

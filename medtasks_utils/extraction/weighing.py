@@ -50,9 +50,14 @@ class Reading(NamedTuple):
     certainty: float = 0.0
 
     @property
+    def stating(self) -> list[Candidate]:
+        """The candidates with the value."""
+        return [candidate for candidate in self.candidates if candidate.value == self.value]
+
+    @property
     def words(self) -> str:
         """The words that state the value, with the preceding words of the line; empty if there are none."""
-        stating = [each for each in self.candidates if each.value == self.value and each.support > 0]
+        stating = [candidate for candidate in self.stating if candidate.support > 0]
         if not stating:
             return ""
         best = max(stating, key=lambda candidate: (candidate.weight, candidate.start))

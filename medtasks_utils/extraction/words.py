@@ -8,7 +8,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -115,14 +115,18 @@ def _vocabulary() -> _Vocabulary:
 def words_of(*notions: str) -> list[str]:
     """Return the words and stems of notions in all languages, the longest of each notion first."""
     listed = _vocabulary().listed
-    return [word for notion in notions for word in sorted(listed[notion], key=len, reverse=True)]
+    return list(chain.from_iterable(sorted(listed[notion], key=len, reverse=True) for notion in notions))
 
 
 @lru_cache(maxsize=2)
 def numbers_by_word(prefix: str) -> dict[str, int]:
     """Return, by word, the number after a prefix in the name of its notion, such as 12 for words of ``month12``."""
-    numbers = [notion.removeprefix(prefix) for notion in _vocabulary().listed]
-    return {word: int(number) for number in numbers if number.isdecimal() for word in words_of(prefix + number)}
+    numbers: dict[str, int] = {}
+    for notion, words in _vocabulary().listed.items():
+        number = notion.removeprefix(prefix)
+        if number.isdecimal():
+            numbers |= dict.fromkeys(words, int(number))
+    return numbers
 
 
 def any_of(*notions: str) -> str:
@@ -140,15 +144,15 @@ def occurrences(
     """
     lowered = text.lower()
     lowered = lowered if len(lowered) == len(text) else text
-    found = []
+    starts = []
     for rank, phrase in enumerate(phrases):
         start = lowered.find(phrase)
         while start >= 0:
             if stands(lowered, start, start + len(phrase)):
-                found.append((start, rank))
+                starts.append((start, rank))
             start = lowered.find(phrase, start + 1)
     last = 0
-    for start, rank in sorted(found):
+    for start, rank in sorted(starts):
         if start >= last:
             last = start + len(phrases[rank])
             yield phrases[rank], start, last

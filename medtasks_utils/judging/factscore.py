@@ -57,8 +57,8 @@ class FActScore:
         if self.use_coverage:
             halves.append(rate(case.references, "cover"))
         output: JsonObject = {}
-        for name, prefix, found in zip(self.rates, ("", "reference_"), await asyncio.gather(*halves), strict=False):
-            output[f"{prefix}claims"], output[f"{prefix}labels"], output[name] = found
+        for name, prefix, half in zip(self.rates, ("", "reference_"), await asyncio.gather(*halves), strict=False):
+            output[f"{prefix}claims"], output[f"{prefix}labels"], output[name] = half
         # An explanation without claims has a support of 0. References without claims have no coverage to be averaged.
         output["support"] = output["support"] or 0.0
         rates = [output[name] for name in self.rates if output[name] is not None]

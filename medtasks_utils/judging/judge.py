@@ -56,6 +56,11 @@ class Judgement:
     error: str | None = None
     output: JsonObject = field(default_factory=dict)
 
+    @property
+    def logged(self) -> JsonObject:
+        """The judgement as a field of samples: all that is known of it."""
+        return {"score": self.score, "failure": self.failure, "error": self.error, **self.output}
+
 
 class CallError(Exception):
     """A request to the judge that failed, or whose replies could not be read.
@@ -122,15 +127,14 @@ def joint(judgements: Mapping[str, Judgement], rates: Sequence[str]) -> Judgemen
         rates: the names of further numbers in the output of a judgement.
     """
     judged = [judgement for judgement in judgements.values() if judgement.score is not None]
-    each = {
-        model: {"score": one.score, "failure": one.failure, "error": one.error, **one.output}
-        for model, one in judgements.items()
-    }
-    counts: JsonObject = {"failed_judges": len(judgements) - len(judged), "judges": each}
+    by_model = {model: judgement.logged for model, judgement in judgements.items()}
+    counts: JsonObject = {"failed_judges": len(judgements) - len(judged), "judges": by_model}
     if not judged:
         return replace(next(iter(judgements.values())), output=counts)
-    known = {rate: [one.output[rate] for one in judged if one.output[rate] is not None] for rate in rates}
-    means = {rate: fmean(values) if values else None for rate, values in known.items()}
+    means: dict[str, float | None] = {}
+    for rate in rates:
+        values = [judgement.output[rate] for judgement in judged if judgement.output[rate] is not None]
+        means[rate] = fmean(values) if values else None
     return Judgement(fmean(judgement.score or 0.0 for judgement in judged), output={**means, **counts})
 
 

@@ -45,10 +45,13 @@ def judge_all(
 
     The arguments, result and errors are those of :func:`_judged_by_one`, for each model.
     """
-    found = {each.model: _judged_by_one(judge, each, cases, check_first) for each in by_model(judge, settings)}
-    if len(found) == 1:
-        return next(iter(found.values()))
-    return [joint(dict(zip(found, of_case, strict=True)), judge.rates) for of_case in zip(*found.values(), strict=True)]
+    by_name = {
+        of_model.model: _judged_by_one(judge, of_model, cases, check_first) for of_model in by_model(judge, settings)
+    }
+    if len(by_name) == 1:
+        return next(iter(by_name.values()))
+    judgements = zip(*by_name.values(), strict=True)
+    return [joint(dict(zip(by_name, of_case, strict=True)), judge.rates) for of_case in judgements]
 
 
 def _judged_by_one(judge: Judge, settings: JudgeSettings, cases: Sequence[Any], check_first: bool) -> list[Judgement]:

@@ -26,10 +26,10 @@ def model_names(names: str) -> str:
     Raises:
         ValueError: if a name is empty.
     """
-    found = [name.strip() for name in names.split(",")]
-    if not all(found):
+    models = [name.strip() for name in names.split(",")]
+    if not all(models):
         raise ValueError("must name a model, or several with commas between them")
-    return ",".join(found)
+    return ",".join(models)
 
 
 @dataclass(frozen=True)

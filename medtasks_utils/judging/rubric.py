@@ -53,8 +53,8 @@ def read_points(text: str) -> dict[str, int]:
     """
     points = {}
     for name, earning in _EARNS.items():
-        found = re.search(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
-        content = found[1].lower() if found else ""
+        tag = re.search(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)
+        content = tag[1].lower() if tag else ""
         is_yes = "true" in content and "false" not in content
-        points[name] = int(found is not None and is_yes == earning)
+        points[name] = int(tag is not None and is_yes == earning)
     return points

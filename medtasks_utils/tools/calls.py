@@ -169,8 +169,8 @@ def understood(value: object, tools: Tools) -> Call:
         return Call(problem=f"a call is a JSON object {_FORM}, not {type(value).__name__}")
     name = value.get("name", value.get("function"))
     name = printable(name.strip()[:60]) if isinstance(name, str) else ""
-    own = _NAMESPACE.sub("", name.lower())
-    tool = next((tool for tool in tools.values() if own in (tool.name, *tool.aliases)), None)
+    bare = _NAMESPACE.sub("", name.lower())
+    tool = next((tool for tool in tools.values() if bare in (tool.name, *tool.aliases)), None)
     if tool is None:
         return Call(name, problem=f"there is no tool {name!r}; the tools are: {', '.join(tools)}")
     argument, problem = _argument(value.get("arguments", value.get("parameters")), tool.argument)

@@ -8,7 +8,7 @@ template knows the role ``user``, many reject ``tool``, and some insist that use
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import NamedTuple
 
 from medtasks_utils.writing import JsonObject
@@ -59,7 +59,10 @@ class Conversation:
     @property
     def chat(self) -> list[Message]:
         """The messages in the form that servers and chat templates take."""
-        return [{key: value for key, value in message.items() if key != "calls"} for message in self.transcript]
+        messages = [dict(message) for message in self.transcript]
+        for message in messages:
+            message.pop("calls", None)
+        return messages
 
     def answer(self, results: Sequence[CallResult], texts: Sequence[str], notice: str = "") -> None:
         """Add the results of the last reply's calls, one for each, to the transcript, and count the calls.
@@ -130,12 +133,12 @@ class Dialogue(NamedTuple):
         for conversation, reply in zip(conversations, replies, strict=True):
             self._add_reply(conversation, reply)
         unfinished = [conversation for conversation in conversations if not conversation.is_over]
-        calls = [(conversation.key, call) for conversation in unfinished for call in conversation.calls]
-        results = iter(self._results_of(calls))
+        calls = [zip(repeat(conversation.key), conversation.calls) for conversation in unfinished]
+        results = iter(self._results_of(list(chain.from_iterable(calls))))
         for conversation in unfinished:
-            own = list(islice(results, len(conversation.calls)))
+            of_reply = list(islice(results, len(conversation.calls)))
             is_last = conversation.turns + 1 == self.max_turns
-            conversation.answer(own, self.shown(own), self.last_turn if is_last else "")
+            conversation.answer(of_reply, self.shown(of_reply), self.last_turn if is_last else "")
 
     def _add_reply(self, conversation: Conversation, reply: str) -> None:
         """Add a reply to a conversation; if the conversation is then over, end its session in each tool."""

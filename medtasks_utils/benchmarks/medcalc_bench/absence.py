@@ -51,5 +51,5 @@ def states_not_available(text: str) -> bool:
     last = max((match.start() for match in _WITHIN.finditer(text)), default=-1)
     if reading.value is None:
         return last >= 0 or lacks(symbols)
-    stated = max((each.start for each in reading.candidates if each.value == reading.value), default=0)
+    stated = max((stating.start for stating in reading.stating), default=0)
     return last > stated or lacks(symbols, after=stated)

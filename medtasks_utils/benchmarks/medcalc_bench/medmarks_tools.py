@@ -25,6 +25,7 @@ _FUNCTIONS |= {"abs": abs, "round": rounded}
 
 
 def _schema(tool: type[Tool], argument: str) -> JsonObject:
+    """Return a tool's description in OpenAI's format, with that of its argument."""
     properties = {tool.argument: {"description": argument, "title": tool.argument.capitalize(), "type": "string"}}
     parameters = {
         "properties": properties,

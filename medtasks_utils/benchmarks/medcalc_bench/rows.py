@@ -4,7 +4,7 @@ import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import partial
-from itertools import islice, zip_longest
+from itertools import chain, islice, zip_longest
 
 from medtasks_utils.benchmarks.facts import Example
 from medtasks_utils.benchmarks.tables import Row, Table, text_of
@@ -66,7 +66,7 @@ def in_turn(examples: Sequence[Example], most: int | None = None) -> list[int]:
     for place in sorted(range(len(examples)), key=ranks.__getitem__):
         by_calculator[examples[place]["calculator_id"]].append(place)
     turns = zip_longest(*(places for _, places in sorted(by_calculator.items())))
-    return [place for turn in islice(turns, most) for place in turn if place is not None]
+    return [place for place in chain.from_iterable(islice(turns, most)) if place is not None]
 
 
 def add_solved_examples(examples: Iterable[Example], table: Table) -> None:

@@ -18,10 +18,15 @@ def shifted_specialties(examples: Iterable[Example]) -> dict[str, Shift]:
 
 def supported(example: Example) -> str | None:
     """Return the letter of the option whose own words the explanations have most often, by word; None for a tie."""
-    said = Counter(words_of(f"{example['explanation_1']} {example['explanation_2']}").split())
+    times = Counter(words_of(f"{example['explanation_1']} {example['explanation_2']}").split())
     options = [set(words_of(option).split()) for option in example["options"]]
     having = Counter(chain.from_iterable(options))
-    support = [mean([said[word] for word in words if having[word] == 1] or [0]) for words in options]
+
+    def support_of(words: set[str]) -> float:
+        """Return how often the explanations have a word of this option alone, on average."""
+        return mean([times[word] for word in words if having[word] == 1] or [0])
+
+    support = list(map(support_of, options))
     most = max(support)
     return LETTERS[support.index(most)] if support.count(most) == 1 else None
 

@@ -137,8 +137,8 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
         """Return the issues of each example, including labels of its specialty that are at other rows."""
         shifted = shifted_specialties(examples)
-        found = zip(examples, super().known_issues(examples), strict=True)
-        return [[*issues, *[OTHER_ROW] * (example["specialty"] in shifted)] for example, issues in found]
+        pairs = zip(examples, super().known_issues(examples), strict=True)
+        return [[*issues, *[OTHER_ROW] * (example["specialty"] in shifted)] for example, issues in pairs]
 
     # ---- reading
 

@@ -122,8 +122,8 @@ class Explanations:
         if self._judge:
             judgements |= zip(distinct, judging.judge_all(self._judge, self._settings, distinct), strict=True)
         scores = {
-            case: self._scores_of_right(own, judgements.get(case))
-            for case, *own in zip(distinct, *lexical, strict=True)
+            case: self._scores_of_right(of_metrics, judgements.get(case))
+            for case, *of_metrics in zip(distinct, *lexical, strict=True)
         }
         failed: dict[str, str] = {}
         for (doc, answer), case in zip(answers, cases, strict=True):
@@ -133,12 +133,7 @@ class Explanations:
                 answer.scores[name] = JudgedScore(case is not None, value) if is_judged else value
             judgement = judgements.get(case)
             if self._judge is not None:
-                answer.details["judge"] = judgement and {
-                    "score": judgement.score,
-                    "failure": judgement.failure,
-                    "error": judgement.error,
-                    **judgement.output,
-                }
+                answer.details["judge"] = judgement and judgement.logged
             if judgement and judgement.failure:
                 failed[doc["id"]] = f"{judgement.failure}: {judgement.error}"
         if failed:

@@ -56,10 +56,10 @@ def _chosen(known: Mapping[str, Collection[str]], value: Any, default: str = "")
     return tuple(name for name in known["all"] if name in selected)
 
 
-_BY_SPECIALTY = {
-    **{key.lower(): [specialty.name] for specialty in SPECIALTIES for key in specialty},
-    "all": [specialty.name for specialty in SPECIALTIES],
-}
+_BY_SPECIALTY: dict[str, Collection[str]] = {}
+for _specialty in SPECIALTIES:
+    _BY_SPECIALTY |= dict.fromkeys(map(str.lower, _specialty), (_specialty.name,))
+_BY_SPECIALTY["all"] = [specialty.name for specialty in SPECIALTIES]
 _BY_METRIC = {
     **{name.lower(): [name] for name in METRICS},
     "rouge": ["rougeL"],  # the environment's name

@@ -5,6 +5,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from itertools import accumulate, chain
+from operator import itemgetter
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -46,7 +47,8 @@ _VERDICTS = (FACTUAL, HALLUCINATED)
 DIFFICULTIES = ("easy", "medium", "hard")
 """The difficulties of rows, the easiest first."""
 
-TELLS, MISLEADS = "style says the truth", "style misleads"
+TELLS = "style says the truth"
+MISLEADS = "style misleads"
 """The names of two groups of examples: those on which a classifier that sees only the answer's text, and was trained
 without the row, is right, and those on which it is wrong."""
 AT_CHANCE = 0.55
@@ -235,7 +237,7 @@ def _style_balanced(pairs: Sequence[list[Example]]) -> list[list[Example]]:
     Rows on which it errs are chosen first, then others in a pseudo-random order that is the same on every machine. Both
     answers of a row are kept, so this accuracy is also the mean of its accuracies on true and on hallucinated answers.
     """
-    right_in = [sum(example["style"] == TELLS for example in pair) for pair in pairs]
+    right_in = [list(map(itemgetter("style"), pair)).count(TELLS) for pair in pairs]
     draws = [hashlib.sha256(pair[0]["question"].encode()).digest() for pair in pairs]
     ranked = sorted(range(len(pairs)), key=lambda place: (right_in[place], draws[place]))
     right_so_far = accumulate(right_in[place] for place in ranked)

@@ -7,11 +7,13 @@ from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark
 from medtasks_utils.benchmarks.facts import Example, LoadReport, Tasks
 from medtasks_utils.benchmarks.medmarks_letters import letter_for, tagged
-from medtasks_utils.benchmarks.tables import Table, text_of
+from medtasks_utils.benchmarks.tables import Row, Table, text_of
 from medtasks_utils.statistics.metrics import ACC, ANSWERED
 from medtasks_utils.statistics.scores import Score
 
 from .benchmark import MedMCQA, MedMCQAOptions
+
+_SHOWN = ("question", "opa", "opb", "opc", "opd")
 
 
 class MedmarksMedMCQAOptions(MedMCQAOptions):
@@ -34,8 +36,7 @@ class MedmarksMedMCQA(MedMCQA):
 
     def _labelled(self, table: Table, report: LoadReport, indices: Sequence[int] | None = None) -> list[Example]:
         """Convert the rows; the white space around questions and choices is removed."""
-        columns = ("question", "opa", "opb", "opc", "opd")
-        rows = [{**row, **{name: text_of(row[name]).strip() for name in columns if name in row}} for row in table.rows]
+        rows = list(map(_stripped, table.rows))
         return super()._labelled(replace(table, rows=rows), report, indices)
 
     def strict(self, text: str, example: Example) -> Answer:
@@ -49,3 +50,8 @@ class MedmarksMedMCQA(MedMCQA):
 
 
 BENCHMARK = MedmarksMedMCQA
+
+
+def _stripped(row: Row) -> Row:
+    """Return a row without white space around its question and choices."""
+    return {name: text_of(cell).strip() if name in _SHOWN else cell for name, cell in row.items()}
