@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 from itertools import chain, pairwise
 
+from .answers import Answer
 from .facts import Example
 
 _SAME = (
@@ -145,12 +146,16 @@ def medmarks_letter(text: str, gold: str, answer_text: str) -> str | None:
     return gold if _names(whole, truth) else None
 
 
-def letter_for(content: str, example: Example) -> str | None:
-    """Return the letter in an answer to an example; only stated letters count if the right choice is not known."""
+def letter_in_tag(text: str, example: Example, which: int) -> Answer:
+    """Read the first (0) or the last (-1) answer tag of a response by the rule; without a tag, it is unanswered.
+
+    Only stated letters count if the right choice is not known.
+    """
+    contents = tagged(text) or [""]
     place = example.get("answer_idx")
-    return medmarks_letter(
-        content, example.get("answer_letter", ""), "" if place is None else example["options"][place]
-    )
+    right_text = "" if place is None else example["options"][place]
+    letter = medmarks_letter(contents[which], example.get("answer_letter", ""), right_text)
+    return Answer(letter, text, found_by="tag")
 
 
 _LONG = 4000

@@ -101,6 +101,8 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
 -60 denied: <any> (?=close* {apart}? (is|colon|dash|arrow|bar)* word? [the fill so]* (wrong|not))
     none: A is wrong.
 apart = word|comma (?!not {lead} [cand text])
+-100 denied: <any> (?=is? rather)
+    B: 正解はAではなくBです。
 -60 denied: (slip|reject|wrong|other) [answer is colon to the word option]{0,4} <any>
     none: Incorrect: A
 -100 shown: example digits? colon line* [^ stop line cand text]{0,4} <any>

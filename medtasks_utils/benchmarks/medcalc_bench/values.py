@@ -102,10 +102,12 @@ terms = [^ line result cand op]{0,8}? (cand [^ line result cand op]{0,6}?)?
 next input = (word|op){0,3} comma or? [word input]{1,3}
 -60 aged: <any> (?=[word dash]{0,3} old)
     none: The patient is 63 years old.
--45 supposed: (?<![result answer due the])if ~8 <any>
+-45 supposed: (?<![result answer due the])if (?!is) [^ stop line comma cand text]{0,8}? <any>
     none: The rate of some hospitals is 5.
 -45 supposed: due if (?!is) ~8 <any>
     2023-10-22: A DPP é 22 de outubro de 2023. A concepção teria sido em 29 de janeiro de 2023.
+-45 supposed: if is [the about]* <any> (?=word{0,4} if)
+    none: The score would be 5 if the troponin were high.
 -45 supposed: if [^ stop line]* if is <any>
     none: If the weight were 70 kg, the index would be 22.
     """

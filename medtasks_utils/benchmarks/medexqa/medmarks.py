@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example, Files, LoadReport, Tasks
-from medtasks_utils.benchmarks.medmarks_letters import letter_for, tagged
+from medtasks_utils.benchmarks.medmarks_letters import letter_in_tag, tagged
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.judging import Case
 from medtasks_utils.statistics.metrics import Metric
@@ -85,8 +85,7 @@ class MedmarksMedExQA(MedExQA):
 
     def strict(self, text: str, example: Example) -> Answer:
         """Read the last answer tag by Medmarks' rule; without one, the response is unanswered."""
-        content = (tagged(text) or [""])[-1]
-        return Answer(letter_for(content, example), text, found_by="tag")
+        return letter_in_tag(text, example, -1)
 
 
 BENCHMARK = MedmarksMedExQA

@@ -6,7 +6,7 @@ from dataclasses import replace
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark
 from medtasks_utils.benchmarks.facts import Example, LoadReport, Tasks
-from medtasks_utils.benchmarks.medmarks_letters import letter_for, tagged
+from medtasks_utils.benchmarks.medmarks_letters import letter_in_tag
 from medtasks_utils.benchmarks.tables import Row, Table, text_of
 from medtasks_utils.statistics.metrics import ACC, ANSWERED
 from medtasks_utils.statistics.scores import Score
@@ -41,8 +41,7 @@ class MedmarksMedMCQA(MedMCQA):
 
     def strict(self, text: str, example: Example) -> Answer:
         """Read the first answer tag by Medmarks' rule; without one, the response is unanswered."""
-        content = next(iter(tagged(text)), "")
-        return Answer(letter_for(content, example), text, found_by="tag")
+        return letter_in_tag(text, example, 0)
 
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
         """Score ``acc`` and ``answered``; there is no box whose form could be scored."""
