@@ -23,7 +23,10 @@ _FORMULA = (
 )
 _PLAN = "plan [^ stop line cand]* (stop|line)* $"  # such as "We plug in the values and solve for the GFR."
 _LEAD = "(word|dash|digits|open|the){0,2}"
-_CANNOT = "cannot|unable|(not|lack) ~4 calc|not (word|the|input){0,2} (answer|result|final) ~4 calc"
+_CANNOT = (
+    "cannot|unable|(not|lack) ~4 calc|not ~3 plan|not gives (word|the){0,3} (answer|result|final)"
+    "|not (word|the|input|range|or|dash){0,5} (answer|result|final) (~4 calc|[word is]{0,3} because)"
+)
 _CONCLUDED = "(so|but|(stop|line) the? result) ~10 (cannot|unable|not ~4 calc)"
 
 
@@ -37,7 +40,7 @@ def lacks(symbols: Symbols, after: int | None = None) -> bool:
     (True, False)
     """
     if after is None:
-        certain = pattern("(none)? if [^ stop line]*").sub("", symbols.symbols)
+        certain = pattern("(none)? if ([^ stop line but comma]|comma (?!so))*").sub("", symbols.symbols)
         return pattern(f"{_CANNOT}|lack|none").search(certain) is not None
     return any(symbols.places[match.end() - 1] > after for match in symbols.matches(_CONCLUDED))
 
