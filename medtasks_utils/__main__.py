@@ -2,16 +2,19 @@
 
 import argparse
 import gc
+import io
 import os
+import shutil
 import sys
 import tempfile
 import traceback
 from collections.abc import Sequence
+from functools import partial
 
 from medtasks_utils.commands.flags import Command, described, print_error
 from medtasks_utils.errors import MedtasksError, Parser, UsageError, did_you_mean, reason_of
 from medtasks_utils.registry import Registry
-from medtasks_utils.writing import SECRETS
+from medtasks_utils.writing import SECRETS, SIMPLER, WIDTH
 
 COMMANDS = Registry(
     "medtasks.commands",
@@ -48,7 +51,9 @@ def _parse(words: Sequence[str]) -> Command:
     if name not in COMMANDS:
         raise UsageError(f"there is no command {name}{did_you_mean(name, COMMANDS)}; see medtasks --help")
     command: type[Command] = COMMANDS[name]
-    parser = Parser(prog=f"medtasks {name}", formatter_class=argparse.RawDescriptionHelpFormatter)
+    width = min(WIDTH, shutil.get_terminal_size().columns) - 2
+    form = partial(argparse.RawDescriptionHelpFormatter, width=width)
+    parser = Parser(prog=f"medtasks {name}", formatter_class=form)
     if not {"-h", "--help"}.isdisjoint(others):  # the text may take a second to create
         parser.description = command.help()
     command.add_arguments(parser)
@@ -85,6 +90,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     code = 0
     SECRETS.learn()  # those of the environment, which a misspelt command line may repeat
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=SIMPLER)
     try:
         if not words or words[0] in ("-h", "--help"):
             print(overview())
@@ -92,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(version())
         else:
             code = _parse(words).execute()
-        sys.stdout.flush()
+        print(end="", flush=True)  # standard output may be closed
         return code
     except KeyboardInterrupt:
         print("medtasks: interrupted", file=sys.stderr)

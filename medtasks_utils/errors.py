@@ -63,6 +63,7 @@ _WORDS = (
     ("Input should", "must"),
     (r", unable to .*", ""),
     ("a valid integer", "a whole number"),
+    (r"a valid dictionary.*", "a mapping"),
     ("a valid", "a"),
     ("Field required", "is missing"),
     ("Extra inputs are not permitted", "is unknown"),

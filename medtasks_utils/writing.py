@@ -1,5 +1,6 @@
 """Read and write files, format texts and tables, and remove secrets from what is printed or saved."""
 
+import codecs
 import csv
 import hashlib
 import io
@@ -79,6 +80,20 @@ def digest(value: Any, length: int = 8) -> str:
 
 
 # ---- the terminal
+
+SIMPLER = "medtasks.simpler"
+"""The handler of errors for streams whose encoding lacks our signs, such as those in a locale without UTF-8."""
+
+_SIMPLER_SIGNS = {"−": "-", "–": "-", "…": ".", "°": "o", "×": "x", "█": "#", "░": "."}
+
+
+def _simpler(error: UnicodeError) -> tuple[str, int]:
+    """Return what is written for characters that a stream cannot encode, as wide as they are."""
+    assert isinstance(error, UnicodeEncodeError)
+    return "".join(_SIMPLER_SIGNS.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(SIMPLER, _simpler)
 
 
 def plain(text: object) -> str:

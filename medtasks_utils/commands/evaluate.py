@@ -88,9 +88,9 @@ class Eval(HarnessCommand):
         config = self.configured()
         saved_run = None
         if self.against is not None:
-            from medtasks_utils.compare.against import Against  # imported late: it takes seconds
+            from medtasks_utils.compare.against import SavedRun  # imported late: it takes seconds
 
-            saved_run = Against(self.against, config.tasks, self.within)
+            saved_run = SavedRun(self.against, config.tasks, self.within)
         elif self.within is not None:
             raise UsageError("--within has no effect without --against RUN: add it, or omit --within")
         evaluation = Evaluation(

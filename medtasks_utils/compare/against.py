@@ -200,7 +200,7 @@ class TopicAgainst:
         return f"{text}: {standing.decision}{left}"
 
 
-class Against:
+class SavedRun:
     """The saved run with which a new run is compared.
 
     Args:

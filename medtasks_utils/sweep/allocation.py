@@ -24,7 +24,7 @@ from medtasks_utils.harness.task_options import FLAGS, SERVED_BY
 from medtasks_utils.inference.reply_files import files_of_replies
 from medtasks_utils.writing import write_whole
 
-from .child_process import MARK, Process, end_marked, start, stop
+from .child_process import MARK_VARIABLE, Process, end_marked, start, stop
 from .job import Allocation, Job
 from .records import is_whole, last_lines, note_end, read_record
 
@@ -59,7 +59,7 @@ class _Attempt:
         self.waiting, self.model, self.folder = jobs, jobs[0].model, jobs[0].folder.parent
         self.mark = str(self.folder) if self.model.server else ""
         direct = environment.get("no_proxy") or environment.get("NO_PROXY", "")
-        self.environment = {**environment, "no_proxy": f"{direct},127.0.0.1", MARK: self.mark}
+        self.environment = {**environment, "no_proxy": f"{direct},127.0.0.1", MARK_VARIABLE: self.mark}
         self.gpus = environment.get("CUDA_VISIBLE_DEVICES", "").split(",") if self.model.gpus else []
         self.started: list[Process] = []
         self.running: dict[Job, Process] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-MARK = "MEDTASKS_STARTED_AS"
+MARK_VARIABLE = "MEDTASKS_STARTED_AS"
 """The environment variable by which the processes of a served model are recognised, whichever group they are in."""
 _STOP_TIMEOUT = 10.0  # seconds to end after a signal
 
@@ -56,7 +56,7 @@ def end_marked(mark: str) -> None:
     killed = []
     for process in psutil.process_iter() if mark else ():
         with suppress(psutil.Error):
-            if process.environ().get(MARK) == mark:
+            if process.environ().get(MARK_VARIABLE) == mark:
                 process.kill()
                 killed.append(process)
     psutil.wait_procs(killed, _STOP_TIMEOUT)

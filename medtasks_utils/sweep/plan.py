@@ -30,9 +30,12 @@ EXAMPLE = """\
 example of a plan:
   output: results/sweep            # folder of the jobs and of report.html
   data: hub                        # as in medtasks eval --data
-  env: [OPENAI_API_KEY, "HF_*"]    # variables that jobs on a Ray cluster get; default: API keys, the Hub's, proxies
-  env_file: keys.env               # lines NAME=VALUE: variables that jobs and servers get everywhere
-  slurm: {partition: gpu}          # run under Slurm, as a job for each model, with these options of sbatch
+  env: [OPENAI_API_KEY, "HF_*"]    # variables that jobs on a Ray cluster get;
+                                   # default: API keys, the Hub's, proxies
+  env_file: keys.env               # lines NAME=VALUE: variables that jobs and
+                                   # servers get everywhere
+  slurm: {partition: gpu}          # run under Slurm, as a job for each model,
+                                   # with these options of sbatch
   runs:
     - {name: answers, tasks: [medmcqa_openmed, medhallu]}
     - name: tools
@@ -45,21 +48,29 @@ example of a plan:
       model_args: {pretrained: Qwen/Qwen2.5-7B-Instruct, dtype: bfloat16}
       flags: {apply_chat_template: true, batch_size: 16}
       resources: {gpus: 1, cpus: 4}
-    - name: qwen-32b               # served by vLLM, which the sweep starts and stops
-      vllm: {model: Qwen/Qwen3-32B, max_model_len: 40960, reasoning_parser: qwen3}
-      flags: {gen_kwargs: {max_gen_toks: [1024, 4096, 16384]}}    # a job for each of these budgets
+    - name: qwen-32b               # served by vLLM, which the sweep starts
+      vllm:
+        model: Qwen/Qwen3-32B
+        max_model_len: 40960
+        reasoning_parser: qwen3
+      flags:                       # a job for each of these budgets
+        gen_kwargs: {max_gen_toks: [1024, 4096, 16384]}
       resources: {gpus: 2, cpus: 4}
       slurm: {time: 720}
-    - name: mine                   # served by any command with an OpenAI-compatible API
+    - name: mine                   # any command with an OpenAI-compatible API
       serve: llama-server -m mine.gguf --port {port}
       model_args: {model: mine, num_concurrent: 8}
       runs: [answers]              # default: all runs
     - name: running                # served already
       model: local-chat-completions
-      model_args: {model: m, base_url: "http://localhost:8000/v1/chat/completions", num_concurrent: 32}
+      model_args:
+        model: m
+        base_url: "http://localhost:8000/v1/chat/completions"
+        num_concurrent: 32
       flags: {apply_chat_template: true}
 
-flags are those of lm_eval run; if a model and a run both set a flag, the run's value is used. gen_kwargs are merged.
+flags are those of lm_eval run; if a model and a run both set a flag, the run's
+value is used. gen_kwargs are merged.
 """
 """An example of a plan, shown by ``medtasks sweep --help``."""
 
@@ -284,5 +295,7 @@ def read_plan(path: Path) -> Plan:
     except ValidationError as error:
         problems = [f"{'.'.join(map(str, each['loc'])) or 'plan'}: {in_words(each)}" for each in error.errors()]
         raise UsageError(f"{path}: {'; '.join(problems)} (medtasks sweep --help shows an example)") from None
-    except (OSError, yaml.YAMLError, ValueError) as error:
+    except OSError as error:
+        raise UsageError(f"{error.filename} cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, ValueError) as error:
         raise UsageError(f"{path}, or its env_file, cannot be read: {one_line(str(error))}") from None

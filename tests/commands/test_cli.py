@@ -1,5 +1,6 @@
 """The command lines: the stock ``lm_eval`` with our tasks on real backends, and ``medtasks`` itself."""
 
+import io
 import json
 import logging
 import os
@@ -84,6 +85,23 @@ def test_help_needs_no_docstrings(tmp_path, capsys):
         succeed(name, "--help")
         (told,) = medtasks([name, "--help"], cwd=tmp_path, PYTHONOPTIMIZE="2")
         assert told == (0, capsys.readouterr().out, "")
+
+
+def test_signs_that_a_terminal_lacks_are_simpler_and_a_closed_output_is_no_error(monkeypatch):
+    printed = io.TextIOWrapper(io.BytesIO(), "ascii")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("–1 is \\boxed{B} 是"))
+    monkeypatch.setattr(sys, "stdout", printed)
+    succeed("extract", "--task", "medmcqa", "--explain")
+    assert rb".-1 is \boxed{[B]} ?." in printed.buffer.getvalue()
+    monkeypatch.setattr(sys, "stdout", None)
+    succeed("path")
+
+
+def test_no_line_of_help_is_wider_than_80_columns(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+    for name in cli.COMMANDS:
+        succeed(name, "--help")
+        assert max(map(len, capsys.readouterr().out.splitlines())) <= 80, name
 
 
 def test_a_closed_pipe_is_no_error(monkeypatch, capsys):

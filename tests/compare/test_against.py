@@ -17,7 +17,7 @@ from running import saved_results, saved_samples
 from scripts import draw, prompt_of
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.compare.against import Against
+from medtasks_utils.compare.against import SavedRun
 from medtasks_utils.filters import STRICT
 from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.ratio import Interval
@@ -97,7 +97,7 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
         new = partial(run, served, data, tmp_path / "new", capsys)
         before = len(served.requests)
         against = ["--against", str(tmp_path / "saved")]
-        assert [Against(against[1], [TASK], within)._within for within in (None, 0)] == [2, 0], "0 is no default"
+        assert [SavedRun(against[1], [TASK], within)._within for within in (None, 0)] == [2, 0], "0 is no default"
         assert "--within has no effect without --against" in new("--within", "3", code=2)[1]
         for flags, message in table("refused"):
             assert message in new(*against, *flags, code=2)[1]

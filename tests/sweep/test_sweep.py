@@ -325,7 +325,7 @@ def test_variables_of_a_file_are_those_of_the_sweep(tmp_path, plan, monkeypatch)
     assert (os.environ["A_KEY"], os.environ["B"]) == ("a b", "2=3")
     (tmp_path / "open.env").write_text("B='2")
     for file in ("nowhere", "open.env"):
-        assert "env_file, cannot be read" in error_line(UsageError, read_plan, plan(env_file=f"{tmp_path}/{file}"))
+        assert "cannot be read" in error_line(UsageError, read_plan, plan(env_file=f"{tmp_path}/{file}"))
 
 
 @each_row("flags_passed")

@@ -22,7 +22,7 @@ from test_sweep import command, state, written
 from medtasks_utils.__main__ import main
 from medtasks_utils.sweep import allocation as allocation_module
 from medtasks_utils.sweep.allocation import run_allocation
-from medtasks_utils.sweep.child_process import MARK, start
+from medtasks_utils.sweep.child_process import MARK_VARIABLE, start
 from medtasks_utils.sweep.job import Job, allocations_of, jobs_of
 from medtasks_utils.sweep.plan import EXAMPLE, Plan
 from medtasks_utils.writing import read_json, write_whole
@@ -116,14 +116,15 @@ def test_a_server_that_leaves_its_group_ends_with_its_jobs_or_with_the_next_swee
     run(content)
     folder = tmp_path / "sweep/m"
     assert ends(tmp_path) == [(0, "done")] * 2 and not marked(folder)
-    left_over = subprocess.Popen(["sleep", "600"], env={**os.environ, MARK: str(folder)}, start_new_session=True)
+    environment = {**os.environ, MARK_VARIABLE: str(folder)}
+    left_over = subprocess.Popen(["sleep", "600"], env=environment, start_new_session=True)
     run_allocation(tuple(changed_jobs(content)), {})
     assert not psutil.pid_exists(left_over.pid)
 
 
 def marked(folder: Path) -> list[str]:
     """The environments of the processes of a served model."""
-    mark = f"{MARK}={folder}".encode()
+    mark = f"{MARK_VARIABLE}={folder}".encode()
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         with suppress(OSError):
