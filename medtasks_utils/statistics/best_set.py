@@ -6,6 +6,7 @@ in at most 5 % of rankings. Every other run that leaves it is rightly left out, 
 of these together.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,18 +25,19 @@ def best_set(benchmarks: Sequence[Sequence[Ratio]], *, ascending: bool = False) 
             means over the benchmarks, whose examples are independent.
         ascending: True if smaller values are better.
     """
-    ratios = [ratio for of_runs in benchmarks for ratio in of_runs]
-    if any(ratio.value is None or ratio.clusters < MIN_CLUSTERS for ratio in ratios):
-        return None
-    if any(ratio.scaled_influence is None for ratio in ratios):
-        return None
     sign = (-1 if ascending else 1) / len(benchmarks)
-    values = sign * np.sum([[ratio.value or 0.0 for ratio in of_runs] for of_runs in benchmarks], axis=0)
-    stacked = [np.column_stack([np.asarray(ratio.scaled_influence) for ratio in of_runs]) for of_runs in benchmarks]
-    influence = sign * np.vstack(stacked)
-    one_more = [[ratio.variance_of_one_more(1.0, of_example=True) for ratio in of_runs] for of_runs in benchmarks]
-    freedom = min(ratio.degrees_of_freedom for ratio in ratios)
-    return may_be_best(values, influence, sign**2 * np.sum(one_more, axis=0), freedom)
+    values = one_more = np.zeros(len(benchmarks[0]))
+    influences, freedom = [], math.inf
+    for ratios in benchmarks:
+        for ratio in ratios:
+            if ratio.value is None or ratio.scaled_influence is None or ratio.clusters < MIN_CLUSTERS:
+                return None
+            freedom = min(freedom, ratio.degrees_of_freedom)
+        values = values + sign * np.array([ratio.value for ratio in ratios])
+        variances = [ratio.variance_of_one_more(1.0, of_example=True) for ratio in ratios]
+        one_more = one_more + sign**2 * np.array(variances)
+        influences.append(sign * np.array([ratio.scaled_influence for ratio in ratios]).T)
+    return may_be_best(values, np.vstack(influences), one_more, freedom)
 
 
 def may_be_best(values: Array, influence: Array, one_more: Array, freedom: float) -> list[bool]:
@@ -51,12 +53,11 @@ def may_be_best(values: Array, influence: Array, one_more: Array, freedom: float
     covariance = influence.T @ influence
     draws = rng.multivariate_normal(np.zeros(len(values)), covariance, _DRAWS, method="eigh")
     draws *= np.sqrt(freedom / rng.chisquare(freedom, _DRAWS))[:, None]
-    found = []
+    result = []
     for run in range(len(values)):
-        others = np.arange(len(values)) != run
-        errors = np.linalg.norm(influence[:, others] - influence[:, [run]], axis=0)
-        simulated = (draws[:, others] - draws[:, [run]]) / np.where(errors > 1e-12, errors, np.inf)
-        limit = np.quantile(simulated.max(axis=1, initial=0.0), 1 - ALPHA)
-        with_one_more = np.sqrt(errors**2 + one_more[others] + one_more[run])
-        found.append(bool(((values[others] - values[run]) <= limit * with_one_more).all()))
-    return found
+        errors = np.linalg.norm(influence - influence[:, [run]], axis=0)
+        simulated = (draws - draws[:, [run]]) / np.where(errors > 1e-12, errors, np.inf)  # 0 for the run itself
+        limit = np.quantile(simulated.max(axis=1), 1 - ALPHA)
+        with_one_more = np.sqrt(errors**2 + one_more + one_more[run])
+        result.append(bool((values - values[run] <= limit * with_one_more).all()))
+    return result

@@ -2,8 +2,8 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from statistics import fmean
 from typing import NamedTuple
 
@@ -39,36 +39,36 @@ def win_rates(
         weight: the weight of a data set by its number of examples.
         only_shared: True to leave out data sets that some model lacks.
     """
-    models = list(dict.fromkeys(model for by_model in data_sets.values() for model in by_model))
-    used = [by_model for by_model in data_sets.values() if by_model.keys() >= {*models} or not only_shared]
-    weighed = []
-    for by_model in used:
-        examples = list(dict.fromkeys(example for scores in by_model.values() for example in scores))
-        weighed.append((_rates(by_model, examples, missing), weight(len(examples))))
-    found = {}
-    for model in models:
-        own = [(rates[model], of_data_set) for rates, of_data_set in weighed if model in rates]
-        if own:
-            rates, weights = zip(*own, strict=True)
-            weighted = np.average(rates, weights=weights if any(weights) else None)
-            found[model] = WinRate(fmean(rates), float(weighted))
-    return dict(sorted(found.items(), key=lambda item: -item[1].weighted))
+    models = dict.fromkeys(chain.from_iterable(data_sets.values()))
+    rates: dict[str, list[float]] = defaultdict(list)
+    weights: dict[str, list[float]] = defaultdict(list)
+    for by_model in data_sets.values():
+        if only_shared and len(by_model) < len(models):
+            continue
+        examples = dict.fromkeys(chain.from_iterable(by_model.values()))
+        for model, rate in _rates(by_model, examples, missing).items():
+            rates[model].append(rate)
+            weights[model].append(weight(len(examples)))
+    result = {}
+    for model in filter(rates.__contains__, models):
+        weighted = np.average(rates[model], weights=weights[model] if any(weights[model]) else None)
+        result[model] = WinRate(fmean(rates[model]), float(weighted))
+    return dict(sorted(result.items(), key=lambda item: -item[1].weighted))
 
 
-def _rates(by_model: Mapping[str, ByExample], examples: Sequence[str], missing: float) -> dict[str, float]:
+def _rates(by_model: Mapping[str, ByExample], examples: Iterable[str], missing: float) -> dict[str, float]:
     """Return the rate on one data set of each model that has an opponent."""
-    values = {model: np.array([_number(scores.get(one)) for one in examples]) for model, scores in by_model.items()}
-    won: dict[str, list[float]] = defaultdict(list)
-    for one, other in combinations(by_model, 2):
-        is_known = {model: np.isfinite(values[model]) for model in (one, other)}
-        counts = is_known[one] | is_known[other]
-        first, second = (np.where(is_known[model], values[model], missing)[counts] for model in (one, other))
-        shares = np.where(np.abs(first - second) <= _EQUAL, 0.5, first > second)
-        share = float(shares.mean()) if shares.size else 0.5
-        won[one].append(share)
-        won[other].append(1 - share)
-    return {model: fmean(shares) for model, shares in won.items()}
-
-
-def _number(score: float | None) -> float:
-    return math.nan if score is None else score
+    rows = [list(map(scores.get, examples)) for scores in by_model.values()]
+    values = np.array(rows, dtype=float)  # NaN for None
+    is_known = np.isfinite(values)
+    values = np.where(is_known, values, missing)
+    rates = {}
+    for place, model in enumerate(by_model):
+        shares = []
+        for other in set(range(len(rows))) - {place}:
+            first, second = values[[place, other]][:, is_known[place] | is_known[other]]
+            is_won = np.where(np.abs(first - second) <= _EQUAL, 0.5, first > second)
+            shares.append(float(is_won.mean()) if is_won.size else 0.5)
+        if shares:
+            rates[model] = fmean(shares)
+    return rates
