@@ -59,10 +59,9 @@ def _parse(words: Sequence[str]) -> Command:
     command.add_arguments(parser)
     arguments, unknown = parser.parse_known_args(others)
     if unknown:
-        flags = [flag for action in parser._actions for flag in action.option_strings]
         flag = unknown[0].partition("=")[0]
         what = "there is no flag" if flag.startswith("-") else "unexpected argument:"
-        parser.error(f"{what} {flag}{did_you_mean(flag, flags)}")
+        parser.error(f"{what} {flag}{did_you_mean(flag, parser._option_string_actions)}")
     return command.from_arguments(arguments)
 
 

@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, starmap
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks import benchmarks
@@ -105,19 +106,13 @@ class Scorer:
                     "no response"
                 )
         examples = [self.example(row, shown) for row in rows]
-        answers = [
-            {name: read(printable(text), example) for name, read in self.benchmark.readers.items()}
-            for example, text in zip(examples, responses, strict=True)
-        ]
+        answers = [*map(self._answers, examples, responses)]
         if self._batch_scorer is None:
             self._batch_scorer = self.benchmark.batch_scorer(examples)
         if self._batch_scorer is not None:
-            by_example = zip(examples, answers, strict=True)
-            self._batch_scorer.score([(example, answer) for example, own in by_example for answer in own.values()])
-        return [
-            {name: self._scored(example, answer) for name, answer in own.items()}
-            for example, own in zip(examples, answers, strict=True)
-        ]
+            self._batch_scorer.score([*chain.from_iterable(answers)])
+        scored = [starmap(self._scored, of_example) for of_example in answers]
+        return [dict(zip(self.benchmark.readers, results, strict=True)) for results in scored]
 
     def example(self, row: Row, shown: str | None = None) -> Example:
         """Convert a row to an example; if the row has several examples, return the one that ``shown`` names.
@@ -178,6 +173,10 @@ class Scorer:
             weights = ", ".join(f"{name} {weight:+g}" for name, weight in evidence.items())
             yield f"{candidate.weight:6g}  {value}  {weights}  {_place(candidate)}"
 
+    def _answers(self, example: Example, response: str) -> list[tuple[Example, Answer]]:
+        """Return an example with the answer that each filter reads in its response."""
+        return [(example, read(printable(response), example)) for read in self.benchmark.readers.values()]
+
     def _scored(self, example: Example, answer: Answer) -> Scored:
         values = {**self.benchmark.scores(answer, example), **answer.scores}
         metrics = {name: as_number(value) for name, value in values.items() if name in self.metrics}
@@ -233,7 +232,7 @@ def reward(
     def rewards(completions: Sequence[Any], **columns: Any) -> list[float]:
         """Return the reward of each completion, in order."""
         listed = {column: values for column, values in columns.items() if isinstance(values, list | tuple)}
-        rows = [{column: values[index] for column, values in listed.items()} for index in range(len(completions))]
+        rows = [dict(zip(listed, cells, strict=True)) for _, *cells in zip(completions, *listed.values(), strict=False)]
         scorer.benchmark.settle(rows)
         numbers = []
         for row, completion in zip(rows, completions, strict=True):

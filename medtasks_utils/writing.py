@@ -250,10 +250,10 @@ def secrets_in(value: Any, name: object = "", within: bool = False) -> Iterator[
     elif value is not None and not isinstance(value, bool):
         text = str(value)
         is_word = not is_named and text.isalpha() and text.islower()  # which prompts may contain
-        found = [text.strip(), *text.split()[-1:]] if within and not is_word else _USER_IN_URL.findall(text)
+        secrets = [text.strip(), *text.split()[-1:]] if within and not is_word else _USER_IN_URL.findall(text)
         if str(name).endswith("base_url"):
-            found += _SECRET_IN_QUERY.findall(text)
-        for secret in found:
+            secrets += _SECRET_IN_QUERY.findall(text)
+        for secret in secrets:
             yield from {secret, unquote(secret), quote(unquote(secret), safe="")}
 
 

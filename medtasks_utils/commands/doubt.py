@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import KW_ONLY
+from itertools import chain
 from pathlib import Path
 
 from pydantic.dataclasses import dataclass
@@ -42,7 +43,8 @@ class Doubt(Command):
             if count > 1:
                 warn(f"{count} runs are of {model} and share errors, so their support is overstated")
         if self.filter is None:
-            warn(*dict.fromkeys(note for run in runs for task in run.tasks.values() for note in task.note_on_filter))
+            tasks = chain.from_iterable(run.tasks.values() for run in runs)
+            warn(*dict.fromkeys(chain.from_iterable(task.note_on_filter for task in tasks)))
         doubted, items, shifted = doubts(runs, self.filter)
         write_whole(self.output, csv_of(DoubtedItem._fields, doubted))
         data = {

@@ -66,9 +66,10 @@ def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]
     cut = {line.topic: line.means["cut"] for line in lines if line.means["cut"]}
     if not cut:
         return
-    shares = dict.fromkeys(ANSWERED.shown(share) for share in sorted(filter(None, cut.values())))
-    ends = " to ".join([*shares][:: max(1, len(shares) - 1)])
-    tasks = chain.from_iterable(result.tasks for topic in cut for result in topic.results.values())
+    shares = [*dict.fromkeys(map(ANSWERED.shown, sorted(filter(None, cut.values()))))]
+    ends = " to ".join(shares[:: max(1, len(shares) - 1)])
+    results = chain.from_iterable(topic.results.values() for topic in cut)
+    tasks = chain.from_iterable(result.tasks for result in results)
     limits = [mapping(task.config.get("generation_kwargs")).get("max_gen_toks") or 0 for task in tasks]
     to = "To ask only these again" if evaluation.keeps else "To let more end"
     flags = f"{'--extend ' * evaluation.keeps}--gen_kwargs max_gen_toks={2 * (max(limits) or FOR_REASONING)}"

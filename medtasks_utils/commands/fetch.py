@@ -47,7 +47,6 @@ class Fetch(Command):
                 missing = reason_of(error)
             data.append({"name": item.name, "origin": item.origin, "missing": missing})
             rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else "there"))
-        there = sum(entry["missing"] is None for entry in data)
-        return CommandResult(
-            [table(rows, left=range(3)), f"{there} of {len(data)} there"], data, failed=there < len(data)
-        )
+        complete = sum(entry["missing"] is None for entry in data)
+        lines = [table(rows, left=range(3)), f"{complete} of {len(data)} there"]
+        return CommandResult(lines, data, failed=complete < len(data))

@@ -63,8 +63,8 @@ class Command(ABC):
         """Add an argument for each field."""
         texts: dict[str, str] = {}
         for kind in reversed(cls.__mro__):  # pydantic reads only the docstrings in a class itself
-            own = vars(kind).get("__pydantic_fields__", {})
-            texts |= {name: argument.description for name, argument in own.items() if argument.description}
+            declared = vars(kind).get("__pydantic_fields__", {})
+            texts |= {name: argument.description for name, argument in declared.items() if argument.description}
         for name, argument in cls.__pydantic_fields__.items():
             if argument.init:
                 _add_argument(parser, name, argument, texts[name])
@@ -73,7 +73,7 @@ class Command(ABC):
     def from_arguments(cls, arguments: argparse.Namespace) -> "Command":
         """Create the command from parsed arguments; those that are not its own remain in one namespace."""
         values = vars(arguments)
-        command = cls(**{own.name: values.pop(own.name) for own in fields(cls) if own.name in values})
+        command = cls(**{field.name: values.pop(field.name) for field in fields(cls) if field.name in values})
         command.arguments = arguments
         return command
 

@@ -67,6 +67,7 @@ class Import(Command):
         return self._responses(files, self.requests) if self.requests else self._other_runs(files)
 
     def _responses(self, files: list[Path], requests: Path) -> CommandResult | None:
+        """Score responses to requests of ours, and return the run's result."""
         from medtasks_utils.elsewhere.batch import import_responses
 
         from .eval_result import result_of
@@ -79,6 +80,7 @@ class Import(Command):
         return result and result._replace(lines=[counts, *result.lines])
 
     def _other_runs(self, files: list[Path]) -> CommandResult:
+        """Score the responses in files of other harnesses, and return where the results are."""
         from medtasks_utils.elsewhere.saving import import_run
 
         if bool(self.id) != bool(self.response) or (self.id and not self.task) or (self.score and not self.id):
@@ -103,14 +105,14 @@ def _summary(imported: "Imported") -> CommandResult:
     from medtasks_utils.results import read_runs
 
     task = read_runs(imported.path)[0].tasks[imported.task]
-    wanted = dict.fromkeys((*task.facts.compared[:1], *task.facts.headline, "answered"))
-    names = [name for name in wanted if (name, task.filters[0]) in task.metrics]
-    scores = {name: {by: task.metrics[name, by] for by in task.filters} for name in names}
-    rows = [(name, *(task.metric(name).shown(of.value) for of in by.values())) for name, by in scores.items()]
-    rows += [
-        (f"{score} agrees", *(f"{100 * by[name]:.1f}" for name in task.filters))
-        for score, by in imported.agreement.items()
-    ]
+    rows, scores = [["", *task.filters]], {}
+    for name in dict.fromkeys((*task.facts.compared[:1], *task.facts.headline, "answered")):
+        if (name, task.filters[0]) in task.metrics:
+            results = {by: task.metrics[name, by] for by in task.filters}
+            rows.append([name, *(task.metric(name).shown(result.value) for result in results.values())])
+            scores[name] = {by: result._asdict() for by, result in results.items()}
+    for score, by_filter in imported.agreement.items():
+        rows.append([f"{score} agrees", *(f"{100 * by_filter[by]:.1f}" for by in task.filters)])
     available = imported.available
     count = available - len(imported.missing)
     of_rows = f"{imported.task}: {count:,} of {available:,} rows have a response"
@@ -119,9 +121,9 @@ def _summary(imported: "Imported") -> CommandResult:
     data = {
         "task": imported.task,
         "rows": {"with_response": count, "of": available, "missing": imported.missing},
-        "scores": {name: {key: of._asdict() for key, of in by.items()} for name, by in scores.items()},
+        "scores": scores,
         "agreement": imported.agreement,
         "filter": task.default_filter,
         "problems": imported.problems,
     }
-    return CommandResult([of_rows, table([("", *task.filters), *rows]), *task.note_on_filter], data)
+    return CommandResult([of_rows, table(rows), *task.note_on_filter], data)

@@ -39,8 +39,8 @@ class Selfcheck(Command):
             from medtasks_utils.selfcheck.published import score_published
 
             rows = [run.to_data() for run in score_published(self.published, self.data)]
-            cells = [[f"{cell:.2f}" if isinstance(cell, float) else cell for cell in row.values()] for row in rows]
-            return CommandResult([table([list(rows[0]), *cells], left=range(3))], rows)
+            cells = (map(_cell, row.values()) for row in rows)
+            return CommandResult([table([[*rows[0]], *map(list, cells)], left=range(3))], rows)
         os.environ["TQDM_DISABLE"] = "1"  # read when tqdm is imported
         from medtasks_utils.harness.checks import try_folder
         from medtasks_utils.report.page import build_page
@@ -52,3 +52,7 @@ class Selfcheck(Command):
         result = check.run(self.data, self.limit, self.output / "runs")
         write_whole(result.page, build_page(read_runs([result.runs])))
         return CommandResult([result.to_text(self.table)], result.to_data(), result.failed)
+
+
+def _cell(value: object) -> object:
+    return f"{value:.2f}" if isinstance(value, float) else value

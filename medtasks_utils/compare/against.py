@@ -8,7 +8,7 @@ first of the benchmark's compared metrics that is a mean over examples or a macr
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -108,8 +108,11 @@ class TaskAgainst:
         """
         samples, new = results["samples"][self.saved.task], as_run(results, Path()).tasks[self.saved.task]
         new.prompt_hashes = {self._keys[sample["doc_id"]]: sample["prompt_hash"] for sample in samples}
-        differences = incompatibilities(self.saved, new, self._filter)
-        reasons = [one.message for one in differences if one.refuse and one.field not in _ONLY_OF_EXAMPLES]
+        reasons = [
+            difference.message
+            for difference in incompatibilities(self.saved, new, self._filter)
+            if difference.refuse and difference.field not in _ONLY_OF_EXAMPLES
+        ]
         if reasons:
             raise MedtasksError(
                 f"--against: {self.saved.task} is not comparable with the saved run: {'; '.join(reasons)}"
@@ -118,7 +121,8 @@ class TaskAgainst:
 
     def saved_scores(self, metric: str) -> MetricScores:
         """Return the saved run's scores of the n examples."""
-        return self.saved.scores(self._filter, metric)[[self.saved.examples[self._keys[one]] for one in self.numbers]]
+        places = [self.saved.examples[self._keys[number]] for number in self.numbers]
+        return self.saved.scores(self._filter, metric)[places]
 
     def new_scores(self, metric: str) -> list[Sequence[Score]]:
         """Return the new run's scores of the n examples; nothing for those that are not evaluated yet."""
@@ -150,7 +154,7 @@ class TopicAgainst:
         self._order = random_order(self._saved_scores.clusters, strata)
         self._sizes = look_sizes(len(self._order), len(set(strata)))
         self._look = 0
-        self._examples = [(name, number) for name, task in tasks.items() for number in task.numbers]
+        self._examples = [*chain.from_iterable(zip(repeat(name), task.numbers) for name, task in tasks.items())]
         self.standing = Standing("undecided", 0, len(self._examples))
 
     @property

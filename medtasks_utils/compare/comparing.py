@@ -84,9 +84,9 @@ def compare_runs(
     differences = [*_group_differences(a, b, pairs, metrics), *differences]
     missing = set(metrics).difference(difference.metric.name for difference in differences)
     if missing or not differences:
-        known = dict.fromkeys(metric for pair in pairs.values() for metric, _ in (*pair.a.metrics, *pair.b.metrics))
-        wanted = " or of ".join(filter(missing.__contains__, metrics)) or "any metric"
-        reason = f"no common example with a value of {wanted}"
+        sides = chain.from_iterable((pair.a, pair.b) for pair in pairs.values())
+        known = dict.fromkeys(metric for metric, _ in chain.from_iterable(task.metrics for task in sides))
+        reason = f"no common example with a value of {' or of '.join(sorted(missing)) or 'any metric'}"
         if unknown := missing.difference(known):
             reason = f"no metric {', '.join(sorted(unknown))}"
         raise MedtasksError(f"the runs have {reason}; their metrics are {', '.join(known)}")
@@ -97,7 +97,7 @@ def compare_runs(
 def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes) -> list[tuple[TaskRun, TaskRun]]:
     """Return the pairs of tasks to compare; if none are named, add a note for each task that is left out."""
     if names:
-        return [pair for name_a, name_b in names for pair in _named_pairs(a, b, name_a, name_b)]
+        return [*chain.from_iterable(_named_pairs(a, b, *pair) for pair in names)]
     pairs = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
     others = sorted({*a.tasks, *b.tasks}.difference(task.task for task, _ in pairs))
     if not pairs:

@@ -129,19 +129,19 @@ class _Topic(NamedTuple):
 
     @property
     def label(self) -> str:
-        one = self.pairs[0].a.benchmark_name
-        return label_of(self.name, one) if self.is_of_one_benchmark else f"{self.name} (mean)"
+        benchmark = self.pairs[0].a.benchmark_name
+        return label_of(self.name, benchmark) if self.is_of_one_benchmark else f"{self.name} (mean)"
 
 
 def _topics(comparison: Comparison) -> Iterator[_Topic]:
     """Yield the groups of tasks, then the tasks that are not parts of a group."""
     wholes: dict[str, list[MetricDifference]] = defaultdict(list)
     parts: dict[str, Parts] = defaultdict(lambda: defaultdict(dict))
-    for one in comparison.differences:
-        if one.breakdown is None:
-            wholes[one.task].append(one)
+    for difference in comparison.differences:
+        if difference.breakdown is None:
+            wholes[difference.task].append(difference)
         else:
-            parts[one.task][one.breakdown][str(one.group)] = one
+            parts[difference.task][difference.breakdown][str(difference.group)] = difference
     are_parts: set[str] = set()
     for name, of_task in wholes.items():
         tasks = [task.task for task in comparison.a.tasks_of(name)]
@@ -177,16 +177,16 @@ def _wholes(topics: Sequence[_Topic]) -> str:
         of = f" of {available:,}" if n < available else ""
         of = of if all(pair.is_whole for pair in topic.pairs) else " in both"
         rows.append([topic.label, f"{n:,}{of}", *_numbers(main), _p(main.p_adjusted), _verdict(main)])
-        for one in others:
-            name = "F1" if one.metric.name == "f1" else one.metric.name
-            rows.append([f"  {name}", f"{one.contrast.n:,}", *_numbers(one), "", ""])
+        for other in others:
+            name = "F1" if other.metric.name == "f1" else other.metric.name
+            rows.append([f"  {name}", f"{other.contrast.n:,}", *_numbers(other), "", ""])
     return table(rows, left=(0, len(_HEAD) - 1))
 
 
 def _notes(topics: Sequence[_Topic]) -> Iterator[str]:
     """Yield what the p-values are corrected for, what the questions can show, and the mark of intervals."""
     tested = [(topic, main) for topic in topics if (main := topic.wholes[0]).p_adjusted is not None]
-    found = [
+    shown = [
         f"{main.metric.shown(detectable)} points in {main.contrast.n:,} questions of {topic.label}"
         for topic, main in tested
         if not main.is_significant and (detectable := main.metric.detectable(main.contrast.detectable)) is not None
@@ -194,10 +194,10 @@ def _notes(topics: Sequence[_Topic]) -> Iterator[str]:
     if tested:
         text = "p: corrected (Holm) for the benchmarks that both runs have, by their main metric."
         not_shown = (
-            f" Not shown is not equal: a difference is found four times in five from {', '.join(found)} on, before the "
+            f" Not shown is not equal: a difference is found four times in five from {', '.join(shown)} on, before the "
             "correction (--plan 3: how many 3 points take)."
         )
-        yield filled(text + not_shown * bool(found))
+        yield filled(text + not_shown * bool(shown))
     if any(topic.wholes[0].contrast.few and topic.wholes[0].contrast.interval for topic in topics):
         yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
 
@@ -206,21 +206,21 @@ def _parts(topic: _Topic, show_all: bool) -> Iterator[str]:
     """Yield the parts of a topic, those furthest from the whole first."""
     main = topic.wholes[0]
     for place, (breakdown, parts) in enumerate(topic.parts.items()):
-        furthest = sorted(parts.values(), key=lambda one: -abs(one.contrast.difference - main.contrast.difference))
-        large = [one for one in furthest if one.contrast.n >= _FEWEST][:_PARTS]
+        furthest = sorted(parts.values(), key=lambda part: -abs(part.contrast.difference - main.contrast.difference))
+        large = [part for part in furthest if part.contrast.n >= _FEWEST][:_PARTS]
         chosen = furthest if show_all else large
         if not chosen:
             yield filled(f"{topic.label} by {breakdown}: {len(parts)} parts below {_FEWEST} questions (--parts all)")
             continue
         if place:
             yield ""
-        tested = sum(one.p_adjusted is not None for one in furthest)
-        stars = f" (* p < .05 among {tested})" * any(one.is_significant for one in furthest)
+        tested = sum(part.p_adjusted is not None for part in furthest)
+        stars = f" (* p < .05 among {tested})" * any(part.is_significant for part in furthest)
         whole = _signed(main.metric, main.contrast.difference)
         yield filled(f"{topic.label} by {breakdown}, furthest from {whole} first{stars}")
         yield table(
-            [f"  {one.group or one.task}", f"{one.contrast.n:,}", *_numbers(one), "*" * one.is_significant]
-            for one in chosen
+            [f"  {part.group or part.task}", f"{part.contrast.n:,}", *_numbers(part), "*" * part.is_significant]
+            for part in chosen
         )
         if len(chosen) < len(parts):
             yield f"  … {len(parts) - len(chosen)} more: --parts all"
@@ -230,10 +230,13 @@ def _counts(topic: _Topic) -> Iterator[str]:
     """Yield how often each run is right, and how often it gives no answer."""
     agreements = [pair.agreement() for pair in topic.pairs]
     words = {"n_gained": "only B right", "n_lost": "only A right", "both_right": "both", "both_wrong": "neither"}
-    counts = (f"{word} {sum(one[kind] for one in agreements):,.1f}" for kind, word in words.items())
+    counts = []
+    for kind, word in words.items():
+        total = sum(agreement[kind] for agreement in agreements)
+        counts.append(f"{word} {total:,.1f}".removesuffix(".0"))
     label = "" if topic.parts else f"{topic.label}: "
     mean = " (mean over replies)" * any((pair.a.config.get("repeats") or 1) > 1 for pair in topic.pairs)
-    yield filled(label + ", ".join(count.removesuffix(".0") for count in counts) + mean)
+    yield filled(label + ", ".join(counts) + mean)
     answered = group_difference(topic.name, tuple(topic.pairs), "answered")
     if answered and min(answered.contrast.a, answered.contrast.b) < 1:
         a, b = (answered.metric.shown(1 - share) for share in (answered.contrast.a, answered.contrast.b))

@@ -108,8 +108,8 @@ def contrast(
     values, n = np.concatenate([a.values, b.values]), len(ratio_a.influence)
     has_unit_of_one = metric.unit == "share" or (metric.unit == "number" and values.any())  # zeros could have any unit
     is_binary = bool(has_unit_of_one and np.isin(values, (0, 1)).all())
-    found = paired_difference(ratio_a, ratio_b, metric.range[1], is_binary or metric.unit == "share", whole_examples)
-    sensitivity, interval, p = found or (None, None, None)
+    by_t = paired_difference(ratio_a, ratio_b, metric.range[1], is_binary or metric.unit == "share", whole_examples)
+    sensitivity, interval, p = by_t or (None, None, None)
     test = "mcnemar" if is_binary and n == len(a) and isinstance(aggregation, Mean) else "t"
     if test == "mcnemar":
         lost, gained = int((b.values < a.values).sum()), int((b.values > a.values).sum())

@@ -53,16 +53,16 @@ def plan(comparison: Comparison, points: float) -> Iterator[Need]:
         stderr = sensitivity.stderr * target / sensitivity.detectable
         detectable = metric.detectable(sensitivity.detectable)
         group = comparison.a.groups.get(task)
-        parts = [one for one in whole if group and one.task in group.tasks and one.metric.name == metric.name]
+        parts = [part for part in whole if group and part.task in group.tasks and part.metric.name == metric.name]
         is_decided_whole = len({run_task.benchmark_name for run_task in comparison.a.tasks_of(task)}) == 1
-        until = [_until_decided(comparison.a, one, target) for one in ([difference] if is_decided_whole else parts)]
+        until = [_until_decided(comparison.a, part, target) for part in ([difference] if is_decided_whole else parts)]
         yield {
             "task": task,
             "filter": difference.filter,
             "metric": metric.name,
             "n": n,
             "of": _number_in_benchmark(comparison.a, task, n),
-            "parts": {one.task: one.contrast.clusters for one in parts} or None,
+            "parts": {part.task: part.contrast.clusters for part in parts} or None,
             "detectable": None if detectable is None else 100 * detectable / highest,
             "examples": sensitivity.examples_needed(target),
             "until_decided": sum(filter(None, until)) if all(until) else None,
@@ -72,9 +72,9 @@ def plan(comparison: Comparison, points: float) -> Iterator[Need]:
 
 def _until_decided(run: Run, difference: MetricDifference, target: float) -> int | None:
     """Return the average number of clusters until a comparison is decided; None if that of all clusters is unknown."""
-    found, highest = difference.contrast, difference.metric.range[1] or 1.0
-    of = _number_in_benchmark(run, difference.task, found.clusters)
-    deviation = (found.stderr or 0.0) * math.sqrt(found.clusters)
+    clusters, highest = difference.contrast.clusters, difference.metric.range[1] or 1.0
+    of = _number_in_benchmark(run, difference.task, clusters)
+    deviation = (difference.contrast.stderr or 0.0) * math.sqrt(clusters)
     return of and round(expected_clusters(target, deviation, of, WITHIN / 100 * highest))
 
 

@@ -60,9 +60,9 @@ def corrected(
     families["others"] = [*filter(None, map(TaskPair.headline, others))]
     p_values: dict[tuple[str | None, ...], float] = {}
     for family in families.values():
-        tested = {_key(one): one.contrast.p for one in family if one.contrast.p is not None}
+        tested = {_key(member): member.contrast.p for member in family if member.contrast.p is not None}
         p_values.update(zip(tested, holm([*tested.values()]), strict=True))
-    return [replace(one, p_adjusted=p_values.get(_key(one))) for one in differences]
+    return [replace(difference, p_adjusted=p_values.get(_key(difference))) for difference in differences]
 
 
 def _key(difference: MetricDifference) -> tuple[str | None, ...]:

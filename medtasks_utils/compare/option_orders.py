@@ -32,7 +32,7 @@ class OrderEffect(NamedTuple):
     n: int
     moved: int
     changed: Estimate
-    by_position: list[list[Estimate]]
+    by_position: list[tuple[Estimate, ...]]
 
 
 def order_effect(pair: TaskPair) -> OrderEffect | None:
@@ -49,22 +49,23 @@ def order_effect(pair: TaskPair) -> OrderEffect | None:
     of_runs = pair.scores("acc")
     changes = [[_share_changed(a, b, pair.filter, choices)] for a, b in samples]
     changed = MetricScores.of(changes, of_runs[0].clusters, of_runs[0].strata)[moved]
-    positions = np.array([[benchmark.first_order(one.doc).index(one.doc[truth]) for one in both] for both in samples])
-    by_position = [
-        [estimate(scores[of_run == place], ACC) for scores, of_run in zip(of_runs, positions.T, strict=True)]
-        for place in range(len(LETTERS))
-    ]
-    return OrderEffect(len(samples), int(moved.sum()), estimate(changed, ACC), by_position)
+    by_run = []
+    for scores, samples_of_run in zip(of_runs, zip(*samples, strict=True), strict=True):
+        docs = [sample.doc for sample in samples_of_run]
+        positions = np.array([benchmark.first_order(doc).index(doc[truth]) for doc in docs])
+        by_run.append([estimate(scores[positions == place], ACC) for place in range(len(LETTERS))])
+    return OrderEffect(len(samples), int(moved.sum()), estimate(changed, ACC), [*zip(*by_run, strict=True)])
 
 
 def _share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> float | None:
     """Return the share of pairs of generations in which two samples answer different choices; None without answers."""
-    answered = [
-        [one.doc[choices][LETTERS.index(letter)] for letter in one.answers.get(filter_name, ()) if letter in LETTERS]
-        for one in (a, b)
-    ]
-    pairs = [one != other for one, other in product(*answered)]
-    return sum(pairs) / len(pairs) if pairs else None
+
+    def answered(sample: Sample) -> list[object]:
+        letters = filter(LETTERS.__contains__, sample.answers.get(filter_name, ()))
+        return [sample.doc[choices][LETTERS.index(letter)] for letter in letters]
+
+    changes = [first != second for first, second in product(answered(a), answered(b))]
+    return sum(changes) / len(changes) if changes else None
 
 
 def order_lines(effect: OrderEffect, is_one_model: bool) -> Iterator[str]:

@@ -45,9 +45,13 @@ def growth(run: Run, path: str | Path) -> str:
     ]
     if not before:
         return ""
-    now, then = (sum(task.asked for task in one.tasks.values()) for one in (run, before[-1]))
-    of_now, of_then = (datetime.strptime(one.date[:16], "%Y-%m-%dT%H-%M") for one in (run, before[-1]))
-    return f"{now:,} questions of {of_now:%d %b %H:%M} (grew from {then:,} of {of_then:%d %b %H:%M})"
+    now, then = map(_size_and_date, (run, before[-1]))
+    return f"{now.replace(' of', ' questions of')} (grew from {then})"
+
+
+def _size_and_date(run: Run) -> str:
+    date = datetime.strptime(run.date[:16], "%Y-%m-%dT%H-%M")
+    return f"{sum(task.asked for task in run.tasks.values()):,} of {date:%d %b %H:%M}"
 
 
 @lru_cache(maxsize=1024)  # called again for every filter and metric
@@ -57,7 +61,7 @@ def common_examples(*tasks: TaskRun) -> list[Codes]:
     Returns:
         An array of indices for each run, shape ``(n,)``; examples are in the order of the first run.
     """
-    common = [key for key in tasks[0].examples if all(key in task.examples for task in tasks)]
+    common = [*filter(set.intersection(*({*task.examples} for task in tasks)).__contains__, tasks[0].examples)]
     return [np.fromiter(map(task.examples.__getitem__, common), dtype=np.intp) for task in tasks]
 
 

@@ -96,15 +96,15 @@ class TaskPair:
         A breakdown is compared on the first of these metrics that it shows, provided that the task has at least two of
         its groups.
         """
-        found = list(map(self.difference, metrics))
-        compared = [difference.metric.name for difference in found if difference]
+        differences = list(map(self.difference, metrics))
+        compared = [difference.metric.name for difference in differences if difference]
         for breakdown in self.a.facts.breakdowns:
             metric = next(filter(breakdown.metrics.__contains__, compared), None)
             group_of = np.array(self.a.groups[breakdown.name], dtype=object)[self._common]
             groups = sorted({*group_of} - {None})
             if metric and len(groups) > 1:
-                found += [self._difference(metric, breakdown.name, name, group_of == name) for name in groups]
-        return [difference for difference in found if difference]
+                differences += [self._difference(metric, breakdown.name, name, group_of == name) for name in groups]
+        return [*filter(None, differences)]
 
     @lru_cache(maxsize=1024)  # noqa: B019 (pairs are few, and equal if they are of the same tasks)
     def difference(self, name: str) -> MetricDifference | None:

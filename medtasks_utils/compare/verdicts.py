@@ -65,7 +65,7 @@ def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
         share = sum(verdict["verdict"].startswith("both") for verdict in of_score) / len(of_score)
         yield f"{task}  ({of_score[0]['filter']} and {score}): {100 * share:.1f} % of {len(of_score)} verdicts agree"
         rows = []
-        for row, of_row in groupby(of_score, row_of):
-            texts = [f"{one['doc_id']}: {'/'.join(one['answers'])} (target {one['target']})" for one in of_row]
-            rows.append((*row, len(texts), shortened("; ".join(texts), _WIDTH)))
+        for cells, of_row in groupby(of_score, row_of):
+            texts = [f"{row['doc_id']}: {'/'.join(row['answers'])} (target {row['target']})" for row in of_row]
+            rows.append((*cells, len(texts), shortened("; ".join(texts), _WIDTH)))
         yield table([("", "found by", "n", "examples"), *rows], left=(0, 1, 3))

@@ -84,6 +84,7 @@ def binned(given: Confidences, values: Array) -> Bins:
 
 
 def _ece(given: Confidences) -> Array:
+    """Return pseudo-values of the mean absolute gap of the bins, less its mean under noise alone."""
     values = given.right - given.confidence
     of, _, gap, error = binned(given, values)
     ratio = gap / np.maximum(error, 1e-12)
@@ -109,6 +110,7 @@ def _squared(given: Confidences, values: Array, is_centred: bool = False) -> Arr
 
 
 def _auroc(given: Confidences) -> Array:
+    """Return pseudo-values of the AUROC; NaN if all answers are right, or all wrong."""
     group = np.unique(given.confidence, return_inverse=True)[1]
     right, share = given.right, given.right.mean()
     if not 0 < share < 1:
@@ -142,6 +144,7 @@ def risks(given: Confidences) -> Array:
 
 
 def _aurc(given: Confidences) -> Array:
+    """Return pseudo-values of the mean of :func:`risks`."""
     group, size, right = ranked(given)
     rank = np.arange(1, len(right) + 1)
 
@@ -179,6 +182,6 @@ def mean_of_pseudo_values(name: str, scores: MetricScores, over_strata: bool) ->
     strata, counted = scores.strata * over_strata, scores.counted
     values = np.full((*counted.shape, 1), np.nan)
     for stratum in np.unique(strata[counted.any(axis=1)]):
-        own = strata == stratum
-        values[own[:, None] & counted, 0] = PSEUDO_VALUES[name](Confidences.of(scores[own]))
+        members = strata == stratum
+        values[members[:, None] & counted, 0] = PSEUDO_VALUES[name](Confidences.of(scores[members]))
     return Ratio(replace(scores, numerators=np.nan_to_num(values), denominators=1.0 - np.isnan(values)), over_strata)

@@ -13,6 +13,7 @@ unit          range        meaning                                              
 """
 
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Literal
 
 from .aggregation import MEAN, Aggregation, OfConfidences, OverStrata
@@ -128,8 +129,8 @@ FORMER_NAMES = {"any@k": "pass@k", "all@k": "pass^k"}
 
 def repeat_metrics(repeats: int) -> tuple[Metric, ...]:
     """Return the metrics over ``repeats`` generations of an example; none if there is one generation."""
-    passes = (Metric(f"{name}{j}") for j in fewer_generations(repeats) for name in PASSES)
-    return (*REPEAT_METRICS, *passes) if repeats > 1 else ()
+    passes = (f"{name}{number}" for number, name in product(fewer_generations(repeats), PASSES))
+    return (*REPEAT_METRICS, *map(Metric, passes)) if repeats > 1 else ()
 
 
 def fewer_generations(repeats: int) -> list[int]:

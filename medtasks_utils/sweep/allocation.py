@@ -97,10 +97,10 @@ class _Attempt:
     def _start_servers(self) -> None:
         """Start the model's servers, each on its own GPUs; first end what an earlier sweep left, or name it."""
         end_marked(self.mark)
-        each = self.model.resources.gpus
+        share = self.model.resources.gpus
         for number in range(self.model.replicas):
-            own = ",".join(self.gpus[number * each : (number + 1) * each])
-            variables = {"CUDA_VISIBLE_DEVICES": own} if own else {}
+            gpus = ",".join(self.gpus[number * share : (number + 1) * share])
+            variables = {"CUDA_VISIBLE_DEVICES": gpus} if gpus else {}
             if self.model.vllm and self.model.vllm.api_key:
                 variables["VLLM_API_KEY"] = self.model.vllm.api_key
             record = self.folder / f"server{number}.json"

@@ -91,8 +91,8 @@ class Job:
         """A hash of everything that the results depend on: settings, the content of files, and versions."""
         tasks = self.run.tasks if isinstance(self.run.tasks, list) else self.run.tasks.split(",")
         settings = {**self.settings, "model_args": None, "tasks": sorted(tasks)}
-        contents = [by_content(each, self.plan.output) for each in (self._model, settings)]
-        return digest([*map(identity_of, contents), _version("medtasks"), _version("lm_eval")])
+        model, run = (identity_of(by_content(part, self.plan.output)) for part in (self._model, settings))
+        return digest([model, run, _version("medtasks"), _version("lm_eval")])
 
     def flags(self, port: int = 1, **more: object) -> list[str]:
         """Return the flags of ``medtasks eval`` as words, for a model that is served on a port."""
@@ -109,13 +109,13 @@ class Job:
 
         Return how much of each file has been taken over, in bytes; such files only grow.
         """
-        taken: dict[str, int] = dict(self.record.get("taken", {}))
+        lengths: dict[str, int] = dict(self.record.get("taken", {}))
         for source in chain.from_iterable(files_of_replies(folder, ".jsonl*") for folder in self.former):
-            content, own = source.read_bytes(), self.folder / source.parent.name / source.name
-            if new := content[taken.get(str(source), 0) :]:
-                write_whole(own, (own.read_bytes() if own.exists() else b"") + new)
-            taken[str(source)] = len(content)
-        return taken
+            content, target = source.read_bytes(), self.folder / source.parent.name / source.name
+            if new := content[lengths.get(str(source), 0) :]:
+                write_whole(target, (target.read_bytes() if target.exists() else b"") + new)
+            lengths[str(source)] = len(content)
+        return lengths
 
     # ---- what its folder records
 
@@ -224,7 +224,7 @@ def _budgets(settings: JsonObject) -> dict[str, list[float]]:
         is_marked = isinstance(value, Mapping) and value.keys() == {"budgets"}
         values = value["budgets"] if is_marked else value
         if is_marked or (isinstance(value, list) and (name == "max_gen_toks" or "budget" in name)):
-            if not (isinstance(values, list) and values and all(isinstance(each, int | float) for each in values)):
+            if not (isinstance(values, list) and values and all(isinstance(budget, int | float) for budget in values)):
                 raise UsageError(f"gen_kwargs: {name} has to be a number or a list of numbers, not {values}")
             budgets[name] = sorted({*values})
     return budgets

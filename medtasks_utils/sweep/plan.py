@@ -293,7 +293,9 @@ def read_plan(path: Path) -> Plan:
         os.environ.update(plan.variables)
         return plan
     except ValidationError as error:
-        problems = [f"{'.'.join(map(str, each['loc'])) or 'plan'}: {in_words(each)}" for each in error.errors()]
+        problems = [
+            f"{'.'.join(map(str, problem['loc'])) or 'plan'}: {in_words(problem)}" for problem in error.errors()
+        ]
         raise UsageError(f"{path}: {'; '.join(problems)} (medtasks sweep --help shows an example)") from None
     except OSError as error:
         raise UsageError(f"{error.filename} cannot be read: {error.strerror}") from None

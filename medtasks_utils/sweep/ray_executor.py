@@ -4,10 +4,11 @@ Environment variables are passed as arguments of the Ray task and not in Ray's `
 values to logs on every node (as of Ray 2.60).
 """
 
+import fnmatch
 import os
 from collections.abc import Iterable, Mapping
 from concurrent.futures import Future
-from fnmatch import fnmatch
+from itertools import chain
 
 from medtasks_utils.errors import MedtasksError, install
 
@@ -25,7 +26,8 @@ def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
 
 def forwarded_environment(patterns: Iterable[str]) -> dict[str, str]:
     """Return the environment variables whose names match a pattern such as ``HF_*``."""
-    return {name: value for name, value in os.environ.items() if any(fnmatch(name, each) for each in patterns)}
+    names = set(chain.from_iterable(fnmatch.filter(os.environ, pattern) for pattern in patterns))
+    return {name: os.environ[name] for name in names}
 
 
 class RayExecutor:
@@ -53,7 +55,7 @@ class RayExecutor:
         plan, model = allocation[0].plan, allocation[0].model
         needs = {"CPU": model.resources.cpus, "GPU": model.gpus}
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
-        has_room = any(all(node.get(name, 0) >= needs[name] for name in needs) for node in nodes)
+        has_room = any(node.get("CPU", 0) >= needs["CPU"] and node.get("GPU", 0) >= needs["GPU"] for node in nodes)
         note_waiting(allocation, "in Ray's queue" if has_room else f"waiting for a node with {needs}; there is none")
         remote = self._ray.remote(run_on_node).options(
             name=model.name, num_cpus=needs["CPU"], num_gpus=needs["GPU"], max_retries=0

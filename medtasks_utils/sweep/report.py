@@ -4,6 +4,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 from medtasks_utils.writing import write_whole
@@ -47,5 +48,5 @@ def write_report(plan: Plan) -> Path | None:
         rows[variant] = rows[variant] or [Run(variant, variant, plan.output, "", {"config": {}}, {}, {})]
         rows[variant][0].notes = problems
     path = plan.output / "report.html"
-    write_whole(path, build_page([run for of_model in rows.values() for run in of_model]))
+    write_whole(path, build_page([*chain.from_iterable(rows.values())]))
     return path

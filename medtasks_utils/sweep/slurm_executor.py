@@ -135,17 +135,17 @@ class SlurmExecutor:
             log = _folder(allocation) / f"{number}_0_log.err"
             is_waiting = any(job.state.startswith(WAITING) for job in allocation)
             if reason is None:
-                said = f"{one_line(last_lines(log, _LOG_LINES))} ({log})"
+                end_of_log = f"{one_line(last_lines(log, _LOG_LINES))} ({log})"
                 if is_waiting:
-                    note_waiting(allocation, f"its Slurm job ended before it could begin: {said}", USAGE_ERROR)
-                self._end(allocation, MedtasksError(said))
+                    note_waiting(allocation, f"its Slurm job ended before it could begin: {end_of_log}", USAGE_ERROR)
+                self._end(allocation, MedtasksError(end_of_log))
             elif reason in _NEVER:
                 subprocess.run(["scancel", number])
                 note_waiting(allocation, f"Slurm would never start it: {reason}; change its slurm options", USAGE_ERROR)
                 self._end(allocation)
             elif is_waiting and reason != "None":
                 note_waiting(allocation, f"{WAITING}: {reason}")
-        self._submit([each for each in self._futures if each not in self._submitted], queued)
+        self._submit([allocation for allocation in self._futures if allocation not in self._submitted], queued)
 
     def _end(self, allocation: Allocation, error: MedtasksError | None = None) -> None:
         """Complete the future of an allocation."""

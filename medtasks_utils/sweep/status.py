@@ -37,6 +37,7 @@ def _is_running(plan: Plan) -> bool:
 
 
 def _record(job: Job, is_live: bool, queued: JsonObject) -> JsonObject:
+    """Return the record of a job; ``is_live`` says that its sweep may be running, or Slurm does not respond."""
     size, state, until = size_of(job), job.state, None
     since, had = (job.current.get(name, 0) for name in ("since", "had"))
     new = job.replies
