@@ -60,7 +60,7 @@ def reason_of(error: BaseException) -> str:
 
 _WORDS = (
     ("Value error, ", ""),
-    ("Input should", "must"),
+    (r"\w+ should", "must"),
     (r", unable to .*", ""),
     ("a valid integer", "a whole number"),
     (r"a valid dictionary.*", "a mapping"),

@@ -3,9 +3,12 @@
 import shlex
 from dataclasses import KW_ONLY
 from pathlib import Path
+from re import fullmatch
 from typing import Literal
 
 from pydantic.dataclasses import dataclass
+
+from medtasks_utils.errors import UsageError
 
 from .flags import Command, CommandResult
 
@@ -37,6 +40,8 @@ class Publish(Command):
         from medtasks_utils.report import eval_results, every_eval_ever
         from medtasks_utils.writing import write_whole
 
+        if not fullmatch(r"[^/\s]+/[^/\s]+", self.model_repo):
+            raise UsageError(f"--model_repo has to be ORG/NAME, not {self.model_repo}")
         output = self.output or Path(Path(self.model_repo).name)
         run = one_run(self.results)
         if self.format == "hub":

@@ -115,6 +115,7 @@ class SlurmExecutor:
             raise MedtasksError(f"slurm needs sbatch on this machine, and submitit: {install('slurm')}")
         self._futures: dict[Allocation, Future[None]] = {}
         self._submitted: dict[Allocation, str] = {}
+        self._responds = True
 
     def submit(self, allocation: Allocation) -> Future[None]:
         """Check the options of an allocation, which the next round submits; return the future of its Slurm job."""
@@ -125,11 +126,15 @@ class SlurmExecutor:
     def watch(self) -> None:
         """Submit allocations, note why they wait, and complete the futures of those that are not in the queue any more.
 
-        If Slurm does not respond, nothing is submitted, and nothing has ended.
+        If Slurm does not respond, which is said once, nothing is submitted, and nothing has ended.
         """
         queued = queue()
         if queued is None:
+            if self._responds:
+                print("squeue fails: nothing is submitted until Slurm responds", file=sys.stderr, flush=True)
+            self._responds = False
             return
+        self._responds = True
         for allocation, number in list(self._submitted.items()):
             reason = queued.get(number)
             log = _folder(allocation) / f"{number}_0_log.err"

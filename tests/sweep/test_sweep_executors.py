@@ -25,7 +25,7 @@ def submitit(tmp_path, monkeypatch):
     return pytest.importorskip("submitit", reason="needs submitit")
 
 
-def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, submitit):
+def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, submitit, capsys):
     queue, script = tmp_path / "queue", tmp_path / "script"
     program(tmp_path, "sbatch", f"cat \"$1\" > '{script}'; echo x >> '{queue}'; echo Submitted batch job 42")
     program(tmp_path, "squeue", f"test ! -e '{queue}' || echo 42 Resources")
@@ -41,11 +41,13 @@ def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, submitit):
         assert ends(tmp_path) == [(None, "in Slurm's queue: Resources")] * 2
         program(tmp_path, "squeue", "exit 1")
         executor.watch()
+        executor.watch()
         assert not future.done(), "a Slurm that does not respond has not ended a job"
+        assert capsys.readouterr().err == "squeue fails: nothing is submitted until Slurm responds\n"
         other = SlurmExecutor()
         other.submit(allocation)
         other.watch()
-        assert queue.read_text() == "x\n", "and gets none twice"
+        assert queue.read_text() == "x\n" and capsys.readouterr().err, "and gets none twice"
         program(tmp_path, "squeue", "echo 42 Resources")
     for option in ("job-name=m", "partition=gpu", "qos=low", "time=1440", "gpus-per-node=4", "cpus-per-task=3"):
         assert f"#SBATCH --{option}\n" in script.read_text()
