@@ -191,10 +191,11 @@ def printable(text: str) -> str:
 
 
 _SECRET_NAME = re.compile(
-    r"(.*_)?((api_?|access_|private_|secret_|subscription_)key|password|passwd|secret|credentials?|cookie|authorization)"
-    r"|((.*_)?(access|api|auth|bearer|hf|hub|refresh|session))?_?token"
+    r"(.*[_-])?((api[_-]?|(access|private|secret|subscription)[_-])key|password|passwd|secret|credentials?|cookie"
+    r"|authorization)|((.*[_-])?(access|api|auth|bearer|hf|hub|refresh|session))?[_-]?token",
+    re.I,
 )
-_CONTAINER = re.compile(r"(.*_)?headers?")
+_CONTAINER = re.compile(r"(.*[_-])?headers?", re.I)  # of values each of which may be a secret
 _HARMLESS_HEADER = re.compile(r".*(model|type|accept|agent|organi[sz]ation|project|title|referer|version|region)", re.I)
 _SECRET_IN_QUERY = re.compile(
     r"[?&](?:[\w-]*(?:key|token|secret|sig|signature|code|auth|password|credential))=([^&#\s]+)", re.I
@@ -204,31 +205,22 @@ _SHORTEST = 6  # minimum characters of a secret; anything shorter may be part of
 _CONTROL = re.compile(r"[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
-def is_secret(name: object) -> bool:
-    """Return whether a name of a setting or of a header indicates that its value is a secret."""
-    return bool(_SECRET_NAME.fullmatch(str(name).lower().replace("-", "_")))
-
-
-def _contains_secrets(name: object) -> bool:
-    """Return whether each of the values under a name may be a secret, such as those of headers."""
-    return bool(_CONTAINER.fullmatch(str(name).lower().replace("-", "_")))
-
-
 def without_secrets(settings: Settings) -> JsonObject:
     """Return settings without those whose names indicate a secret, at any depth; settings left empty are omitted.
 
     >>> without_secrets({"api_key": "k", "header": {"X-Api-Key": "k"}, "extra": {"Authorization": "k", "X-Model": "m"}})
     {'extra': {'X-Model': 'm'}}
     """
-    kept = {
-        name: without_secrets(value) if isinstance(value, Mapping) else value
-        for name, value in settings.items()
-        if not is_secret(name) and (isinstance(value, Mapping) or not _contains_secrets(name))
-    }
-    return {name: value for name, value in kept.items() if value != {}}
+    kept = {}
+    for name, value in settings.items():
+        inner = without_secrets(value) if isinstance(value, Mapping) else value
+        is_kept = isinstance(value, Mapping) or not _CONTAINER.fullmatch(str(name))
+        if is_kept and inner != {} and not _SECRET_NAME.fullmatch(str(name)):
+            kept[name] = inner
+    return kept
 
 
-def secrets_in(value: Any, name: object = "", within: bool = False) -> Iterator[str]:
+def secrets_in(value: Any, name: str = "", within: bool = False) -> Iterator[str]:
     """Yield the secrets in settings.
 
     These are values whose names indicate a secret, values of headers, passwords in URLs, and keys in the query of
@@ -239,11 +231,11 @@ def secrets_in(value: Any, name: object = "", within: bool = False) -> Iterator[
         name: the name of the setting.
         within: True for a part of a secret.
     """
-    is_named = is_secret(name)
-    within = is_named or _contains_secrets(name) or (within and not _HARMLESS_HEADER.fullmatch(str(name)))
+    is_named = bool(_SECRET_NAME.fullmatch(name))
+    within = is_named or bool(_CONTAINER.fullmatch(name)) or (within and not _HARMLESS_HEADER.fullmatch(name))
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from secrets_in(item, key, within)
+            yield from secrets_in(item, str(key), within)
     elif isinstance(value, list | tuple):
         for item in value:
             yield from secrets_in(item, name, within)
@@ -251,7 +243,7 @@ def secrets_in(value: Any, name: object = "", within: bool = False) -> Iterator[
         text = str(value)
         is_word = not is_named and text.isalpha() and text.islower()  # which prompts may contain
         secrets = [text.strip(), *text.split()[-1:]] if within and not is_word else _USER_IN_URL.findall(text)
-        if str(name).endswith("base_url"):
+        if name.endswith("base_url"):
             secrets += _SECRET_IN_QUERY.findall(text)
         for secret in secrets:
             yield from {secret, unquote(secret), quote(unquote(secret), safe="")}

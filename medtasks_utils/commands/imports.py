@@ -90,8 +90,9 @@ class Import(Command):
         lines, data = [], []
         id_fields = [name.strip() for name in self.id.split(",") if name.strip()]
         for path in files:
-            fields = (id_fields, self.response, self.score, self.model)
-            imported = import_run(path, self.output, self.task, self.data, *fields)
+            imported = import_run(
+                path, self.output, self.task, self.data, id_fields, self.response, self.score, self.model
+            )
             warn(*imported.problems)
             of_run = _summary(imported)
             lines += [str(imported.path), *of_run.lines]

@@ -96,7 +96,7 @@ def common_pairs(a: Run, b: Run, filter_name: str | None) -> dict[str, TaskPair]
 def common_groups(a: Run, b: Run, pairs: TaskPairs) -> dict[str, tuple[TaskPair, ...]]:
     """Return the groups that have the same tasks in both runs, with all of these tasks."""
     return {
-        name: tuple(pairs[task] for task in group.tasks)
+        name: tuple(map(pairs.__getitem__, group.tasks))
         for name, group in a.groups.items()
         if group.tasks and name in b.groups and b.groups[name].tasks == group.tasks and pairs.keys() >= {*group.tasks}
     }

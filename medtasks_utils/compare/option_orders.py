@@ -59,12 +59,11 @@ def order_effect(pair: TaskPair) -> OrderEffect | None:
 
 def _share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> float | None:
     """Return the share of pairs of generations in which two samples answer different choices; None without answers."""
-
-    def answered(sample: Sample) -> list[object]:
-        letters = filter(LETTERS.__contains__, sample.answers.get(filter_name, ()))
-        return [sample.doc[choices][LETTERS.index(letter)] for letter in letters]
-
-    changes = [first != second for first, second in product(answered(a), answered(b))]
+    letters_a, letters_b = (filter(LETTERS.__contains__, sample.answers.get(filter_name, ())) for sample in (a, b))
+    changes = [
+        a.doc[choices][LETTERS.index(letter_a)] != b.doc[choices][LETTERS.index(letter_b)]
+        for letter_a, letter_b in product(letters_a, letters_b)
+    ]
     return sum(changes) / len(changes) if changes else None
 
 

@@ -1,20 +1,18 @@
 """Say how far the jobs of a plan are, whether or not a sweep is running."""
 
 import shlex
-import textwrap
 import time
 from collections.abc import Iterator
 
 from filelock import FileLock, Timeout
 
-from medtasks_utils.writing import JsonObject, plain
+from medtasks_utils.writing import JsonObject, filled
 
 from .job import Job, allocations_of, jobs_of
 from .job_size import size_of
 from .plan import Plan
 from .slurm_executor import WAITING, batch_script, number_of, queue
 
-_WIDTH = 100  # characters of a line
 _ROW = "{:>8} {:>8}  {:<9} {:>7}  {}"
 
 
@@ -61,7 +59,7 @@ def _record(job: Job, is_live: bool, queued: JsonObject) -> JsonObject:
 
 
 def status_lines(plan: Plan, records: list[JsonObject]) -> Iterator[str]:
-    """Yield a line for each job, wrapped at 100 characters, then its folder and the GPU time of all jobs."""
+    """Yield a line for each job, wrapped at 80 columns, then its folder and the GPU time of all jobs."""
     whole = 0.0
     yield _ROW.format("answers", "requests", "until", "GPU h", "job")
     for record in records:
@@ -69,12 +67,8 @@ def status_lines(plan: Plan, records: list[JsonObject]) -> Iterator[str]:
         hours = record["cost"].get("gpu_seconds", 0) / 3600
         whole += hours
         job = f"{record['name']}: {record['state']}"
-        yield _filled(_ROW.format(record["answers"], record["requests"], until, f"{hours:.1f}", job))
-    yield _filled(f"{whole:.1f} GPU hours in all; each job's folder, with log.txt: {plan.output}/NAME")
-
-
-def _filled(text: str) -> str:
-    return textwrap.fill(plain(text), _WIDTH, subsequent_indent=" " * 40, break_on_hyphens=False)
+        yield filled(_ROW.format(record["answers"], record["requests"], until, f"{hours:.1f}", job), " " * 40)
+    yield filled(f"{whole:.1f} GPU hours in all; each job's folder, with log.txt: {plan.output}/NAME")
 
 
 def dry_run(plan: Plan) -> Iterator[str]:
