@@ -8,7 +8,8 @@ import json
 import math
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from medtasks_utils.benchmarks.base import Benchmark
@@ -24,7 +25,9 @@ from .other_runs import Response
 _TRUTHS = ("truth", "groundtruth", "groundtruthanswer", "gtanswer", "gold", "label", "target", "correctanswer")
 _SAME = 1e-3  # relative difference between copies of a label of which one is rounded
 _TOKEN = re.compile(r"\w+|[-+<>=±≤≥/%]")
-_COLUMN = re.compile(r"(?:op|opt|option|choice)?([abcd])")
+_COLUMN = re.compile(r"((?:op|opt|option|choice|ending|answer|alternative)?s?)([a-e]|\d)")
+_COLUMNS = ("abcd", "0123", "1234")
+_LETTER_IN_REPLY = re.compile(r"(?<![\w'’])[A-D](?![\w'’]| [a-z])")  # not the article
 
 
 def plain_words(text: str) -> str:
@@ -33,10 +36,13 @@ def plain_words(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    return unicodedata.normalize("NFKC", re.sub(r"\\[nrt]", " ", html.unescape(text)))
+    def character(escape: re.Match[str]) -> str:
+        return chr(int(escape[1], 16)) if escape[1] else " "
+
+    return unicodedata.normalize("NFKC", re.sub(r"\\(?:u([0-9a-fA-F]{4})|[nrt])", character, html.unescape(text)))
 
 
-def _text(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Return all text in a JSON value."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
@@ -47,18 +53,31 @@ def stated_fields(record: Row, benchmark: Benchmark[Any]) -> Row:
     values = {
         re.sub(r"[\W_]", "", str(name)).lower(): value for name, value in record.items() if value not in (None, "", [])
     }
-    columns = sorted((match[1], value) for name, value in values.items() if (match := _COLUMN.fullmatch(name)))
-    if data.choices and len(columns) == len(LETTERS):
-        values.setdefault(data.choices, [value for _, value in columns])
+    if data.choices and (choices := _choices_in_columns(values)):
+        values.setdefault(data.choices, choices)
     fields: Row = {}
     for field in filter(None, (*data.shown, data.told_apart_by)):
         for name in (field, *data.names.get(field, ())):
             value = values.get(name.replace("_", ""))
-            if value is not None and str(value) not in benchmark.answers:  # a verdict in a field of the same name
+            # A field of the same name may have a verdict, or the letters instead of the choices.
+            if value is not None and str(value) not in benchmark.answers and value != [*LETTERS]:
                 fields.setdefault(field, value)
     names = (data.truth, *data.names.get(data.truth, ()), *_TRUTHS)
     fields[""] = [values[name] for name in (each.replace("_", "") for each in names) if name in values]
     return fields
+
+
+def _choices_in_columns(values: Row) -> list[Any]:
+    """Return the values of columns such as ``opa`` to ``opd``, or ``option1`` to ``option4``; empty without these."""
+    columns: dict[str, Row] = defaultdict(dict)
+    for name, value in values.items():
+        if match := _COLUMN.fullmatch(name):
+            columns[match[1]][match[2]] = value
+    for of_name in columns.values():
+        places = "".join(sorted(of_name))[: len(LETTERS)]
+        if places in _COLUMNS:
+            return [of_name[place] for place in places]
+    return []
 
 
 def differing(stated: Row, doc: Row, order: str, benchmark: Benchmark[Any]) -> list[str]:
@@ -73,7 +92,7 @@ def differing(stated: Row, doc: Row, order: str, benchmark: Benchmark[Any]) -> l
     found = []
     for field, value in stated.items():
         content = doc[field] if field else []
-        words = f" {plain_words(_text(value))} "
+        words = f" {plain_words(as_text(value))} "
         if any(f" {plain_words(part)} " not in words for part in (content if isinstance(content, list) else [content])):
             found.append(field)
     verdicts = [_is_truth(value, doc, order, benchmark) for value in stated[""]]
@@ -109,42 +128,62 @@ def _is_close(value: Any, other: Any) -> bool:
 # ---- the order of choices
 
 
-def shown_order(response: Response, stated: Row, doc: Row, data: Data) -> str | None:
+def shown_order(
+    response: Response, stated: Row, doc: Row, data: Data, is_shuffled: bool
+) -> tuple[str, str]:
     """Return the letters of the choices in the data, in the order in which a record labels them A to D.
 
     The labels in the prompt, or in what else the record states, tell it; else, the order in a list of choices, or after
-    the question.
+    the question; else, it is that of the data.
 
     Args:
         response: the response.
         stated: the result of :func:`stated_fields`.
         doc: the document of the row.
         data: the data of the benchmark.
+        is_shuffled: whether the run says that it shuffles choices.
 
     Returns:
-        The letters; an empty text if the choices are shown in an order that cannot be told; None if none are shown.
+        The letters, and an empty text; or, if they cannot be told, an empty text, and why the response is left out.
     """
     asked, *choices = (_tokens(text).strip() for text in (doc[data.shown[0]], *doc[data.choices]))
     choice = "|".join(map(re.escape, sorted(choices, key=len, reverse=True)))
     prompt = _tokens(" ".join(message["content"] for message in response.prompt))
-    texts = [prompt, *(_tokens(_text(value)) for value in response.stated.values())]
-    listed = _tokens(_text(stated.get(data.choices, "")))
+    texts = [prompt, *(_tokens(as_text(value)) for value in response.stated.values())]
+    listed = _tokens(as_text(stated.get(data.choices, "")))
     texts = [text for text in (*texts, listed) if all(f" {each} " in text for each in choices)]
+    unknown = "", "to choices in another order than the data's, which the file does not tell"
 
-    def in_order(lines: Iterable[str]) -> str:
-        order = "".join(LETTERS[choices.index(line)] for line in lines)
-        return order if sorted(order) == [*LETTERS] else ""
+    def in_order(lines: Iterable[str]) -> tuple[str, str]:
+        """Return the order of lines; of equal choices, of which none is right, the first comes first."""
+        places = dict(enumerate(choices))
+        order = ""
+        for line in lines:
+            place = next((place for place, text in places.items() if text == line), None)
+            if place is not None:
+                order += LETTERS[place]
+                del places[place]
+        right = choices[LETTERS.index(doc[data.truth])]
+        return unknown if places or choices.count(right) > 1 else (order, "")
+
+    def labelled(label: str, text: str) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the labels of the choices in a text, and the choices; empty if they have none."""
+        match = re.search(rf"(?: -)? ({label})(?: -)? ({choice})(?= )" * len(LETTERS), text)
+        return (match.groups()[::2], match.groups()[1::2]) if match else ((), ())
 
     for text in texts:
-        if labelled := re.search(f"(?: -)? ([abcd])(?: -)? ({choice})(?= )" * len(LETTERS), text):
-            found = labelled.groups()
-            if order := in_order(line for _, line in sorted(zip(found[::2], found[1::2], strict=True))):
-                return order
+        letters, lines = labelled("[abcd]", text)
+        if {*letters} == {*"abcd"}:
+            return in_order(line for _, line in sorted(zip(letters, lines, strict=True)))
     for text in texts:
         if text in (prompt, listed) or f" {asked} " in text:
-            lines = dict.fromkeys(re.findall(f"(?<= )(?:{choice})(?= )", text.rpartition(f" {asked} ")[2]))
-            return LETTERS if [*lines] == [*dict.fromkeys(choices)] else in_order(lines)
-    return None
+            labels, lines = labelled(r"\w+", text)
+            if text != listed and {*labels} - {*"0123"} and not _LETTER_IN_REPLY.search(response.reply):
+                return "", f"to choices with the labels {' '.join(labels)}, which are not read"
+            lines = lines or re.findall(f"(?<= )(?:{choice})(?= )", text.rpartition(f" {asked} ")[2])
+            is_usual = [*dict.fromkeys(lines)] == [*dict.fromkeys(choices)]
+            return (LETTERS, "") if is_usual else in_order(lines)
+    return unknown if is_shuffled or shuffles(response.stated) else (LETTERS, "")
 
 
 def _tokens(text: str) -> str:
@@ -152,6 +191,14 @@ def _tokens(text: str) -> str:
 
 
 def shuffles(settings: Row) -> bool:
-    """Return whether settings or a record say that choices are shuffled, such as ``shuffle_answers: true``."""
-    said = {*re.findall(r'"\w*shuffl\w*": "?(\w+)', json.dumps(settings, default=str).lower())}
+    """Return whether settings or a record say that choices are shuffled, such as ``shuffle_answers: true``.
+
+    They also do by an order of four numbers or letters that is not their usual one, such as ``order: [2, 0, 1, 3]``.
+    """
+    text = json.dumps(settings, default=str).lower()
+    orders = re.findall(r'"\w*(?:shuffl|order|permut)\w*": "?\[?([\w", ]+)', text)
+    plain_orders = {re.sub(r"\W", "", order) for order in orders}
+    if any("".join(sorted(order)) in _COLUMNS and order not in _COLUMNS for order in plain_orders):
+        return True
+    said = {*re.findall(r'"\w*shuffl\w*": "?(\w+)', text)} - {*_COLUMNS}
     return bool(said & {"true", "yes"} or (said and not said & {"false", "no", "none", "null", "0"}))

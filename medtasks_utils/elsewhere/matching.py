@@ -7,29 +7,47 @@ from itertools import chain
 from medtasks_utils.results.samples import Row
 
 from .contents import plain_words
-from .other_runs import Response, identity_of
+from .other_runs import Response
 
 NOWHERE = -1
 """The index of the document of a response that belongs to none."""
 
+Identity = tuple[str, ...]
+"""The words of the fields that identify a document together."""
 
-def by_prompt(responses: Iterable[Response], documents: Sequence[Row], fields: Sequence[str]) -> list[int]:
-    """Return, for each response, the index of the document that its prompt shows.
 
-    A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, it belongs to
-    the one with the longest text or, on a tie, to the first of these.
+def by_prompt(prompts: Iterable[str], documents: Sequence[Row], fields: Sequence[str]) -> list[int]:
+    """Return, for each prompt, the index of the document that it shows.
+
+    A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, such as solved
+    examples, it asks about the last. Where it shows a text that is part of another, it asks about the longer one.
     """
     shown = [_shown(doc, fields) for doc in documents]
     by_word: dict[str, list[int]] = defaultdict(list)  # indexed by longest word, so that few have to be searched
     for place, parts in enumerate(shown):
         by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
-    found = []
-    for response in responses:
-        text = f" {plain_words(' '.join(message['content'] for message in response.prompt))} "
+
+    def asked(prompt: str) -> int:
+        text = f" {plain_words(prompt)} "
         likely = sorted(chain.from_iterable(by_word[word] for word in by_word.keys() & set(text.split())))
-        places = [place for place in likely if all(f" {part} " in text for part in shown[place])]
-        found.append(max(places, key=lambda place: len("".join(shown[place])), default=NOWHERE))
-    return found
+        spans = {}
+        for place in likely:
+            if all(f" {part} " in text for part in shown[place]):
+                longest = max(shown[place], key=len)
+                start = text.rindex(f" {longest} ")
+                spans[place] = range(start, start + len(longest))
+
+        def is_whole(place: int) -> bool:
+            span = spans[place]
+            return not any(
+                other.start <= span.start and span.stop <= other.stop and len(span) < len(other)
+                for other in spans.values()
+            )
+
+        whole = filter(is_whole, spans)
+        return max(whole, key=lambda place: (spans[place].start, len("".join(shown[place]))), default=NOWHERE)
+
+    return list(map(asked, prompts))
 
 
 def _shown(doc: Row, fields: Sequence[str]) -> list[str]:
@@ -52,24 +70,29 @@ def by_id(
     by which most responses belong to documents; of several with the same value, each counts in part. A response with
     the id of several belongs to the only one that it ``fits``.
     """
-    counts = Counter(response.id for response in responses)
+    counts = Counter(_words(response.id) for response in responses)
 
-    def belonging(places: Mapping[tuple[str, ...], list[int]]) -> float:
+    def belonging(places: Mapping[Identity, list[int]]) -> float:
         return sum(count / len(places[identity]) for identity, count in counts.items() if identity in places)
 
     named = _places(documents, fields) if all(name in documents[0] for name in fields) else {}
     places = named if belonging(named) else max((_places(documents, [name]) for name in documents[0]), key=belonging)
-    found = []
+    matches = []
     for response in responses:
-        likely = places.get(response.id, [])
+        likely = places.get(_words(response.id), [])
         if len(likely) > 1:
             likely = [place for place in likely if fits(response, documents[place])]
-        found.append(likely[0] if len(likely) == 1 else NOWHERE)
-    return found
+        matches.append(likely[0] if len(likely) == 1 else NOWHERE)
+    return matches
 
 
-def _places(documents: Sequence[Row], names: Sequence[str]) -> Mapping[tuple[str, ...], list[int]]:
-    places: dict[tuple[str, ...], list[int]] = defaultdict(list)
+def _places(documents: Sequence[Row], names: Sequence[str]) -> Mapping[Identity, list[int]]:
+    places: dict[Identity, list[int]] = defaultdict(list)
     for place, doc in enumerate(documents):
-        places[identity_of(doc, names)].append(place)
+        places[_words(doc[name] for name in names)].append(place)
     return places
+
+
+def _words(values: Iterable[object]) -> Identity:
+    """Return the words of each value, without the .0 of a whole number."""
+    return tuple(plain_words(str(value).strip().removesuffix(".0")) for value in values)

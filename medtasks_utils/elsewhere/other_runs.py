@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from io import SEEK_END
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ from medtasks_utils.benchmarks.tables import read_rows
 from medtasks_utils.errors import MedtasksError, reason_of
 from medtasks_utils.inference.replies import End, NoReplyError, Reply, read_completion
 from medtasks_utils.results.samples import Message, Row, content_of, mapping, number, numbered_lines
-from medtasks_utils.writing import read_json
+from medtasks_utils.writing import read_json, shortened
 
 _NO_SCORES = {
     "id",
@@ -65,6 +66,7 @@ _INSPECT_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _VERDICTS = {"true": 1.0, "false": 0.0, "correct": 1.0, "incorrect": 0.0, "right": 1.0, "wrong": 0.0}
 _ENDS: dict[str | None, End] = {"stop": "stop", "length": "length"}
 _NOTHING: Row = {}
+_WAY_ON = "Say what an own file has with --task TASK --id FIELD --response FIELD"
 _ZSTANDARD = 93  # the number of this compression method in ZIP archives
 
 
@@ -145,7 +147,7 @@ class OtherRun:
         self,
         kind: str,
         records: Iterable[tuple[object, Any]],
-        convert: Callable[[str, Any], Response],
+        convert: Callable[[str, Any], Iterable[Response]],
         lacking: str = "",
     ) -> "OtherRun":
         """Convert records to responses, add a problem for records without one, and return this run.
@@ -153,37 +155,37 @@ class OtherRun:
         Args:
             kind: the word for a record, such as ``line``.
             records: pairs of a record's number or name and its content, as JSON text or parsed.
-            convert: returns the response in a record, of its place and its parsed content.
+            convert: returns the responses in a record, of its place and its parsed content.
             lacking: which fields records without a response lack.
 
         Raises:
             MedtasksError: if there is no response at all.
         """
         bad: dict[str, list[str]] = defaultdict(list)
+        fields: dict[str, None] = {}
         for name, record in records:
             place, problem = f"{kind} {name}", "lines that are not JSON"
             try:
                 values = from_json(record) if isinstance(record, bytes) else record
                 problem = f"records without a response that is text{lacking}"
-                response = convert(place, values)
+                fields |= dict.fromkeys(values)
+                responses = list(convert(place, values))
             except (AttributeError, LookupError, NoReplyError, StopIteration, TypeError, ValueError):
                 bad[problem].append(place)
             else:
-                self.responses.append(response)
+                for response in responses:
+                    self.responses.append(response)
         self.problems += [f"{self.path}: left out {named(places, what)}" for what, places in bad.items()]
         if not self.responses:
-            raise MedtasksError("; ".join(self.problems) or f"{self.path} contains no response")
+            problem = "; ".join(self.problems) or f"{self.path} contains no response"
+            known = f" (its fields: {shortened(', '.join(fields), 300)})" if fields else ""
+            raise MedtasksError(f"{problem}. {_WAY_ON}{known}")
         return self
 
 
 def named(names: Sequence[str], what: str) -> str:
     """Describe ``names`` in a text: what they are, how many there are, and the first three."""
     return f"{what}: {len(names)} ({', '.join(names[:3])}{', …' * (len(names) > 3)})"
-
-
-def identity_of(record: Row, fields: Sequence[str]) -> tuple[str, ...]:
-    """Return the values of the fields that identify a record or document together, without spaces and a final .0."""
-    return tuple(str(record[name]).strip().removesuffix(".0") for name in fields)
 
 
 def read_other_run(path: Path, id_fields: Sequence[str], response_field: str, score_field: str = "") -> OtherRun:
@@ -210,7 +212,7 @@ def read_other_run(path: Path, id_fields: Sequence[str], response_field: str, sc
             return _inspect_run(path, content, enumerate(content.get("samples", ()), 1))
     except (AttributeError, BadZipFile, LookupError, TypeError, ValueError) as error:
         problem = f"neither an inspect_ai log nor a HELM scenario_state.json ({reason_of(error)})"
-        raise MedtasksError(f"{path} is {problem}") from None
+        raise MedtasksError(f"{path} is {problem}. {_WAY_ON}") from None
     return _traces_run(path) if path.name.endswith("traces.jsonl") else _environment_run(path)
 
 
@@ -234,17 +236,52 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str, sco
 
     lacking = f" in {response_field}, or without {' or '.join(id_fields)}"
 
-    def convert(place: str, line: Row) -> Response:
-        if not isinstance(line[response_field], str):
-            raise TypeError("the response is not text")
+    def convert(place: str, line: Row) -> Iterator[Response]:
+        identity = tuple(str(_field(line, name)) for name in id_fields)
         scores = {f"their_{name}": value for name in names if (value := _verdict(line.get(name))) is not None}
-        stated = {name: value for name, value in line.items() if name != response_field}
-        return Response(place, [], Reply(line[response_field]), scores, identity_of(line, id_fields), stated)
+        # A record may have the row's fields in an object, such as doc.
+        stated = {name: value for part in (*map(mapping, line.values()), line) for name, value in part.items()}
+        stated.pop(response_field.partition(".")[0], None)
+        for reply in _replies(_field(line, response_field)):
+            yield Response(place, [], reply, scores, identity, stated)
 
-    run.read("row" if path.suffix in (".csv", ".tsv") else "line", _records(path), convert, lacking)
+    run.read("row" if path.suffix in (".csv", ".tsv", ".parquet") else "line", _records(path), convert, lacking)
     if score_field and not any(response.scores for response in run.responses):
         raise MedtasksError(f"{path}: --score {score_field} is in no record a number, true or false, right or wrong")
     return run
+
+
+def _field(record: Any, name: str) -> Any:
+    """Return a field of a record, or of an object or a list in it, such as ``doc.id`` or ``resps.0``.
+
+    Raises:
+        LookupError: if the record has no such field.
+    """
+    if isinstance(record, list):
+        first, _, rest = name.partition(".")
+        return _field(record[int(first)], rest) if rest else record[int(first)]
+    if name in record:
+        return record[name]
+    first, _, rest = name.partition(".")
+    return _field(record[first], rest)
+
+
+def _replies(value: Any) -> Iterable[Reply]:
+    """Return the replies in a field: a text, a message, a response of a batch endpoint, or a list of such.
+
+    Of a conversation, it is the last message.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    if isinstance(value, str):
+        return [Reply(value)]
+    if isinstance(value, list):
+        is_conversation = all(isinstance(each, dict) and "role" in each for each in value)
+        return chain.from_iterable(map(_replies, value[-1:] if is_conversation else value))
+    if "content" in value:
+        return [Reply(content_of(value["content"]))]
+    return read_completion(json.dumps(value.get("body", value))).replies
 
 
 def _verdict(value: Any) -> float | None:
@@ -295,10 +332,12 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]])
     run = OtherRun(path, str(about["model"]), _date(path, about.get("created")), names, about.get("task_args") or {})
     run.arguments |= {"steps": steps}
 
-    def convert(place: str, sample: Row) -> Response:
+    def convert(place: str, sample: Row) -> list[Response]:
         """Return the response in a sample; its prompt consists of all messages before the model's first message."""
         messages = _chat(sample["messages"])
-        first = [message["role"] for message in messages].index("assistant")
+        # Solved examples are messages of the assistant, too.
+        origins = [message["role"] == "assistant" and message.get("source") for message in sample["messages"]]
+        first = origins.index("generate") if "generate" in origins else origins.index(None)
         (reply, *_) = read_completion(json.dumps(sample["output"])).replies
         scores = {}
         for name, score in (sample.get("scores") or {}).items():
@@ -306,7 +345,7 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]])
             if value is not None:
                 scores[f"inspect_{name}"] = value
         stated = {"choices": sample.get("choices"), "truth": sample.get("target")}
-        return Response(place, messages[:first], reply, scores, stated=stated)
+        return [Response(place, messages[:first], reply, scores, stated=stated)]
 
     return run.read("sample", samples, convert)
 
@@ -325,7 +364,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
             if stat.get("mean") is not None and not name.startswith(_NO_SCORES_OF_HELM):
                 scores[instance["instance_id"]][f"helm_{name}"] = float(stat["mean"])
 
-    def convert(place: str, record: Row) -> Response:
+    def convert(place: str, record: Row) -> list[Response]:
         """Return the response in a record, which is the first completion of a request."""
         instance, completion = record["instance"], record["result"]["completions"][0]
         end = (completion.get("finish_reason") or {}).get("reason")
@@ -333,7 +372,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
         (reply,) = read_completion(json.dumps(body)).replies
         prompt = [{"role": "prompt", "content": record["request"].get("prompt") or instance["input"]["text"]}]
         right = [each["output"]["text"] for each in instance.get("references", ()) if "correct" in each.get("tags", ())]
-        return Response(place, prompt, reply, scores[instance["id"]], stated={"truth": right})
+        return [Response(place, prompt, reply, scores[instance["id"]], stated={"truth": right})]
 
     return run.read("request", enumerate(state["request_states"], 1), convert)
 
@@ -348,7 +387,7 @@ def _environment_run(path: Path) -> OtherRun:
     model, names = str(metadata.get("model") or of_folder or environment), str(metadata.get("env_id") or environment)
     run = OtherRun(path, model, _date(path, metadata.get("date")), names, metadata.get("env_args") or {})
 
-    def convert(place: str, line: Row) -> Response:
+    def convert(place: str, line: Row) -> list[Response]:
         """Return the response in a line, whose numeric fields are scores."""
         completion = line["completion"]
         replies = [each["content"] for each in _chat(completion) if each["role"] in ("assistant", "prompt")]
@@ -359,7 +398,7 @@ def _environment_run(path: Path) -> OtherRun:
             for name, value in (line | line.get("metrics", {})).items()
             if name not in _NO_SCORES and number(value) is not None and not isinstance(value, bool)
         }
-        return Response(place, _chat(line["prompt"]), reply, scores, stated=_stated(line))
+        return [Response(place, _chat(line["prompt"]), reply, scores, stated=_stated(line))]
 
     return run.read("line", numbered_lines(path), convert)
 
@@ -371,7 +410,7 @@ def _traces_run(path: Path) -> OtherRun:
     for settings in map(read_json, path.resolve().parent.glob("configs/resolved/*.json")):
         run.arguments |= mapping(mapping(settings.get("env")).get("taskset"))
 
-    def convert(place: str, line: Row) -> Response:
+    def convert(place: str, line: Row) -> list[Response]:
         """Return the last message that a model wrote in an episode; its prompt is what precedes the first one."""
         trace = next(each for each in line["traces"] if any(node.get("sampled") for node in each["nodes"]))
         nodes = trace["nodes"]
@@ -391,7 +430,8 @@ def _traces_run(path: Path) -> OtherRun:
         scores["reward"] = sum(reward["score"] * reward.get("weight", 1) for reward in rewards.values())
         known = {f"env_{name}": float(value) for name, value in scores.items() if number(value) is not None}
         prompt = _chat([node["message"] for node in nodes[:first]])
-        return Response(place, prompt, reply, known, stated=_stated(mapping(mapping(trace.get("task")).get("data"))))
+        stated = _stated(mapping(mapping(trace.get("task")).get("data")))
+        return [Response(place, prompt, reply, known, stated=stated)]
 
     return run.read("line", numbered_lines(path), convert)
 

@@ -27,7 +27,7 @@ from medtasks_utils.inference.reply_checks import Exchange, failure_of, remarks_
 from medtasks_utils.results.samples import Row
 from medtasks_utils.writing import printable, read_json, write_whole
 
-from .contents import differing, shown_order, shuffles, stated_fields
+from .contents import as_text, differing, shown_order, shuffles, stated_fields
 from .matching import NOWHERE, by_id, by_prompt
 from .other_runs import OtherRun, Response, Spool, named, read_other_run
 
@@ -89,6 +89,8 @@ def import_run(
     return _save(built, matched, run, folder)
 
 
+_OTHER_ANSWER = "whose record has another answer than the row"
+
 Matched = dict[int, list[tuple[int, str]]]
 """By the index of a document, the places of its responses among those of the run, and the orders of their choices."""
 
@@ -105,20 +107,25 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     def check(response: Response, doc: Row) -> tuple[str, str]:
         """Return the order of a record's choices, and why it is left out; empty if it matches the document."""
         stated = stated_fields(response.stated, benchmark)
-        order = shown_order(response, stated, doc, data) if data.choices else LETTERS
-        if order is None:
-            order = "" if is_shuffled or shuffles(response.stated) else LETTERS
+        order, reason = shown_order(response, stated, doc, data, is_shuffled) if data.choices else (LETTERS, "")
         differ = differing(stated, doc, order or LETTERS, benchmark)
-        if differ:
-            return order, f"whose record has another {' and '.join(differ)} than the row"
-        return order, "" if order else "to choices in another order than the data's, which the file does not tell"
+        if differ == ["answer"]:
+            return order, _OTHER_ANSWER
+        return order, f"whose record has another {' and '.join(differ)} than the row" if differ else reason
+
+    def record_of(response: Response) -> str:
+        """Return all texts of a record or, if these may show several documents of a row, those of its id."""
+        return " ".join(map(as_text, (*response.id, *(() if data.told_apart_by else response.stated.values()))))
 
     if id_fields:
         places = by_id(run.responses, documents, id_fields, lambda response, doc: not check(response, doc)[1])
         why = f"whose id matches either no document of {name} or several"
+        if 2 * places.count(NOWHERE) > len(places):
+            by_text = by_prompt(map(record_of, run.responses), documents, data.shown)
+            places = min(places, by_text, key=lambda places: places.count(NOWHERE))
     else:
-        places = by_prompt(run.responses, documents, data.shown)
-        why = f"whose prompt shows no document of {name}"
+        prompts = (" ".join(message["content"] for message in response.prompt) for response in run.responses)
+        places, why = by_prompt(prompts, documents, data.shown), f"whose prompt shows no document of {name}"
     matched: Matched = defaultdict(list)
     left_out: dict[str, list[str]] = defaultdict(list)
     for number, (place, response) in enumerate(zip(places, run.responses, strict=True)):
@@ -127,6 +134,11 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
             left_out[reason].append(response.place)
         else:
             matched[place].append((number, order))
+    if 2 * len(left_out[_OTHER_ANSWER]) > sum(map(len, matched.values())):  # the others are equal by chance
+        reason = "with the row's answer, since those with another are too many to be about these rows in this order"
+        for number, _ in chain.from_iterable(matched.values()):
+            left_out[reason].append(run.responses[number].place)
+        matched.clear()
     if id_fields and data.told_apart_by not in (None, *id_fields):
         reason = f"that do not say which {data.told_apart_by} they are about; add this field to --id"
         for number, _ in _untold(matched, documents, data):
@@ -134,7 +146,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     twice = [run.responses[responses[1][0]].place for responses in matched.values() if id_fields and len(responses) > 1]
     if twice:
         run.problems.append(f"{run.path}: {named(twice, 'documents with several responses, used as generations')}")
-    for reason, names in left_out.items():
+    for reason, names in filter(itemgetter(1), left_out.items()):
         run.problems.append(
             f"{run.path}: {named(names, f'of {len(run.responses)} responses, left out those {reason}')}"
         )

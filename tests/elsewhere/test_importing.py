@@ -175,10 +175,9 @@ def test_turns_with_tools_end_in_the_last_reply(tmp_path):
     assert sample.responses == [final["content"]] and sample.metrics[STRICT]["acc"] == 1.0
 
 
-def test_of_two_questions_in_a_prompt_the_longer_is_asked():
-    documents = [{"q": text} for text in ("Is it so?", "Is it so, or not at all?", "Is it?")]
-    response = Response("line 1", [{"role": "user", "content": "Is it?\nIs it so, or not at all?"}], Reply("Yes."), {})
-    assert by_prompt([response], documents, ["q"]) == [1]
+@each_row("prompts_of_several")
+def test_a_prompt_asks_about_the_last_question_that_is_no_part_of_another(name, prompt, questions, asked):
+    assert by_prompt([prompt], [{"q": question} for question in questions], ["q"]) == [asked]
 
 
 def test_an_id_of_two_documents_is_that_of_neither():
