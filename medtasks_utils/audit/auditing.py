@@ -41,27 +41,29 @@ def audit(
         MedtasksError: if there is nothing to audit, or a file cannot be written.
         JudgeError: if the endpoint cannot be used.
     """
-    audits = []
+    audits, problems = [], []
     for run in runs:
         for task_run in run.tasks.values():
+            problems += task_run.problems
             items = list(_items(task_run)) if task in (None, task_run.task) else []
             if items:
                 audits.append(_audit_task(run, task_run, items, settings, limits, marks))
     if not audits:
         raise MedtasksError(
             f"nothing to audit{f' in the task {task}' if task else ''}: name runs of this package's generation tasks, "
-            "saved with --log_samples"
+            f"saved with --log_samples{'; '.join(['', *problems[:1]])}"
         )
     return audits
 
 
 def _items(task: TaskRun) -> Iterator[Item]:
-    """Yield the responses of those samples of a task that both filters have scored."""
+    """Yield the responses of those whole samples of a task that both filters have scored."""
     if task.benchmark is None:
         return
+    fields = {*task.benchmark.data.shown, task.benchmark.data.truth}
     for sample in task.samples:
         count = len(sample.responses)
-        if all(len(sample.scores_of(name, "acc")) == count for name in FILTERS):
+        if fields <= sample.doc.keys() and all(len(sample.scores_of(name, "acc")) == count for name in FILTERS):
             yield from (Item(task.benchmark, sample, generation) for generation in range(count))
 
 

@@ -128,9 +128,7 @@ def _is_close(value: Any, other: Any) -> bool:
 # ---- the order of choices
 
 
-def shown_order(
-    response: Response, stated: Row, doc: Row, data: Data, is_shuffled: bool
-) -> tuple[str, str]:
+def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffled: bool) -> tuple[str, str]:
     """Return the letters of the choices in the data, in the order in which a record labels them A to D.
 
     The labels in the prompt, or in what else the record states, tell it; else, the order in a list of choices, or after

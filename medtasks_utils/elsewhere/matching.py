@@ -4,9 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 
+from medtasks_utils.benchmarks.facts import Data
 from medtasks_utils.results.samples import Row
 
-from .contents import plain_words
+from .contents import as_text, plain_words
 from .other_runs import Response
 
 NOWHERE = -1
@@ -14,6 +15,31 @@ NOWHERE = -1
 
 Identity = tuple[str, ...]
 """The words of the fields that identify a document together."""
+
+
+def find_documents(
+    responses: Iterable[Response],
+    documents: Sequence[Row],
+    data: Data,
+    id_fields: Sequence[str],
+    fits: Callable[[Response, Row], bool],
+) -> list[int]:
+    """Return, for each response, the index of its document: that with its id or, without ``id_fields``, in its prompt.
+
+    If most ids are of no document, a record belongs to the document that its id shows, or any of its texts; these do
+    not count where a row is several documents, since they may show all of these.
+    """
+
+    def texts_of(response: Response) -> Iterable[object]:
+        if not id_fields:
+            return [message["content"] for message in response.prompt]
+        return chain(response.id, () if data.told_apart_by else response.stated.values())
+
+    places = by_id(responses, documents, id_fields, fits) if id_fields else []
+    if 2 * places.count(NOWHERE) < len(places):
+        return places
+    by_text = by_prompt((" ".join(map(as_text, texts_of(response))) for response in responses), documents, data.shown)
+    return min(filter(None, (places, by_text)), key=lambda places: places.count(NOWHERE))
 
 
 def by_prompt(prompts: Iterable[str], documents: Sequence[Row], fields: Sequence[str]) -> list[int]:

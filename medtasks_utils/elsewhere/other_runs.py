@@ -17,6 +17,7 @@ any JSON lines, JSON array, CSV or TSV
 
 import json
 import pickle
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -37,33 +38,15 @@ from medtasks_utils.inference.replies import End, NoReplyError, Reply, read_comp
 from medtasks_utils.results.samples import Message, Row, content_of, mapping, number, numbered_lines
 from medtasks_utils.writing import read_json, shortened
 
-_NO_SCORES = {
-    "id",
-    "example_id",
-    "rollout_id",
-    "generation_ms",
-    "scoring_ms",
-    "total_ms",
-    "average_reward",
-    "avg_reward",
-    "num_turns",
-    "input_tokens",
-    "output_tokens",
-}
-"""Numeric fields of ``results.jsonl`` that are not scores."""
-_NO_SCORES_OF_HELM = (
-    "batch_size",
-    "num_",
-    "inference_",
-    "training_",
-    "finish_reason",
-    "prompt_truncated",
-    "max_prob",
-    "logprob",
+_NO_SCORES = re.compile(
+    "(example_|rollout_)?id|(generation|scoring|total)_ms|(average|avg)_reward|num_.*|(input|output)_tokens"
+    "|batch_size|(inference|training|finish_reason|prompt_truncated|max_prob|logprob).*"
 )
-_SCORES_OF_LINES = ("score", "correct", "is_correct", "acc", "accuracy", "reward")
-_INSPECT_VALUES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
-_VERDICTS = {"true": 1.0, "false": 0.0, "correct": 1.0, "incorrect": 0.0, "right": 1.0, "wrong": 0.0}
+"""Names of numbers that are no scores, in ``results.jsonl`` and in HELM's statistics."""
+_VERDICTS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0} | {
+    **dict.fromkeys(("true", "correct", "right"), 1.0),
+    **dict.fromkeys(("false", "incorrect", "wrong"), 0.0),
+}
 _ENDS: dict[str | None, End] = {"stop": "stop", "length": "length"}
 _NOTHING: Row = {}
 _WAY_ON = "Say what an own file has with --task TASK --id FIELD --response FIELD"
@@ -128,20 +111,29 @@ class OtherRun:
     """A run that another harness saved.
 
     Attributes:
-        date: the date of the run, such as ``2026-11-21T08-27-59``.
         names: a text with the names of its task or data set, in which the benchmark's name may occur.
         arguments: the arguments of the environment.
+        time: when it was run, in ISO 8601.
         responses: the responses that could be read.
         problems: sentences about records that could not be read.
     """
 
     path: Path
     model: str
-    date: str
     names: str
     arguments: Row = field(default_factory=dict)
+    time: object = None
     responses: Spool = field(default_factory=Spool)
     problems: list[str] = field(default_factory=list)
+
+    @property
+    def date(self) -> str:
+        """The date as in file names, such as ``2026-11-21T08-27-59``; that of the file if the run has no valid one."""
+        try:
+            time = datetime.fromisoformat(str(self.time))
+        except ValueError:
+            time = datetime.fromtimestamp(self.path.stat().st_mtime)
+        return f"{time:%Y-%m-%dT%H-%M-%S}"
 
     def read(
         self,
@@ -216,34 +208,26 @@ def read_other_run(path: Path, id_fields: Sequence[str], response_field: str, sc
     return _traces_run(path) if path.name.endswith("traces.jsonl") else _environment_run(path)
 
 
-def _date(path: Path, date: object = None) -> str:
-    """Format a date for file names; if ``date`` is not a valid date, use the file's modification time."""
-    try:
-        time = datetime.fromisoformat(str(date))
-    except ValueError:
-        time = datetime.fromtimestamp(path.stat().st_mtime)
-    return f"{time:%Y-%m-%dT%H-%M-%S}"
-
-
 # ---- lines with an id
 
 
 def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str, score_field: str) -> OtherRun:
     """Read a run from a file of JSON lines, a JSON array, or a CSV or TSV file."""
     about = read_json(path.with_name("metadata.json"))
-    run = OtherRun(path, path.stem, _date(path), path.stem, mapping(about.get("env_args")))
-    names = (score_field,) if score_field else _SCORES_OF_LINES
-
+    run = OtherRun(path, path.stem, path.stem, mapping(about.get("env_args")))
+    names = (score_field,) if score_field else ("score", "correct", "is_correct", "acc", "accuracy", "reward")
     lacking = f" in {response_field}, or without {' or '.join(id_fields)}"
 
     def convert(place: str, line: Row) -> Iterator[Response]:
-        identity = tuple(str(_field(line, name)) for name in id_fields)
+        identity = tuple(_at(line, name) for name in id_fields)
+        if None in identity:
+            raise LookupError
         scores = {f"their_{name}": value for name in names if (value := _verdict(line.get(name))) is not None}
         # A record may have the row's fields in an object, such as doc.
         stated = {name: value for part in (*map(mapping, line.values()), line) for name, value in part.items()}
         stated.pop(response_field.partition(".")[0], None)
-        for reply in _replies(_field(line, response_field)):
-            yield Response(place, [], reply, scores, identity, stated)
+        for reply in _replies(_at(line, response_field)):
+            yield Response(place, [], reply, scores, tuple(map(str, identity)), stated)
 
     run.read("row" if path.suffix in (".csv", ".tsv", ".parquet") else "line", _records(path), convert, lacking)
     if score_field and not any(response.scores for response in run.responses):
@@ -251,19 +235,13 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str, sco
     return run
 
 
-def _field(record: Any, name: str) -> Any:
-    """Return a field of a record, or of an object or a list in it, such as ``doc.id`` or ``resps.0``.
-
-    Raises:
-        LookupError: if the record has no such field.
-    """
-    if isinstance(record, list):
-        first, _, rest = name.partition(".")
-        return _field(record[int(first)], rest) if rest else record[int(first)]
-    if name in record:
+def _at(record: Any, name: str) -> Any:
+    """Return a field of a record, or of an object or a list in it, such as ``doc.id`` or ``resps.0``; None without."""
+    if isinstance(record, dict) and name in record:
         return record[name]
     first, _, rest = name.partition(".")
-    return _field(record[first], rest)
+    part = record[int(first)] if isinstance(record, list) else mapping(record).get(first)
+    return _at(part, rest) if rest else part
 
 
 def _replies(value: Any) -> Iterable[Reply]:
@@ -279,8 +257,8 @@ def _replies(value: Any) -> Iterable[Reply]:
     if isinstance(value, list):
         is_conversation = all(isinstance(each, dict) and "role" in each for each in value)
         return chain.from_iterable(map(_replies, value[-1:] if is_conversation else value))
-    if "content" in value:
-        return [Reply(content_of(value["content"]))]
+    if "role" in value:
+        return [Reply(content_of(value.get("content")))]
     return read_completion(json.dumps(value.get("body", value))).replies
 
 
@@ -326,26 +304,21 @@ def _member(archive: ZipFile, name: str) -> bytes:
 
 def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]]) -> OtherRun:
     """Create a run from the header and the samples of an inspect_ai log."""
-    about = header["eval"]
-    names = f"{about['task']} {(about.get('dataset') or {}).get('name')}"
-    steps = {number: step.get("params") for number, step in enumerate(mapping(header.get("plan")).get("steps", ()))}
-    run = OtherRun(path, str(about["model"]), _date(path, about.get("created")), names, about.get("task_args") or {})
-    run.arguments |= {"steps": steps}
+    names = f"{header['eval']['task']} {_at(header, 'eval.dataset.name')}"
+    steps = [step.get("params") for step in _at(header, "plan.steps") or ()]
+    arguments = {**(_at(header, "eval.task_args") or {}), "steps": steps}
+    run = OtherRun(path, str(header["eval"]["model"]), names, arguments, _at(header, "eval.created"))
 
     def convert(place: str, sample: Row) -> list[Response]:
         """Return the response in a sample; its prompt consists of all messages before the model's first message."""
-        messages = _chat(sample["messages"])
         # Solved examples are messages of the assistant, too.
         origins = [message["role"] == "assistant" and message.get("source") for message in sample["messages"]]
         first = origins.index("generate") if "generate" in origins else origins.index(None)
-        (reply, *_) = read_completion(json.dumps(sample["output"])).replies
-        scores = {}
-        for name, score in (sample.get("scores") or {}).items():
-            value = number(_INSPECT_VALUES.get(str(score["value"]), score["value"]))
-            if value is not None:
-                scores[f"inspect_{name}"] = value
+        verdicts = {name: _verdict(score["value"]) for name, score in (sample.get("scores") or {}).items()}
+        scores = {f"inspect_{name}": value for name, value in verdicts.items() if value is not None}
+        reply, *_ = _replies(sample["output"])
         stated = {"choices": sample.get("choices"), "truth": sample.get("target")}
-        return [Response(place, messages[:first], reply, scores, stated=stated)]
+        return [Response(place, _chat(sample["messages"][:first]), reply, scores, stated=stated)]
 
     return run.read("sample", samples, convert)
 
@@ -355,24 +328,23 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]])
 
 def _helm_run(path: Path, state: Row) -> OtherRun:
     """Create a run from a ``scenario_state.json``, with the scores from ``per_instance_stats.json``."""
-    run = OtherRun(path, str(state["adapter_spec"]["model"]), _date(path), path.resolve().parent.name)
+    run = OtherRun(path, str(state["adapter_spec"]["model"]), path.resolve().parent.name)
     scores: dict[str, dict[str, float]] = defaultdict(dict)
     of_instances = path.with_name("per_instance_stats.json")
     for instance in json.loads(of_instances.read_bytes()) if of_instances.exists() else ():
         for stat in instance["stats"]:
             name = stat["name"]["name"]
-            if stat.get("mean") is not None and not name.startswith(_NO_SCORES_OF_HELM):
+            if stat.get("mean") is not None and not _NO_SCORES.fullmatch(name):
                 scores[instance["instance_id"]][f"helm_{name}"] = float(stat["mean"])
 
     def convert(place: str, record: Row) -> list[Response]:
         """Return the response in a record, which is the first completion of a request."""
         instance, completion = record["instance"], record["result"]["completions"][0]
-        end = (completion.get("finish_reason") or {}).get("reason")
-        body = {"choices": [{"text": completion["text"], "finish_reason": end}]}
-        (reply,) = read_completion(json.dumps(body)).replies
-        prompt = [{"role": "prompt", "content": record["request"].get("prompt") or instance["input"]["text"]}]
+        body = {"choices": [{"text": completion["text"], "finish_reason": _at(completion, "finish_reason.reason")}]}
+        prompt = record["request"].get("prompt") or instance["input"]["text"]
         right = [each["output"]["text"] for each in instance.get("references", ()) if "correct" in each.get("tags", ())]
-        return [Response(place, prompt, reply, scores[instance["id"]], stated={"truth": right})]
+        (reply,) = _replies(body)
+        return [Response(place, _chat(prompt), reply, scores[instance["id"]], stated={"truth": right})]
 
     return run.read("request", enumerate(state["request_states"], 1), convert)
 
@@ -385,7 +357,7 @@ def _environment_run(path: Path) -> OtherRun:
     metadata = read_json(path.with_name("metadata.json"))
     environment, _, of_folder = path.resolve().parent.parent.name.partition("--")
     model, names = str(metadata.get("model") or of_folder or environment), str(metadata.get("env_id") or environment)
-    run = OtherRun(path, model, _date(path, metadata.get("date")), names, metadata.get("env_args") or {})
+    run = OtherRun(path, model, names, mapping(metadata.get("env_args")), metadata.get("date"))
 
     def convert(place: str, line: Row) -> list[Response]:
         """Return the response in a line, whose numeric fields are scores."""
@@ -396,7 +368,7 @@ def _environment_run(path: Path) -> OtherRun:
         scores = {
             f"env_{name}": float(value)
             for name, value in (line | line.get("metrics", {})).items()
-            if name not in _NO_SCORES and number(value) is not None and not isinstance(value, bool)
+            if not (_NO_SCORES.fullmatch(name) or number(value) is None or isinstance(value, bool))
         }
         return [Response(place, _chat(line["prompt"]), reply, scores, stated=_stated(line))]
 
@@ -406,32 +378,27 @@ def _environment_run(path: Path) -> OtherRun:
 def _traces_run(path: Path) -> OtherRun:
     """Read a run from a ``traces.jsonl``, whose episodes name the environment and the model."""
     environment, _, others = path.resolve().parent.name.partition("--")
-    run = OtherRun(path, others.partition("--")[0] or environment, _date(path), environment)
+    run = OtherRun(path, others.partition("--")[0] or environment, environment)
     for settings in map(read_json, path.resolve().parent.glob("configs/resolved/*.json")):
-        run.arguments |= mapping(mapping(settings.get("env")).get("taskset"))
+        run.arguments |= _at(settings, "env.taskset") or {}
 
     def convert(place: str, line: Row) -> list[Response]:
         """Return the last message that a model wrote in an episode; its prompt is what precedes the first one."""
         trace = next(each for each in line["traces"] if any(node.get("sampled") for node in each["nodes"]))
         nodes = trace["nodes"]
         first, *_, last = 2 * [number for number, node in enumerate(nodes) if node.get("sampled")]
-        agent = mapping(mapping(trace.get("agent")).get("config"))
-        run.model, run.names = agent.get("model") or run.model, f"{mapping(line.get('env')).get('id')} {environment}"
+        run.model, run.names = _at(trace, "agent.config.model") or run.model, f"{_at(line, 'env.id')} {environment}"
         message = nodes[last]["message"]
-        call: Row = next((each for each in trace.get("calls") or () if each.get("node") == last), {})
-        reply = Reply(
-            trace.get("root_reply") or content_of(message.get("content")),
-            _ENDS.get(call.get("finish_reason"), "unknown"),
-            mapping(call.get("usage")).get("completion_tokens"),
-            message.get("reasoning_content"),
-        )
-        rewards = {name: reward for name, reward in mapping(trace.get("rewards")).items() if reward}
-        scores = {name: reward["score"] for name, reward in rewards.items()} | mapping(trace.get("metrics"))
+        call: Row = next((call for call in trace.get("calls") or () if call.get("node") == last), {})
+        text = trace.get("root_reply") or content_of(message.get("content"))
+        end = _ENDS.get(call.get("finish_reason"), "unknown")
+        reply = Reply(text, end, _at(call, "usage.completion_tokens"), message.get("reasoning_content"))
+        rewards = {name: reward for name, reward in (trace.get("rewards") or {}).items() if reward}
+        scores = {name: reward["score"] for name, reward in rewards.items()} | (trace.get("metrics") or {})
         scores["reward"] = sum(reward["score"] * reward.get("weight", 1) for reward in rewards.values())
         known = {f"env_{name}": float(value) for name, value in scores.items() if number(value) is not None}
         prompt = _chat([node["message"] for node in nodes[:first]])
-        stated = _stated(mapping(mapping(trace.get("task")).get("data")))
-        return [Response(place, prompt, reply, known, stated=stated)]
+        return [Response(place, prompt, reply, known, stated=_stated(_at(trace, "task.data") or {}))]
 
     return run.read("line", numbered_lines(path), convert)
 

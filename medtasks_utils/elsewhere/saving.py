@@ -5,6 +5,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, count
 from operator import itemgetter
 from pathlib import Path
@@ -27,8 +28,8 @@ from medtasks_utils.inference.reply_checks import Exchange, failure_of, remarks_
 from medtasks_utils.results.samples import Row
 from medtasks_utils.writing import printable, read_json, write_whole
 
-from .contents import as_text, differing, shown_order, shuffles, stated_fields
-from .matching import NOWHERE, by_id, by_prompt
+from .contents import differing, shown_order, shuffles, stated_fields
+from .matching import NOWHERE, find_documents
 from .other_runs import OtherRun, Response, Spool, named, read_other_run
 
 
@@ -101,64 +102,55 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     A response is left out if it belongs to no document, if its record states something else than the row, or if the
     order of the choices that the model saw cannot be told.
     """
-    documents, benchmark, name = task.eval_docs, task.benchmark, task.task_name
-    data, is_shuffled = benchmark.data, shuffles(run.arguments)
-
-    def check(response: Response, doc: Row) -> tuple[str, str]:
-        """Return the order of a record's choices, and why it is left out; empty if it matches the document."""
-        stated = stated_fields(response.stated, benchmark)
-        order, reason = shown_order(response, stated, doc, data, is_shuffled) if data.choices else (LETTERS, "")
-        differ = differing(stated, doc, order or LETTERS, benchmark)
-        if differ == ["answer"]:
-            return order, _OTHER_ANSWER
-        return order, f"whose record has another {' and '.join(differ)} than the row" if differ else reason
-
-    def record_of(response: Response) -> str:
-        """Return all texts of a record or, if these may show several documents of a row, those of its id."""
-        return " ".join(map(as_text, (*response.id, *(() if data.told_apart_by else response.stated.values()))))
-
+    documents, data, responses = task.eval_docs, task.benchmark.data, run.responses
+    check = partial(_order_in, task.benchmark, shuffles(run.arguments))
+    places = find_documents(responses, documents, data, id_fields, lambda response, doc: not check(response, doc)[1])
+    nowhere = f"whose prompt shows no document of {task.task_name}"
     if id_fields:
-        places = by_id(run.responses, documents, id_fields, lambda response, doc: not check(response, doc)[1])
-        why = f"whose id matches either no document of {name} or several"
-        if 2 * places.count(NOWHERE) > len(places):
-            by_text = by_prompt(map(record_of, run.responses), documents, data.shown)
-            places = min(places, by_text, key=lambda places: places.count(NOWHERE))
-    else:
-        prompts = (" ".join(message["content"] for message in response.prompt) for response in run.responses)
-        places, why = by_prompt(prompts, documents, data.shown), f"whose prompt shows no document of {name}"
+        nowhere = f"whose id matches either no document of {task.task_name} or several"
     matched: Matched = defaultdict(list)
-    left_out: dict[str, list[str]] = defaultdict(list)
-    for number, (place, response) in enumerate(zip(places, run.responses, strict=True)):
-        order, reason = (LETTERS, why) if place == NOWHERE else check(response, documents[place])
+    left_out: dict[str, list[int]] = defaultdict(list)
+    for number, (place, response) in enumerate(zip(places, responses, strict=True)):
+        order, reason = (LETTERS, nowhere) if place == NOWHERE else check(response, documents[place])
         if reason:
-            left_out[reason].append(response.place)
+            left_out[reason].append(number)
         else:
             matched[place].append((number, order))
-    if 2 * len(left_out[_OTHER_ANSWER]) > sum(map(len, matched.values())):  # the others are equal by chance
-        reason = "with the row's answer, since those with another are too many to be about these rows in this order"
-        for number, _ in chain.from_iterable(matched.values()):
-            left_out[reason].append(run.responses[number].place)
-        matched.clear()
+    if 2 * len(left_out.get(_OTHER_ANSWER, ())) > sum(map(len, matched.values())):  # the others are equal by chance
+        left_out["with the row's answer, since too many have another to be about these rows in this order"] = [
+            number for number, _ in chain.from_iterable(map(matched.pop, list(matched)))
+        ]
     if id_fields and data.told_apart_by not in (None, *id_fields):
         reason = f"that do not say which {data.told_apart_by} they are about; add this field to --id"
-        for number, _ in _untold(matched, documents, data):
-            left_out[reason].append(run.responses[number].place)
-    twice = [run.responses[responses[1][0]].place for responses in matched.values() if id_fields and len(responses) > 1]
-    if twice:
-        run.problems.append(f"{run.path}: {named(twice, 'documents with several responses, used as generations')}")
-    for reason, names in filter(itemgetter(1), left_out.items()):
-        run.problems.append(
-            f"{run.path}: {named(names, f'of {len(run.responses)} responses, left out those {reason}')}"
-        )
+        left_out[reason] = _untold(matched, documents, data)
+    numbers = {
+        "documents with several responses, used as generations": [
+            generations[1][0] for generations in matched.values() if id_fields and len(generations) > 1
+        ]
+    }
+    numbers |= {f"of {len(responses)} responses, left out those {reason}": of for reason, of in left_out.items()}
+    for problem, of_problem in numbers.items():
+        if of_problem:
+            run.problems.append(f"{run.path}: {named([responses[each].place for each in of_problem], problem)}")
     return dict(matched)
 
 
-def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[tuple[int, str]]:
+def _order_in(benchmark: Benchmark[Any], is_shuffled: bool, response: Response, doc: Row) -> tuple[str, str]:
+    """Return the order of a record's choices, and why it is left out; empty if it matches the document."""
+    stated = stated_fields(response.stated, benchmark)
+    order, reason = LETTERS, ""
+    if benchmark.data.choices:
+        order, reason = shown_order(response, stated, doc, benchmark.data, is_shuffled)
+    differ = differing(stated, doc, order or LETTERS, benchmark)
+    return order, f"whose record has another {' and '.join(differ)} than the row" if differ else reason
+
+
+def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[int]:
     """Remove and return the responses of documents that have several, while others of the same row have none."""
     rows = list(map(data.cluster_of, documents))
     lacking = Counter(rows) - Counter(rows[place] for place in matched)
     doubtful = [place for place, responses in matched.items() if len(responses) > 1 and lacking[rows[place]]]
-    return list(chain.from_iterable(map(matched.pop, doubtful)))
+    return [number for place in doubtful for number, _ in matched.pop(place)]
 
 
 def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:

@@ -2,14 +2,15 @@
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.judging import Case
-from medtasks_utils.results import TaskRun, read_runs
+from medtasks_utils.results import Sample, TaskRun, read_runs
 
 
 class ExplainedResponse(NamedTuple):
@@ -70,13 +71,20 @@ def find_responses(patterns: Sequence[str], filter_name: str | None) -> Response
                 continue
             problems += [*task.problems, *([] if filter_name else task.note_on_filter)]
             usual = filter_name or task.default_filter
-            of_task = list(_responses(f"{run.model} {run.date}".strip(), task, task.benchmark, path, usual))
-            if not of_task:
+            name, lacking = f"{run.model} {run.date}".strip(), Counter[str]()
+            before = len(responses)
+            for sample in task.samples:
+                try:
+                    responses += _responses(name, task, task.benchmark, path, sample, usual)
+                except KeyError as error:
+                    lacking[str(error)] += 1
+            if lacking:
+                problems.append(f"{path}: left out {lacking.total()} examples without {', '.join(lacking)}")
+            elif task.samples and len(responses) == before:
                 problems.append(
                     f"{path}: no answers of the filter {usual} (its filters: {', '.join(task.filters)}); "
                     "name another with --filter; tasks that compare log-likelihoods have no explanations"
                 )
-            responses += of_task
     tasks = ", ".join(without_explanations)
     if not responses:
         samples = f"no samples with explanations in {', '.join(patterns)} (tasks: {tasks or 'none'})"
@@ -105,15 +113,16 @@ def _matching(patterns: Sequence[str]) -> set[Path]:
 
 
 def _responses(
-    run: str, task: TaskRun, benchmark: Benchmark[Any], path: Path, filter_name: str
-) -> Iterator[ExplainedResponse]:
-    """Yield the responses in a task's samples, with the answers of a filter."""
-    for sample in task.samples:
-        answers = sample.answers.get(filter_name, ())
-        for generation, (text, answer) in enumerate(zip(sample.responses, answers, strict=False)):
-            example = str(sample.doc.get("id", sample.doc_id))
-            shown = sample.example_shown(benchmark, generation)
-            case = benchmark.case_of(shown, text)  # type: ignore[misc]  # the caller has checked it
-            needs_judge = answer == str(sample.doc[benchmark.data.truth]) and bool(case.references)
-            given = sample.answer_shown(answer, generation)
-            yield ExplainedResponse(path, run, task.task, example, generation, given, needs_judge, text, case)
+    run: str, task: TaskRun, benchmark: Benchmark[Any], path: Path, sample: Sample, filter_name: str
+) -> list[ExplainedResponse]:
+    """Return the responses in a sample, with the answers of a filter; raise KeyError if its example lacks a field."""
+    responses = []
+    answers = sample.answers.get(filter_name, ())
+    for generation, (text, answer) in enumerate(zip(sample.responses, answers, strict=False)):
+        example = str(sample.doc.get("id", sample.doc_id))
+        case = benchmark.case_of(sample.example_shown(benchmark, generation), text)  # type: ignore[misc]  # it is there
+        needs_judge = answer == str(sample.doc[benchmark.data.truth]) and bool(case.references)
+        given = sample.answer_shown(answer, generation)
+        about = (path, run, task.task, example, generation, given, needs_judge)
+        responses.append(ExplainedResponse(*about, text, case))
+    return responses

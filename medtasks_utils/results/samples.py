@@ -174,9 +174,9 @@ def read_samples(path: Path) -> SampleLog:
         try:
             line = from_json(raw)
             key = line["doc_id"], line["doc_hash"]
-            if key not in by_example:
-                by_example[key] = _new_sample(line)
-            lost += _add_filter(by_example[key], line)
+            sample = by_example.get(key) or _new_sample(line)
+            lost += _add_filter(sample, line)
+            by_example[key] = sample
         except Exception:
             bad.append(place)
     samples = list(by_example.values())
@@ -212,7 +212,7 @@ def _new_sample(line: Row) -> Sample:
     request = next(iter(line["arguments"].values()))
     messages = _messages(next(iter(request.values())))
     alike = line.get("cluster"), line.get("stratum")
-    sample = Sample(line["doc_id"], line["doc_hash"], line["doc"], messages, responses, target, *alike)
+    sample = Sample(line["doc_id"], line["doc_hash"], dict(line["doc"]), messages, responses, target, *alike)
     sample.prompt_hash = line.get("prompt_hash", "")
     return sample
 
@@ -220,6 +220,8 @@ def _new_sample(line: Row) -> Sample:
 def _add_filter(sample: Sample, line: Row) -> int:
     """Add a line's answers and metrics to a sample; return how many values, such as NaN, are not numbers."""
     name, choices = line["filter"], _choices(line)
+    answers = [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
+    _check_orders(line.get("shown_as"), len(sample.responses))
     names = line.get("metrics", ())
     values = {FORMER_NAMES.get(metric, metric): line[metric] for metric in names}
     sample.metrics[name] = numbers = {
@@ -227,9 +229,7 @@ def _add_filter(sample: Sample, line: Row) -> int:
     }
     lost = len(values) - len(numbers)
     sample.details[name] = {key: value for key, value in line.items() if key not in _HARNESS_KEYS and key not in names}
-    sample.answers[name] = (
-        [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
-    )
+    sample.answers[name] = answers
     if choices and "refusal" in line:
         numbers["answered"], sample.answers[name], sample.responses = 0.0, [UNANSWERED], [""]
     if "found_by" in line:
@@ -237,6 +237,14 @@ def _add_filter(sample: Sample, line: Row) -> int:
     if line.get("scores"):
         sample.scores[name] = {metric: list(map(_score, logged)) for metric, logged in line["scores"].items()}
     return lost
+
+
+def _check_orders(orders: Any, generations: int) -> None:
+    """Check the logged orders of choices, one for all generations or one for each; raise ValueError if one is none."""
+    of_generations = orders if isinstance(orders, list) else [orders] * generations
+    usual = [*LETTERS]
+    if len(of_generations) < generations or any(sorted(order or LETTERS) != usual for order in of_generations):
+        raise ValueError("shown_as has no order of the choices")
 
 
 def _score(logged: Any) -> Score:
