@@ -24,8 +24,9 @@ from .run import GroupRun, Metrics, Run, TaskRun, Value
 from .samples import mapping, number
 
 _DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
-_RESULTS_FILE = re.compile(rf"(?!audit_)(?:results|.+_(?P<date>{_DATE}))\.json")
-_SAMPLES_FILE = re.compile(rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl")
+_FILE = re.compile(
+    rf"samples_(?P<task>.+?)(?:_(?P<date>{_DATE}))?\.jsonl|(?!audit_)(?:results|.+_(?P<of_results>{_DATE}))\.json"
+)
 
 
 def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
@@ -64,20 +65,17 @@ def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:
     """
     runs: dict[tuple[Path, str], dict[str, Path]] = defaultdict(dict)
     for path in sorted(place.rglob("*.json*") if place.is_dir() else place.parent.glob("*.json*")):
-        samples = _SAMPLES_FILE.fullmatch(path.name)
-        match = samples or _RESULTS_FILE.fullmatch(path.name)
-        if match:
-            runs[path.parent.resolve(), match["date"] or ""][samples["task"] if samples else ""] = path
+        if match := _FILE.fullmatch(path.name):
+            runs[path.parent.resolve(), match["date"] or match["of_results"] or ""][match["task"] or ""] = path
     return {key: runs[key] for key in sorted(runs) if place.is_dir() or place in runs[key].values()}
 
 
 def _read(date: str, logs: dict[str, Path]) -> Run:
     """Read one run from its sample logs and, under an empty name, its results file; raise an error if unreadable."""
     path = logs.pop("", None)
-    if path is None:
-        return as_run({}, next(iter(logs.values())).parent, date, logs)
     try:
-        return as_run(json.loads(path.read_bytes()), path, date, logs)
+        results = json.loads(path.read_bytes()) if path else {}
+        return as_run(results, path or next(iter(logs.values())).parent, date, logs)
     except Exception as error:
         raise MedtasksError(f"{path} cannot be read: {error!r}") from None
 
@@ -177,18 +175,16 @@ def _without_outgrown(runs: Sequence[Run]) -> list[Run]:
         outgrown = {*chain.from_iterable(other.tasks for other in runs if _has_grown(run, other))}
         tasks = {name: task for name, task in run.tasks.items() if name not in outgrown}
         groups = {name: group for name, group in run.groups.items() if outgrown.isdisjoint(group.tasks)}
+        # From how many questions it grew, and when.
+        least, asked = min((run, *(older for older in runs if _has_grown(older, run))), key=_asked), _asked(run)
+        growth = f"grew from {_asked(least):,} to {asked:,} questions, {run.date[:10]}" if _asked(least) < asked else ""
         if tasks or not outgrown:
-            growth = _growth(run, [older for older in runs if _has_grown(older, run)])
             result.append(replace(run, tasks=tasks, groups=groups, growth=growth) if outgrown or growth else run)
     return result
 
 
-def _growth(run: Run, grown: Sequence[Run]) -> str:
-    """Return from how many questions a run grew, and when; an empty string if it did not grow in questions."""
-    asked = [sum(task.asked for task in one.tasks.values()) for one in (run, *grown)]
-    if min(asked) == asked[0]:
-        return ""
-    return f"grew from {min(asked):,} to {asked[0]:,} questions, {run.date[:10]}"
+def _asked(run: Run) -> int:
+    return sum(task.asked for task in run.tasks.values())
 
 
 def _has_grown(run: Run, other: Run) -> bool:

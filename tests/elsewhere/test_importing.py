@@ -396,3 +396,37 @@ def test_a_json_array_that_is_cut_is_one_error(tmp_path):
     path.write_text(path.read_text()[:-20])
     with pytest.raises(MedtasksError, match=r"cannot read .* Unterminated"):
         imported(path, tmp_path, task=TASK_OF["medmcqa"], id_fields=["key"], response_field="said")
+
+
+@each_row("forms_of_responses")
+def test_a_response_may_be_part_of_a_record_in_any_form(name, form, generations, tmp_path):
+    docs = rows("medmcqa")
+    written = [{"doc": {"key": doc["question"].upper()}, "said": recorded(form, doc, doc)} for doc in docs]
+    assert import_records("medmcqa", written, tmp_path, ids="doc.key") == 0
+    (run,) = read_runs(tmp_path)
+    (task,) = run.tasks.values()
+    assert task.metrics["acc", STRICT].value == 1
+    assert [len(sample.responses) for sample in task.samples] == [generations] * len(docs)
+
+
+def test_labels_that_are_not_a_to_d_are_not_read_as_if_they_were(tmp_path, capsys):
+    prompt = "{question}\n1. {seen[0]}\n2. {seen[1]}\n3. {seen[2]}\n4. {seen[3]}"
+    docs = rows("medmcqa")
+    written = [{"key": doc["id"], "prompt": recorded(prompt, doc, doc), "said": "\\boxed{1}"} for doc in docs]
+    assert import_records("medmcqa", written, tmp_path) == 1
+    assert "to choices with the labels 1 2 3 4, which are not read" in capsys.readouterr().err
+
+
+def test_solved_examples_in_a_log_are_part_of_its_prompt(tmp_path):
+    log = json.loads((Path(__file__).parent / "other_harnesses" / "log.json").read_text())
+    (*_, sample), (first, *_) = log["samples"][:3], log["samples"]
+    for message in sample["messages"]:
+        message |= {"source": "generate" if message["role"] == "assistant" else "input"}
+    solved = [{**message, "source": "input"} for message in first["messages"][:2]]
+    sample["messages"][:0] = solved
+    path = tmp_path / "of-MedCalc-Bench.json"
+    path.write_text(json.dumps({**log, "samples": [sample]}))
+    run, _ = imported(path, tmp_path, task="medcalc_bench")
+    (of_sample,) = run.tasks["medcalc_bench"].samples
+    assert of_sample.doc["question"] in sample["messages"][-2]["content"]
+    assert len(of_sample.messages) == len(sample["messages"]) - 1

@@ -181,6 +181,10 @@ def test_samples_without_explanations_are_named_and_judging_nothing_fails(logs, 
         edit_lines(log, without_references)
     assert rescore(tmp_path / "bare") == 1
     assert len(with_status(table(tmp_path), "skipped")) == 48
+    for log in (tmp_path / "bare").glob("samples_*.jsonl"):
+        edit_lines(log, lambda lines: [line.replace(b'"options":', b'"choices":') for line in lines])
+    capsys.readouterr()
+    assert rescore(tmp_path / "bare") == 1 and "examples without 'options'" in one_line(capsys.readouterr().err)
 
 
 def test_wrong_answers_and_none_to_judge_in_two_runs_of_a_model_are_no_failure(tmp_path, rescore, capsys):
