@@ -69,14 +69,8 @@ def _likely_shares(found: int, read: int, responses: int) -> Array:
     The distribution function is, for each possible number of responses with the property, the mid-p of finding more.
     """
 
-    def log_choose(n: Array, k: Array) -> Array:
-        """Return the logarithm of the number of combinations; -inf if there are none."""
-        return np.asarray(-np.log1p(n) - scipy.special.betaln(n - k + 1, k + 1))
-
     levels = [0.0, *scipy.special.ndtr(np.linspace(-4, 4, 257)), 1.0]
     shares_of_unread = scipy.special.betaincinv(found + 0.5, read - found + 0.5, levels)
     of_all = np.unique(np.round(found + (responses - read) * shares_of_unread))
-    at_most, column = np.arange(found + 1.0), of_all[:, None]
-    logs = log_choose(column, at_most) + log_choose(responses - column, read - at_most)
-    chances = np.exp(logs - log_choose(np.array(float(responses)), np.array(float(read))))
-    return np.interp(_QUANTILES, 1 - chances.sum(axis=1) + chances[:, -1] / 2, of_all / responses)
+    drawn = scipy.stats.hypergeom(responses, of_all, read)
+    return np.interp(_QUANTILES, drawn.sf(found) + drawn.pmf(found) / 2, of_all / responses)
