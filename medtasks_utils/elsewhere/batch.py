@@ -16,7 +16,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError, UsageError, reason_of
 from medtasks_utils.harness.batch_model import FORMS, Answering, answering
 from medtasks_utils.harness.catalog import make_tasks, manager_for
 from medtasks_utils.harness.evaluation import Evaluation, StoppedBeforeReplies
@@ -137,7 +137,10 @@ def import_responses(
     run_file = _run_file(requests)
     if not run_file.is_file():
         raise MedtasksError(f"--requests {requests}: {run_file} is missing: medtasks requests writes both")
-    config = EvaluatorConfig(**json.loads(run_file.read_bytes())["flags"])
+    try:
+        config = EvaluatorConfig(**json.loads(run_file.read_bytes())["flags"])
+    except (ValueError, LookupError, TypeError) as error:
+        raise MedtasksError(f"{run_file} is not what medtasks requests wrote: {reason_of(error)}") from None
     config.output_path, config.log_samples = str(folder), True
     if data is not None:
         config.metadata[DATA_KEY] = data
@@ -254,7 +257,9 @@ class BatchResponses:
             response = mapping(line.get("response"))
             sent = json.dumps(response.get("body") or {"error": line.get("error") or "no response"})
             try:
-                completion = read(int(response.get("status_code", 200)), sent, custom_id, model.model, request["body"])
+                completion = read(
+                    int(response.get("status_code") or 200), sent, custom_id, model.model, request["body"]
+                )
                 reply, *_ = replies_in(completion, model, custom_id, request["body"].get("n", 1))
             except PromptRefused as error:
                 return Reply(ended=error.ended, refusal=error.problem)

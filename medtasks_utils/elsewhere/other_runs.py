@@ -279,8 +279,8 @@ def _records(path: Path) -> Iterable[tuple[int, Any]]:
     Raises:
         DataError: for a table or an array that cannot be read to its end.
     """
-    with path.open("rb") as lines:
-        is_array = lines.read(64).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"[")
+    _, first = next(numbered_lines(path), (0, b""))
+    is_array = first.lstrip(b"\xef\xbb\xbf \t").startswith(b"[")
     is_whole = is_array or path.suffix in (".csv", ".tsv", ".parquet")
     return enumerate(read_rows(path), 1) if is_whole else numbered_lines(path)
 

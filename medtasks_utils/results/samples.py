@@ -3,6 +3,7 @@
 The harness writes one line per example and filter. Truncated and otherwise unreadable lines are left out and counted.
 """
 
+import gzip
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -193,11 +194,11 @@ def read_samples(path: Path) -> SampleLog:
 
 
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the bytes of each line that is not blank.
+    """Yield the number and the bytes of each line that is not blank, in a file that may be compressed by gzip.
 
     Only a newline ends a line, since responses may contain other line separators.
     """
-    with path.open("rb") as file:
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
             if not raw.isspace():
                 yield number, raw

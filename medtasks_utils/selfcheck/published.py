@@ -79,6 +79,8 @@ def score_published(folder: Path, data: str) -> Iterator[PublishedRun]:
             with gzip.open(path, "rt", encoding="utf-8") as lines:
                 for record in map(json.loads, lines):
                     records[record["benchmark"], record["run"]].append(record)
+            if not records:
+                raise ValueError("it has no lines")
             for (name, run), own in records.items():
                 if name not in tasks:
                     tasks[name] = _task(name, data)
