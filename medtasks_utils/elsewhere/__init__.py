@@ -6,7 +6,7 @@
     Read the runs that other harnesses saved.
 :mod:`.matching`
     Find the document to which a response belongs.
-:mod:`.contents`
+:mod:`.record_contents`
     Compare what a record says about its row with the row, and find the order in which it shows the choices.
 :mod:`.saving`
     Score the responses of other harnesses, and save them as lm_eval saves a run.

@@ -281,8 +281,8 @@ class BatchResponses:
         def example_of(request: Instance) -> tuple[str, int]:
             return request.task_name, request.doc_id
 
-        lacking = {example_of(each) for each in self._requests if self._ids[_place(each)] in self.unanswered}
-        self._requests = [each for each in self._requests if example_of(each) not in lacking]
+        lacking = {example_of(request) for request in self._requests if self._ids[_place(request)] in self.unanswered}
+        self._requests = [request for request in self._requests if example_of(request) not in lacking]
         kept: dict[str, list[int]] = defaultdict(list)
         for task, place in sorted(set(map(example_of, self._requests))):
             kept[task].append(samples[task][place] if samples else place)

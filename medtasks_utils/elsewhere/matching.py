@@ -7,8 +7,8 @@ from itertools import chain
 from medtasks_utils.benchmarks.facts import Data
 from medtasks_utils.results.samples import Row
 
-from .contents import as_text, plain_words
 from .other_runs import Response
+from .record_contents import as_text, plain_words
 
 NOWHERE = -1
 """The index of the document of a response that belongs to none."""
@@ -54,6 +54,7 @@ def by_prompt(prompts: Iterable[str], documents: Sequence[Row], fields: Sequence
         by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
 
     def asked(prompt: str) -> int:
+        """Return the index of the document that a prompt asks about."""
         text = f" {plain_words(prompt)} "
         likely = sorted(chain.from_iterable(by_word[word] for word in by_word.keys() & set(text.split())))
         spans = {}

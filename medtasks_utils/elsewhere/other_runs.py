@@ -18,7 +18,7 @@ any JSON lines, JSON array, CSV or TSV
 import json
 import pickle
 import re
-from collections import defaultdict
+from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -224,7 +224,7 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str, sco
             raise LookupError
         scores = {f"their_{name}": value for name in names if (value := _verdict(line.get(name))) is not None}
         # A record may have the row's fields in an object, such as doc.
-        stated = {name: value for part in (*map(mapping, line.values()), line) for name, value in part.items()}
+        stated = dict(ChainMap(line, *map(mapping, line.values())))
         stated.pop(response_field.partition(".")[0], None)
         for reply in _replies(_at(line, response_field)):
             yield Response(place, [], reply, scores, tuple(map(str, identity)), stated)
@@ -255,7 +255,7 @@ def _replies(value: Any) -> Iterable[Reply]:
     if isinstance(value, str):
         return [Reply(value)]
     if isinstance(value, list):
-        is_conversation = all(isinstance(each, dict) and "role" in each for each in value)
+        is_conversation = all(isinstance(item, dict) and "role" in item for item in value)
         return chain.from_iterable(map(_replies, value[-1:] if is_conversation else value))
     if "role" in value:
         return [Reply(content_of(value.get("content")))]
@@ -342,7 +342,8 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
         instance, completion = record["instance"], record["result"]["completions"][0]
         body = {"choices": [{"text": completion["text"], "finish_reason": _at(completion, "finish_reason.reason")}]}
         prompt = record["request"].get("prompt") or instance["input"]["text"]
-        right = [each["output"]["text"] for each in instance.get("references", ()) if "correct" in each.get("tags", ())]
+        choices = instance.get("references", ())
+        right = [choice["output"]["text"] for choice in choices if "correct" in choice.get("tags", ())]
         (reply,) = _replies(body)
         return [Response(place, _chat(prompt), reply, scores[instance["id"]], stated={"truth": right})]
 
@@ -362,7 +363,7 @@ def _environment_run(path: Path) -> OtherRun:
     def convert(place: str, line: Row) -> list[Response]:
         """Return the response in a line, whose numeric fields are scores."""
         completion = line["completion"]
-        replies = [each["content"] for each in _chat(completion) if each["role"] in ("assistant", "prompt")]
+        replies = [message["content"] for message in _chat(completion) if message["role"] in ("assistant", "prompt")]
         reasoning = None if isinstance(completion, str) else completion[-1].get("reasoning_content")
         reply = Reply(replies[-1], reasoning=reasoning)
         scores = {
@@ -384,9 +385,8 @@ def _traces_run(path: Path) -> OtherRun:
 
     def convert(place: str, line: Row) -> list[Response]:
         """Return the last message that a model wrote in an episode; its prompt is what precedes the first one."""
-        trace = next(each for each in line["traces"] if any(node.get("sampled") for node in each["nodes"]))
-        nodes = trace["nodes"]
-        first, *_, last = 2 * [number for number, node in enumerate(nodes) if node.get("sampled")]
+        trace = next(filter(_written, line["traces"]))
+        nodes, (first, *_, last) = trace["nodes"], 2 * _written(trace)
         run.model, run.names = _at(trace, "agent.config.model") or run.model, f"{_at(line, 'env.id')} {environment}"
         message = nodes[last]["message"]
         call: Row = next((call for call in trace.get("calls") or () if call.get("node") == last), {})
@@ -401,6 +401,11 @@ def _traces_run(path: Path) -> OtherRun:
         return [Response(place, prompt, reply, known, stated=_stated(_at(trace, "task.data") or {}))]
 
     return run.read("line", numbered_lines(path), convert)
+
+
+def _written(trace: Row) -> list[int]:
+    """Return the indices of a trace's messages that a model wrote."""
+    return [number for number, node in enumerate(trace["nodes"]) if node.get("sampled")]
 
 
 def _stated(line: Row) -> Row:

@@ -28,9 +28,9 @@ from medtasks_utils.inference.reply_checks import Exchange, failure_of, remarks_
 from medtasks_utils.results.samples import Row
 from medtasks_utils.writing import printable, read_json, write_whole
 
-from .contents import differing, shown_order, shuffles, stated_fields
 from .matching import NOWHERE, find_documents
 from .other_runs import OtherRun, Response, Spool, named, read_other_run
+from .record_contents import differing, shown_order, shuffles, stated_fields
 
 
 @dataclass
@@ -131,7 +131,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     numbers |= {f"of {len(responses)} responses, left out those {reason}": of for reason, of in left_out.items()}
     for problem, of_problem in numbers.items():
         if of_problem:
-            run.problems.append(f"{run.path}: {named([responses[each].place for each in of_problem], problem)}")
+            run.problems.append(f"{run.path}: {named([responses[number].place for number in of_problem], problem)}")
     return dict(matched)
 
 
@@ -165,7 +165,7 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
         metadata[benchmark.name] = {**kind.without_costly(), **kind.of_environment(arguments)}
     task = manager_for([name], metadata=metadata).load([name])["tasks"].get(name)
     if not isinstance(task, MedTask):
-        whole = [each.tasks.whole for each in benchmarks().usable() if name in (each.name, each.tasks.default)]
+        whole = [other.tasks.whole for other in benchmarks().usable() if name in (other.name, other.tasks.default)]
         way_on = f"; use {whole[0]}, which has all of its rows" if whole else ""
         raise UsageError(f"--task {name} is not a single task of this package{way_on}")
     task.turns = None  # the conversations with tools are already over
@@ -202,8 +202,8 @@ def _save(task: MedTask, matched: Matched, run: OtherRun, folder: Path) -> Impor
     for date in chain([run.date], (f"{run.date}.{number:06}" for number in count(1))):
         target = folder / model_folder / f"results_{date}.json"
         other_tasks = read_json(target)  # files with the same date are one run
-        there = other_tasks.get("configs", {}).get(name)
-        if there is None or there["metadata"].get("imported_from") == source:
+        config_there = other_tasks.get("configs", {}).get(name)
+        if config_there is None or config_there["metadata"].get("imported_from") == source:
             break
     values: Values = defaultdict(list)
     samples = chain.from_iterable(_samples(task, *item, run.responses) for item in sorted(matched.items()))
@@ -296,7 +296,7 @@ def _agreement(values: Values) -> dict[str, dict[str, float]]:
         is_other = all(type(value) is float and 0 <= value <= 1 for value in theirs)  # ours are ExampleScore or None
         if is_other and len(theirs) == len(ours):
             pairs = zip(ours, theirs, strict=True)
-            agreement[score][name] = fmean((one > 0.5) == (other > 0.5) for one, other in pairs)
+            agreement[score][name] = fmean((our_score > 0.5) == (their_score > 0.5) for our_score, their_score in pairs)
     return agreement
 
 

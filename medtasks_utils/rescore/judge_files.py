@@ -88,13 +88,13 @@ def rescore(
     cases = list(dict.fromkeys(response.case for response in responses if response.needs_judge))
     for judge, path in zip(judges, result.paths, strict=True):
         judgements = dict(zip(cases, judge_all(judge, settings, cases, check_first=True), strict=True))
-        judged = [_Judged(each, judgements[each.case] if each.needs_judge else None) for each in responses]
-        for each in judged:
-            each.print(verbose)
-        rows = [_row(each, judge, settings.model) for each in judged]
+        judged = [_Judged(item, judgements[item.case] if item.needs_judge else None) for item in responses]
+        for item in judged:
+            item.print(verbose)
+        rows = [_row(item, judge, settings.model) for item in judged]
         write_whole(path, csv_of(rows[0], (row.values() for row in rows)))
         for run in dict.fromkeys(response.run for response in responses):
-            of_run = [each for each in judged if each.response.run == run]
+            of_run = [item for item in judged if item.response.run == run]
             result.scores.append({"judge": judge.name, "run": run, **_scores(of_run)})
     return result
 
@@ -114,9 +114,9 @@ class _Judged(NamedTuple):
     def print(self, verbose: bool) -> None:
         """Print a failure and, if ``verbose``, a judgement on standard error."""
         name = f"{self.response.run}, {self.response.task}, {self.response.example}"
-        for model, one in self.judgement.output.get("judges", {}).items() if self.judgement else ():
-            if one["failure"]:
-                print(f"failed: {name}: {model}: {one['failure']}: {one['error']}", file=sys.stderr)
+        for model, of_model in self.judgement.output.get("judges", {}).items() if self.judgement else ():
+            if of_model["failure"]:
+                print(f"failed: {name}: {model}: {of_model['failure']}: {of_model['error']}", file=sys.stderr)
         if self.judgement and self.judgement.failure:
             print(f"failed: {name}: {self.judgement.failure}: {self.judgement.error}", file=sys.stderr)
         elif self.judgement and verbose:
@@ -141,7 +141,7 @@ def _scores(judged: Sequence[_Judged]) -> JsonObject:
         "few": mean.few,
         "examples": mean.n,
         "failed_judges": sum(judgement.output.get("failed_judges", 0) for _, judgement in judged if judgement),
-        "statuses": Counter(each.status for each in judged),
+        "statuses": Counter(item.status for item in judged),
     }
 
 

@@ -122,7 +122,7 @@ def _responses(
         example = str(sample.doc.get("id", sample.doc_id))
         case = benchmark.case_of(sample.example_shown(benchmark, generation), text)  # type: ignore[misc]  # it is there
         needs_judge = answer == str(sample.doc[benchmark.data.truth]) and bool(case.references)
-        given = sample.answer_shown(answer, generation)
-        about = (path, run, task.task, example, generation, given, needs_judge)
+        answer_shown = sample.answer_shown(answer, generation)
+        about = (path, run, task.task, example, generation, answer_shown, needs_judge)
         responses.append(ExplainedResponse(*about, text, case))
     return responses

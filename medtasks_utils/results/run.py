@@ -135,7 +135,8 @@ class TaskRun:
     @cached_property
     def groups(self) -> dict[str, list[str | None]]:
         """The group of each sample, by breakdown; None for a sample in no group."""
-        return {one.name: [one.key(sample.doc) for sample in self.samples] for one in self.facts.breakdowns}
+        docs = [sample.doc for sample in self.samples]
+        return {breakdown.name: list(map(breakdown.key, docs)) for breakdown in self.facts.breakdowns}
 
     def scores(self, filter_name: str, metric: str) -> MetricScores:
         """Return the scores of all samples in order; a sample for which the metric was not computed has none."""

@@ -193,7 +193,7 @@ def _has_grown(run: Run, other: Run) -> bool:
     def sizes(of: Run) -> list[float]:
         common = [of.tasks[name] for name in run.tasks if name in other.tasks]
         settings = ({**task.config, **mapping(task.config.get("generation_kwargs"))} for task in common)
-        limits = (number(own.get(name)) or 0.0 for own in settings for name in ("repeats", "max_gen_toks"))
+        limits = (number(of_task.get(name)) or 0.0 for of_task in settings for name in ("repeats", "max_gen_toks"))
         return [*(task.asked for task in common), *limits]
 
     took_over = mapping(other.results.get("medtasks")).get("answers_taken_over") and other.date > run.date
@@ -224,7 +224,7 @@ def _arguments(run: Run, name: str) -> list[tuple[str, str]]:
     """Return a setting's arguments, which may be a text as on the command line."""
     value = run.setting(name)
     pairs = mapping(value) or dict(part.partition("=")[::2] for part in str(value or "").split(","))
-    return sorted((key, str(one)) for key, one in pairs.items() if key)
+    return sorted((key, str(text)) for key, text in pairs.items() if key)
 
 
 def united(runs: Sequence[Run]) -> Run:

@@ -81,10 +81,10 @@ def score_published(folder: Path, data: str) -> Iterator[PublishedRun]:
                     records[record["benchmark"], record["run"]].append(record)
             if not records:
                 raise ValueError("it has no lines")
-            for (name, run), own in records.items():
+            for (name, run), of_run in records.items():
                 if name not in tasks:
                     tasks[name] = _task(name, data)
-                yield PublishedRun(path.name.partition(".")[0], name, run, list(_verdicts(tasks[name], own)))
+                yield PublishedRun(path.name.partition(".")[0], name, run, list(_verdicts(tasks[name], of_run)))
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
             raise DataError(f"{path}: not published responses to the rows of {data}: {error!r}") from None
 

@@ -4,6 +4,7 @@ Texts are equal if their words are: case, punctuation, white space and the form 
 """
 
 import html
+import itertools
 import json
 import math
 import re
@@ -63,7 +64,8 @@ def stated_fields(record: Row, benchmark: Benchmark[Any]) -> Row:
             if value is not None and str(value) not in benchmark.answers and value != [*LETTERS]:
                 fields.setdefault(field, value)
     names = (data.truth, *data.names.get(data.truth, ()), *_TRUTHS)
-    fields[""] = [values[name] for name in (each.replace("_", "") for each in names) if name in values]
+    plain_names = [name.replace("_", "") for name in names]
+    fields[""] = [values[name] for name in plain_names if name in values]
     return fields
 
 
@@ -89,14 +91,14 @@ def differing(stated: Row, doc: Row, order: str, benchmark: Benchmark[Any]) -> l
         order: the letters of the choices in the order that the record shows.
         benchmark: the benchmark of the document.
     """
-    found = []
+    differing_fields = []
     for field, value in stated.items():
         content = doc[field] if field else []
-        words = f" {plain_words(as_text(value))} "
-        if any(f" {plain_words(part)} " not in words for part in (content if isinstance(content, list) else [content])):
-            found.append(field)
+        words, parts = f" {plain_words(as_text(value))} ", content if isinstance(content, list) else [content]
+        if any(f" {plain_words(part)} " not in words for part in parts):
+            differing_fields.append(field)
     verdicts = [_is_truth(value, doc, order, benchmark) for value in stated[""]]
-    return [*found, "answer"] if False in verdicts and True not in verdicts else found
+    return [*differing_fields, "answer"] if False in verdicts and True not in verdicts else differing_fields
 
 
 def _is_truth(value: Any, doc: Row, order: str, benchmark: Benchmark[Any]) -> bool | None:
@@ -107,7 +109,7 @@ def _is_truth(value: Any, doc: Row, order: str, benchmark: Benchmark[Any]) -> bo
     if not isinstance(benchmark, ChoiceBenchmark):
         audit = benchmark.audit
         values, right = audit.values_of(text, doc), audit.values_of(truth, doc)
-        return any(_is_close(one, other) for one in values for other in right) if values and right else None
+        return any(itertools.starmap(_is_close, itertools.product(values, right))) if values and right else None
     places = {LETTERS.index(truth), order.index(truth)}
     number = text.removesuffix(".0")
     if number in [*"01234"]:  # from 0 or from 1
@@ -147,9 +149,11 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
     asked, *choices = (_tokens(text).strip() for text in (doc[data.shown[0]], *doc[data.choices]))
     choice = "|".join(map(re.escape, sorted(choices, key=len, reverse=True)))
     prompt = _tokens(" ".join(message["content"] for message in response.prompt))
-    texts = [prompt, *(_tokens(as_text(value)) for value in response.stated.values())]
+    # What asks the question was shown to the model, rather than an object with the fields of the row.
+    by_kind = sorted(response.stated.values(), key=lambda value: isinstance(value, dict))
+    texts = sorted((prompt, *map(_tokens, map(as_text, by_kind))), key=lambda text: f" {asked} " not in text)
     listed = _tokens(as_text(stated.get(data.choices, "")))
-    texts = [text for text in (*texts, listed) if all(f" {each} " in text for each in choices)]
+    texts = [text for text in (*texts, listed) if all(f" {choice_text} " in text for choice_text in choices)]
     unknown = "", "to choices in another order than the data's, which the file does not tell"
 
     def in_order(lines: Iterable[str]) -> tuple[str, str]:
@@ -198,5 +202,5 @@ def shuffles(settings: Row) -> bool:
     plain_orders = {re.sub(r"\W", "", order) for order in orders}
     if any("".join(sorted(order)) in _COLUMNS and order not in _COLUMNS for order in plain_orders):
         return True
-    said = {*re.findall(r'"\w*shuffl\w*": "?(\w+)', text)} - {*_COLUMNS}
-    return bool(said & {"true", "yes"} or (said and not said & {"false", "no", "none", "null", "0"}))
+    words = {*re.findall(r'"\w*shuffl\w*": "?(\w+)', text)} - {*_COLUMNS}
+    return bool(words & {"true", "yes"} or (words and not words & {"false", "no", "none", "null", "0"}))
