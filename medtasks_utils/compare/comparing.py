@@ -36,6 +36,10 @@ class Comparison:
     warnings: list[str]
 
 
+class NothingToCompare(MedtasksError):
+    """No common example has a value of the metrics that are compared."""
+
+
 def compare_runs(
     a: Run,
     b: Run,
@@ -59,7 +63,8 @@ def compare_runs(
         force: True to compare results even if their signatures say that they are not comparable.
 
     Raises:
-        MedtasksError: if there is nothing to compare, or the results must not be compared.
+        NothingToCompare: if no common example has a value of the metrics.
+        MedtasksError: if the runs have no task in common, or the results must not be compared.
     """
     notes: Notes = defaultdict(list)
     for run in (a, b):
@@ -89,7 +94,7 @@ def compare_runs(
         reason = f"no common example with a value of {' or of '.join(sorted(missing)) or 'any metric'}"
         if unknown := missing.difference(known):
             reason = f"no metric {', '.join(sorted(unknown))}"
-        raise MedtasksError(f"the runs have {reason}; their metrics are {', '.join(known)}")
+        raise NothingToCompare(f"the runs have {reason}; their metrics are {', '.join(known)}")
     warnings = [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items()]
     return Comparison(a, b, corrected(a, b, differences, pairs, filter_name), pairs, warnings)
 

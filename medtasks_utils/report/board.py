@@ -1,6 +1,6 @@
 """Lay out the scores of all runs by benchmark, best first, with the runs that may be the best."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -9,16 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.filters import FLEXIBLE, STRICT
+from medtasks_utils.results import Sample
+from medtasks_utils.results.runs import audit_file
 from medtasks_utils.statistics.best_set import best_set
 from medtasks_utils.statistics.intervals import Estimate
 from medtasks_utils.statistics.metrics import ACC, Metric
 from medtasks_utils.statistics.ratio import Ratio, Z
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
+from medtasks_utils.writing import read_json
 
-from .drawing import Axis, scaled
+from .drawing import Axis
 from .outcomes import outcomes
 from .text import words
 from .topics import RunResult, Topic
@@ -34,10 +38,18 @@ ENDED = {
 """How examples end, in the order in which bars show it."""
 HATCHED = 0.4
 """The fewest points by which a score could rise that are drawn as hatching."""
+VOTERS = 3
+"""The fewest runs that can contradict a label."""
 
 
 class Score(NamedTuple):
-    """A run's value as shown; ``rise`` is what it would gain if all lost replies were right."""
+    """A run's value as shown.
+
+    Attributes:
+        rise: what it would gain if all lost replies were right.
+        bracket: with repeats, the shares of examples that all and that any of the generations have right.
+        audited: the ends of the interval of the accuracy as an LLM reads the replies, if it was audited.
+    """
 
     value: float
     low: float | None
@@ -45,6 +57,8 @@ class Score(NamedTuple):
     n: int
     note: str = ""
     rise: float = 0.0
+    bracket: Sequence[float] = ()
+    audited: Sequence[float] = ()
 
 
 class Floor(NamedTuple):
@@ -85,20 +99,15 @@ class Ranking:
         """True if scores are shares of right answers."""
         return self.metric.name.endswith("acc")
 
+    @property
+    def marked(self) -> list[str]:
+        """The runs that may be the best, if others are ranked that may not."""
+        best = self.best or []
+        return best if len(best) < len(self.ranked) else []
+
     def star(self, run: str) -> str:
         """Return the mark of a run that is the best (★), or may be so (☆); else an empty string."""
-        if self.best is None or run not in self.best or len(self.ranked) < 2:
-            return ""
-        return "★" if len(self.best) == 1 else "☆" if len(self.best) < len(self.ranked) else ""
-
-    @property
-    def has_stars(self) -> bool:
-        """True if some runs are marked."""
-        return any(map(self.star, self.scores))
-
-    def choose(self, are_best: Sequence[bool] | None) -> None:
-        """Mark the runs that may be the best, from a flag for each ranked run; None if unknown."""
-        self.best = None if are_best is None else list(compress(self.ranked, are_best))
+        return ("★" if len(self.marked) == 1 else "☆") if run in self.marked else ""
 
     def best_first(self, runs: Sequence[str]) -> list[str]:
         """Return the runs that have a value, the best first; in their order if neither direction is better."""
@@ -115,14 +124,16 @@ class Column(Ranking):
         filter: the filter, which is the topic's own if it lacks the one that the page shows.
         reasons: by run that is not ranked, the reason.
         outcomes: by run with samples, the number of examples by how they ended (:data:`ENDED`).
-        cut: by run, the percentage of replies that were cut off, if it is known.
+        shares: by run with samples, percentages of its replies as far as they are known: without an answer (``none``),
+            right in the wrong form (``form``), ended at the token limit as the run recorded it (``cut``), and with
+            repeats, pairs of generations with the same answer (``same``).
     """
 
     topic: Topic
     filter: str
     reasons: dict[str, str]
     outcomes: dict[str, dict[str, float]]
-    cut: dict[str, float]
+    shares: dict[str, dict[str, float]]
 
     @property
     def task(self) -> str:
@@ -132,8 +143,7 @@ class Column(Ranking):
     @property
     def available(self) -> int:
         """The number of questions that the benchmark has; 0 if it is not known."""
-        totals = (sum(task.available for task in result.tasks) for result in self.topic.results.values())
-        return max(totals, default=0)
+        return max(sum(task.available for task in result.tasks) for result in self.topic.results.values())
 
     @property
     def described(self) -> str:
@@ -149,15 +159,10 @@ class Column(Ranking):
     @cached_property
     def axis(self) -> Axis:
         """An axis for the ranked runs, or for all if none are ranked, and for the floor."""
-        shown = [self.scores[run] for run in self.ranked or self.scores]
-        marks = [mark for score in shown for mark in (*score[:3], score.value + score.rise)]
+        shown_scores = [self.scores[run] for run in self.ranked or self.scores]
+        marks = [mark for score in shown_scores for mark in (*score[:3], score.value + score.rise, *score.bracket)]
         of_share = (0.0, 100.0) if self.metric.unit in ("share", "points") else ()
         return Axis.over([*marks, self.floor and self.floor.value], *of_share)
-
-    @property
-    def rises(self) -> bool:
-        """True if some score could rise enough to be hatched."""
-        return any(score.rise > HATCHED for score in self.scores.values())
 
     @cached_property
     def endings(self) -> set[str]:
@@ -169,29 +174,33 @@ class Column(Ranking):
 
         Form is in points, if the lenient score is higher.
         """
-        score, found = self.scores[run], {}
-        for kind in ("cut", "none"):
-            rise = self.rise_of(run, kind)
-            if rise is not None:
-                found[kind] = self.lost(run, kind), score.value + rise
+        score, counts = self.scores[run], self.outcomes.get(run, {})
+        lost = {kind: counts[kind] for kind in ("cut", "none") if score.rise and counts[kind]}
+        of_kind = {
+            kind: (100 * count / sum(counts.values()), score.value + score.rise * count / sum(lost.values()))
+            for kind, count in lost.items()
+        }
         lenient = self.topic.values[FLEXIBLE, self.metric.name].estimates[run].value
         if self.filter == STRICT and FLEXIBLE in self.topic.filters and lenient is not None:
-            rise = lenient * self.metric.scale
-            found["form"] = rise - score.value, rise
-        return found
+            of_kind["form"] = lenient * self.metric.scale - score.value, lenient * self.metric.scale
+        return of_kind
 
-    def rise_of(self, run: str, kind: str) -> float | None:
-        """Return the points that a run would gain without one kind of loss; None if unknown."""
-        lost = {one: self.lost(run, one) for one in ("none", "cut")}
-        total = sum(lost.values())
-        if run not in self.outcomes or self.metric.unit != "share":
-            return None
-        return self.scores[run].rise * lost[kind] / total if total else 0.0
+    @cached_property
+    def contradicted(self) -> int:
+        """The number of questions to which most runs give the same wrong answer, as the page's samples count them.
 
-    def lost(self, run: str, *kinds: str) -> float:
-        """Return the percentage of a run's examples that ended in one of these ways."""
-        counts = self.outcomes.get(run, {})
-        return 100 * sum(counts.get(kind, 0.0) for kind in kinds) / (sum(counts.values()) or 1)
+        Only runs that are right in more than half of the questions count, of which three must have the question.
+        """
+        wrong_answers: dict[tuple[str, object], list[str | None]] = defaultdict(list)
+        for task in (task for result in self.topic.sampled.values() for task in result.tasks):
+            samples = {key: task.samples[place] for key, place in task.examples.items()}
+            rights = {key: (sample.metrics.get(self.filter, {}).get("acc") or 0) > 0.5 for key, sample in samples.items()}
+            if 2 * sum(rights.values()) > len(rights):
+                for key, sample in samples.items():
+                    wrong_answers[task.task, key].append(None if rights[key] else _answer(sample, self.filter))
+        of_votes = [votes for votes in wrong_answers.values() if len(votes) >= VOTERS]
+        most = [Counter(filter(None, votes)).most_common(1) for votes in of_votes]
+        return sum(2 * count > len(votes) for votes, top in zip(of_votes, most, strict=True) for _, count in top)
 
 
 @dataclass
@@ -213,18 +222,22 @@ class Board:
     unranked: dict[str, str]
 
     @property
-    def rankings(self) -> list[Ranking]:
-        """The mean, if there is one, and the columns."""
-        return [*([self.mean] if self.mean else []), *self.columns]
+    def first(self) -> Ranking:
+        """The ranking by which runs are sorted: the mean or, without one, the first benchmark."""
+        return self.mean or self.columns[0]
+
+    @property
+    def extra(self) -> list[str]:
+        """The shares (:attr:`Column.shares`) that say something of any run."""
+        return [kind for kind in ("none", "cut", "same") if any(self.share(run, kind) for run in self.runs)]
 
     def share(self, run: str, kind: str) -> float | None:
-        """Return the percentage of a run's examples that ended in a way; None if that is not known in any benchmark."""
-        of_columns = [column for column in self.columns if run in column.outcomes]
-        if kind == "cut":
-            of_columns = [column for column in of_columns if run in column.cut]
-        total = sum(sum(column.outcomes[run].values()) for column in of_columns)
-        counts = (column.outcomes[run][kind] for column in of_columns)
-        return 100 * sum(counts) / total if total else None
+        """Return a percentage of a run's replies over all benchmarks where it is known; None if it is in none."""
+        known = [column for column in self.columns if kind in column.shares.get(run, ())]
+        numbers = [sum(column.outcomes[run].values()) for column in known]
+        if not sum(numbers):
+            return None
+        return float(np.average([column.shares[run][kind] for column in known], weights=numbers))
 
 
 def board_of(topics: Sequence[Topic], runs: Sequence[str], filter_name: str) -> Board:
@@ -234,25 +247,25 @@ def board_of(topics: Sequence[Topic], runs: Sequence[str], filter_name: str) -> 
     titles = Counter(column.topic.title for column in columns)
     for column in columns:
         column.label = column.topic.title if titles[column.topic.title] == 1 else column.topic.label
-    out = {run: _why_not_ranked(columns, run) for run in runs}
-    above = [run for run in runs if not out[run]]
-    mean = _mean(columns, above)
-    order = (mean or columns[0]).best_first(above) if columns else []
-    order += [run for run in above if run not in order]
-    below = columns[0].best_first(list(out)) if columns else []
-    rest = [run for run in (*below, *runs) if out[run]]
-    return Board(list(runs), columns, mean, order, {run: out[run] for run in dict.fromkeys(rest)})
+    reasons = {run: _why_not_ranked(columns, run) for run in runs}
+    above = [run for run in runs if not reasons[run]]
+    board = Board(list(runs), columns, _mean(columns, above), above, {})
+    if columns:
+        board.ranked = list(dict.fromkeys([*board.first.best_first(above), *above]))
+    order = dict.fromkeys([*(columns[0].best_first(runs) if columns else ()), *runs])
+    board.unranked = {run: reasons[run] for run in order if reasons[run]}
+    return board
 
 
 def _why_not_ranked(columns: Sequence[Column], run: str) -> str:
     """Return why a run is not ranked, by benchmark; an empty string if it is."""
-    by_reason: dict[str, list[str]] = {}
+    labels = defaultdict(list)
     for column in columns:
         if run in column.reasons:
-            by_reason.setdefault(column.reasons[run], []).append(column.label)
-    if not by_reason and not any(run in column.scores for column in columns):
+            labels[column.reasons[run]].append(column.label)
+    if not labels and not any(run in column.scores for column in columns):
         return "no scores"
-    return "; ".join(f"{', '.join(labels)}: {reason}" for reason, labels in by_reason.items())
+    return "; ".join(f"{', '.join(of_reason)}: {reason}" for reason, of_reason in labels.items())
 
 
 def _column(topic: Topic, filter_name: str) -> Column:
@@ -260,43 +273,47 @@ def _column(topic: Topic, filter_name: str) -> Column:
     filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
     name, *others = topic.headline
     values = topic.values[filter_name, name]
-    metric = values.metric
-    found = {run: _ended(result, filter_name) for run, result in topic.sampled.items() if topic.benchmark_name}
-    cut = {run: one.value for run, one in topic.values[STRICT, "cut"].estimates.items() if topic.benchmark_name}
-    scores = {
-        run: score._replace(rise=_rise(topic, run, filter_name, metric, score)) if run in topic.sampled else score
-        for run, score in scores_of(values.estimates, metric).items()
-    }
     also = {other: topic.values[filter_name, other] for other in others}
+    sampled = topic.sampled if topic.benchmark_name else {}
     column = Column(
         label=topic.label,
-        metric=metric,
-        scores=scores,
+        metric=values.metric,
+        scores=scores_of(values.estimates, values.metric),
         topic=topic,
         filter=filter_name,
         reasons={run: _reason(topic, run, reason) for run, reason in values.incomparable.items()},
-        outcomes=found,
-        cut={run: 100 * share for run, share in cut.items() if share is not None},
+        outcomes={run: _ended(result, filter_name) for run, result in sampled.items()},
+        shares={},
         also={other: scores_of(found.estimates, found.metric) for other, found in also.items()},
-        floor=_floor(topic, metric, values.without_question and values.without_question.value),
+        floor=_floor(topic, values.metric, values.without_question and values.without_question.value),
     )
-    comparable = [run for run in scores if run not in column.reasons and filter_name in topic.results[run].filters]
-    sampled = [run for run in comparable if run in topic.rankable]
-    if sampled:
-        missing = [run for run in comparable if run not in sampled]
+    for run in column.outcomes:
+        column.shares[run] = _shares(column, run)
+        if run in column.scores:
+            column.scores[run] = _with_bounds(column, run)
+    comparable = [run for run in column.scores if run not in column.reasons and filter_name in topic.results[run].filters]
+    rankable = [run for run in comparable if run in topic.rankable]
+    if rankable:
+        missing = [run for run in comparable if run not in rankable]
         column.reasons |= dict.fromkeys(missing, "no samples (--log_samples), so it cannot be compared")
-    if metric.higher_is_better is not None:
-        column.ranked = column.best_first(sampled)
-    numbers = [scores[run].n for run in column.ranked or scores]
+    if column.metric.higher_is_better is not None:
+        column.ranked = column.best_first(rankable)
+    numbers = [column.scores[run].n for run in column.ranked or column.scores]
     column.questions = min(numbers) if column.ranked else max(numbers, default=0)
-    if len(column.ranked) > 1:
-        of_runs = ratios(topic, column.ranked, filter_name, metric)
-        column.choose(best_set([of_runs], ascending=not metric.higher_is_better))
+    column.best = _may_be_best([column], column.ranked)
     if column.best is not None and len(column.best) == 1:
-        first, second = column.ranked[:2]
-        ends = (second, first) if metric.higher_is_better else (first, second)
-        column.ahead, _ = difference_in(column, *ends)
+        best, second = column.ranked[:2]
+        column.ahead = difference_in(column, *((second, best) if column.metric.higher_is_better else (best, second)))[0]
     return column
+
+
+def _may_be_best(columns: Sequence[Column], runs: Sequence[str]) -> list[str] | None:
+    """Return which of the runs may be the best on the mean of benchmarks; None for one run or too few examples."""
+    if len(runs) < 2:
+        return None
+    of_runs = [ratios(column.topic, runs, column.filter, column.metric) for column in columns]
+    are_best = best_set(of_runs, ascending=not columns[0].metric.higher_is_better)
+    return None if are_best is None else list(compress(runs, are_best))
 
 
 def _reason(topic: Topic, run: str, reason: str) -> str:
@@ -316,13 +333,14 @@ def _mean(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
         return None
     scores = {}
     for run in runs:
-        value = sum(column.scores[run].value for column in columns) / len(columns)
-        errors = [column.topic.values[column.filter, column.metric.name].estimates[run].stderr for column in columns]
-        reach = 100 * Z * float(np.linalg.norm(np.nan_to_num(np.array(errors, dtype=float)))) / len(columns)
+        estimates = [column.topic.values[column.filter, column.metric.name].estimates[run] for column in columns]
+        value = float(np.mean([column.scores[run].value for column in columns]))
+        errors = np.nan_to_num(np.array([estimate.stderr for estimate in estimates], dtype=float))
+        reach = 100 * Z * float(np.linalg.norm(errors)) / len(columns)
         scores[run] = Score(value, max(0.0, value - reach), min(100.0, value + reach), 0)
     mean = Ranking(label=f"Mean of {len(columns)}", metric=ACC, scores=scores)
     mean.ranked = mean.best_first(runs)
-    mean.choose(best_set([ratios(column.topic, mean.ranked, column.filter, column.metric) for column in columns]))
+    mean.best = _may_be_best(columns, mean.ranked)
     return mean
 
 
@@ -331,9 +349,13 @@ def _mean(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
 
 def shown(result: Estimate, metric: Metric) -> Score | None:
     """Format an estimate; return None if it has no value."""
-    if result.value is None:
-        return None
-    return Score(result.value * metric.scale, *scaled(result.interval, metric.scale), result.n, result.unreliable)
+    return None if result.value is None else score_of(result.value, result, metric)
+
+
+def score_of(value: float, result: Estimate | Contrast, metric: Metric) -> Score:
+    """Return a value, or a difference, with its interval in the unit in which it is shown."""
+    low, high = (None if end is None else end * metric.scale for end in (result.low, result.high))
+    return Score(value * metric.scale, low, high, result.n, result.unreliable)
 
 
 def common(topic: Topic, runs: Sequence[str], filter_name: str, metric: str) -> list[MetricScores]:
@@ -341,12 +363,11 @@ def common(topic: Topic, runs: Sequence[str], filter_name: str, metric: str) -> 
 
     In a group, each task is a stratum.
     """
-    by_task = zip(*(topic.results[run].tasks for run in runs), strict=True)
     parts = []
-    for tasks in by_task:
+    for tasks in zip(*(topic.results[run].tasks for run in runs), strict=True):
         places = common_examples(*tasks)
-        scores = [task.scores(filter_name, metric)[own] for task, own in zip(tasks, places, strict=True)]
-        parts.append([replace(own, clusters=scores[0].clusters, strata=scores[0].strata) for own in scores])
+        scores = [task.scores(filter_name, metric)[place] for task, place in zip(tasks, places, strict=True)]
+        parts.append([replace(of_run, clusters=scores[0].clusters, strata=scores[0].strata) for of_run in scores])
     return [concatenate(of_run, tasks_are_strata=topic.is_group) for of_run in zip(*parts, strict=True)]
 
 
@@ -355,38 +376,62 @@ def ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) 
     whole = metric.over_strata() if topic.is_group else metric
     scores = common(topic, runs, filter_name, metric.name)
     over = np.any if metric.aggregation.over_decided else np.all
-    applies = over([own.applies for own in scores], axis=0)
-    return [whole.aggregation.ratio(replace(own, applies=applies)) for own in scores]
+    applies = over([of_run.applies for of_run in scores], axis=0)
+    return [whole.aggregation.ratio(replace(of_run, applies=applies)) for of_run in scores]
 
 
 def scores_of(estimates: Mapping[str, Estimate], metric: Metric) -> dict[str, Score]:
     """Return the scores of the runs that have a value."""
-    return {run: score for run, one in estimates.items() if (score := shown(one, metric))}
+    return {run: score for run, estimate in estimates.items() if (score := shown(estimate, metric))}
 
 
 def _ended(result: RunResult, filter_name: str) -> dict[str, float]:
     """Return the number of examples by how they ended under a filter (:data:`ENDED`)."""
-    strict_alone, right, form, wrong, unsure, none, cut = outcomes(result).values()
+    strict_alone, right, form, *others = outcomes(result).values()
+    wrong, *lost = others
     if filter_name == STRICT:
-        numbers = right + strict_alone, form, wrong, unsure, none, cut
+        numbers = right + strict_alone, form, wrong
     else:
-        numbers = right + form, 0.0, wrong + strict_alone, unsure, none, cut
-    return dict(zip(ENDED, numbers, strict=True))
+        numbers = right + form, 0.0, wrong + strict_alone
+    return dict(zip(ENDED, (*numbers, *lost), strict=True))
 
 
-def _rise(topic: Topic, run: str, filter_name: str, metric: Metric, found: Score) -> float:
+def _shares(column: Column, run: str) -> dict[str, float]:
+    """Return the percentages of a run's replies (:attr:`Column.shares`)."""
+    counts, values = column.outcomes[run], column.topic.values
+    recorded = {"cut": values[STRICT, "cut"], "same": values[column.filter, "agreement"]}
+    shares = {kind: metric.estimates[run].value for kind, metric in recorded.items()}
+    shares |= {kind: counts[kind] / (sum(counts.values()) or 1) for kind in ("none", "form")}
+    return {kind: 100 * share for kind, share in shares.items() if share is not None}
+
+
+def _with_bounds(column: Column, run: str) -> Score:
+    """Return a run's score with what it would be if lost replies were right, over all generations, or as audited."""
+    score, result, metric = column.scores[run], column.topic.results[run], column.metric
+    score = score._replace(rise=_rise(column, result, score))
+    if metric.name != "acc":
+        return score
+    of_all, of_any = (column.topic.values[column.filter, name].estimates[run].value for name in ("pass^k", "pass@k"))
+    if of_all is not None and of_any is not None:
+        score = score._replace(bracket=(100 * of_all, 100 * of_any))
+    if not column.task or not result.tasks[0].samples_path:
+        return score
+    as_read = read_json(audit_file(result.tasks[0].samples_path)).get("accuracy_as_read")
+    return score._replace(audited=(100 * as_read["low"], 100 * as_read["high"])) if as_read else score
+
+
+def _rise(column: Column, result: RunResult, score: Score) -> float:
     """Return by how much a share would rise if all examples without an answer were right; 0 for other metrics."""
-    result = topic.results[run]
+    metric, is_group = column.metric, column.topic.is_group
     of_means = metric.aggregation.within_stratum or metric.aggregation
-    if metric.unit != "share" or of_means.over_decided or not metric.name.endswith("acc"):
+    if metric.unit != "share" or of_means.over_decided or not column.is_of_right:
         return 0.0
-    best = FLEXIBLE if FLEXIBLE in result.filters else filter_name
-    scores = result.scores(filter_name, metric.name, topic.is_group)
+    best = FLEXIBLE if FLEXIBLE in result.filters else column.filter
+    scores = result.scores(column.filter, metric.name, is_group)
     answered = np.nan_to_num(result.scores(best, "answered").values, nan=1.0)
     raised = np.maximum(scores.numerators, scores.denominators * (1 - answered)[:, None, None])
-    whole = metric.over_strata() if topic.is_group else metric
-    value = whole.aggregation.value(replace(scores, numerators=raised))
-    return max(0.0, 100 * (value or 0.0) - found.value)
+    whole = metric.over_strata() if is_group else metric
+    return max(0.0, 100 * (whole.aggregation.value(replace(scores, numerators=raised)) or 0.0) - score.value)
 
 
 def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
@@ -397,9 +442,12 @@ def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
     return None if guessing is None else Floor(guessing, False)
 
 
-def score_of(found: Contrast, metric: Metric) -> Score:
-    """Return the difference of a contrast as it is shown."""
-    return Score(found.difference * metric.scale, *scaled(found.interval, metric.scale), found.n, found.unreliable)
+def _answer(sample: Sample, filter_name: str) -> str | None:
+    """Return the answer that the page shows: where the filter reads none, what the lenient one reads."""
+    for answers in (sample.answers.get(name, []) for name in (filter_name, FLEXIBLE)):
+        if {*answers} - {UNANSWERED}:
+            return str(Counter(answers).most_common())
+    return None
 
 
 def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[int, int]]:
@@ -407,6 +455,6 @@ def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[i
     metric = column.metric.over_strata() if column.topic.is_group else column.metric
     first, second = common(column.topic, [a, b], column.filter, metric.name)
     found = contrast(first, second, metric)
-    one, other = first.values > 0.5, second.values > 0.5
-    alone = int((one & ~other).sum()), int((other & ~one).sum())
-    return score_of(found, metric) if found else None, alone
+    of_a, of_b = first.values > 0.5, second.values > 0.5
+    score = found and score_of(found.difference, found, metric)
+    return score, (int((of_a & ~of_b).sum()), int((of_b & ~of_a).sum()))

@@ -52,7 +52,8 @@ class Shares:
         asked: the number of questions.
         available: the number of all questions; 0 if it is not known.
         hrefs: links to the samples, by kind.
-        doubted: the number of labels in doubt.
+        doubted: the number of labels with known issues.
+        contradicted: the number of labels that most runs contradict.
         disputed: the percentage of audited replies in which an LLM reads something else.
     """
 
@@ -66,6 +67,7 @@ class Shares:
     available: int = 0
     hrefs: dict[str, str] = field(default_factory=dict)
     doubted: int = 0
+    contradicted: int = 0
     disputed: float = 0.0
 
 
@@ -76,10 +78,10 @@ def suspect_parts(parts: Iterable[Part]) -> list[Part]:
 
 def _at_chance(part: Part) -> bool:
     """Return True if every run's interval contains chance there, and every run is far better elsewhere."""
-    if part.chance is None or any(score.low is None or score.high is None for score in part.scores):
+    if part.chance is None or min(part.elsewhere) <= part.chance + _FAR / 2:
         return False
-    contained = all((score.low or 0.0) <= part.chance <= (score.high or 0.0) for score in part.scores)
-    return contained and min(part.elsewhere) > part.chance + _FAR / 2
+    intervals = [(score.low, score.high) for score in part.scores]
+    return all(low is not None and high is not None and low <= part.chance <= high for low, high in intervals)
 
 
 def _is_far_off(part: Part) -> bool:
@@ -104,98 +106,107 @@ def cautions(
         notes: further cautions, such as of imported runs, which come last.
         floors: sentences about benchmarks on which no run is above the score without the question.
     """
-    runs = len({share.run for share in shares})
-    found = [
-        *_labels(parts, shares, runs),
-        *_losses(shares, "cut", "Cut off", 2.0, runs),
-        *_losses(shares, "none", "No answer", 3.0, runs),
-        *_empty(shares, runs),
-        *_alike(shares, runs),
+    has_one_run = len({share.run for share in shares}) == 1
+    return [
+        *_suspect(parts[:2], has_one_run),
+        *_labels(shares, "doubted", ""),
+        *_labels(shares, "contradicted", "most runs contradict "),
+        *_losses(shares, "cut", "Cut off", 2.0, has_one_run),
+        *_losses(shares, "none", "No answer", 3.0, has_one_run),
+        *_empty(shares, has_one_run),
+        *_alike(shares, has_one_run),
+        *_unranked(unranked),
+        *_partial([share for share in shares if share.run not in unranked]),
+        *_losses(shares, "form", "Wrong form", 2.0, has_one_run),
+        *(Caution("Floor", f": {sentence}", "#methods") for sentence in floors),
+        *_disputed(shares, has_one_run),
+        *notes,
     ]
-    if unranked:
-        reasons = joined(list(dict.fromkeys(reason.partition(": ")[2] or reason for reason in unranked.values()))[:2])
-        count = f"{len(unranked)} run{'s' * (len(unranked) > 1)} not ranked"
-        found.append(Caution(count, f": {reasons}", "#not-ranked"))
-    found += [*_partial(shares, unranked), *_losses(shares, "form", "Wrong form", 2.0, runs)]
-    found += [Caution("Floor", f": {sentence}", "#methods") for sentence in floors]
-    disputed = [share for share in shares if share.disputed > 2]
-    found += [
-        Caution(
-            "An audit reads otherwise",
-            f": {one(share.disputed)} % of {_of(share, runs)}",
-            share.hrefs["audit"],
-        )
-        for share in disputed[:1]
-    ]
-    return [*found, *notes]
 
 
-def _of(share: Shares, runs: int) -> str:
+def _of(share: Shares, has_one_run: bool) -> str:
     """Name the benchmark that shares refer to, and the run if there are several."""
-    return f"{share.run}, {share.benchmark}" if runs > 1 else share.benchmark
+    return share.benchmark if has_one_run else f"{share.run}, {share.benchmark}"
 
 
-def _labels(parts: Sequence[Part], shares: Sequence[Shares], runs: int) -> Iterator[Caution]:
-    """Yield a caution about suspect parts, and one about labels with known issues."""
-    for part in parts[:2]:
+def _suspect(parts: Sequence[Part], has_one_run: bool) -> Iterator[Caution]:
+    """Yield a caution about each suspect part."""
+    for part in parts:
         values = [score.value for score in part.scores]
-        if runs == 1:
-            yield Caution(
-                "Far off", f": {part.name} {one(values[0])} %, elsewhere {one(fmean(part.elsewhere))}", part.href
-            )
+        if has_one_run:
+            far = f": {part.name} {one(values[0])} %, elsewhere {one(fmean(part.elsewhere))}"
+            yield Caution("Far off", far, part.href)
         else:
-            more = f": all of {part.benchmark}’s {part.name} (every run {min(values):.0f} to {max(values):.0f} %)"
-            yield Caution("Labels in doubt", more, part.href)
-    by_benchmark = {share.benchmark: share for share in shares if share.asked and 20 * share.doubted >= share.asked}
-    for share in by_benchmark.values():
-        more = f": {share.doubted:,} of {share.asked:,} in {share.benchmark}"
-        yield Caution("Labels in doubt", more, share.hrefs["doubted"])
+            of_runs = f"every run {min(values):.0f} to {max(values):.0f} %"
+            yield Caution("Labels in doubt", f": all of {part.benchmark}’s {part.name} ({of_runs})", part.href)
 
 
-def _losses(shares: Sequence[Shares], kind: str, what: str, least: float, runs: int) -> Iterator[Caution]:
-    """Yield a caution if a run loses much in one way, or two points more than another run."""
-    known = [share for share in shares if kind in share.lost]
-    lost = [share for share in known if share.lost[kind] >= least]
+def _labels(shares: Sequence[Shares], kind: str, why: str) -> Iterator[Caution]:
+    """Yield a caution about each benchmark of which 5 % of the labels or more are in doubt."""
+    most = {share.benchmark: share for share in sorted(shares, key=lambda share: int(getattr(share, kind)))}
+    for share in most.values():
+        count = getattr(share, kind)
+        if count and 20 * count >= share.asked:
+            more = f": {why}{count:,} of {share.asked:,} in {share.benchmark}"
+            yield Caution("Labels in doubt", more, share.hrefs[kind])
+
+
+def _losses(shares: Sequence[Shares], kind: str, what: str, least: float, has_one_run: bool) -> Iterator[Caution]:
+    """Yield a caution if a run loses so many per cent of its replies in one way."""
+    lost = [share for share in shares if share.lost.get(kind, 0.0) >= least]
     if not lost:
         return
     worst = max(lost, key=lambda share: share.lost[kind])
-    if runs == 1:
+    if has_one_run:
         more = joined([f"{share.counts[kind]:,} of {share.asked:,} in {share.benchmark}" for share in lost])
     else:
         of_run = [share for share in lost if share.run == worst.run]
         values = joined([f"{share.lost[kind]:.0f} %" for share in of_run])
-        others = len({share.run for share in lost}) - 1
-        of = joined([share.benchmark for share in of_run])
-        more = f"{values} of {worst.run} in {of}" + (
-            f", and in {others} more run{'s' * (others > 1)}" if others else ""
-        )
+        more = f"{values} of {worst.run} in {joined([share.benchmark for share in of_run])}"
+        if others := len({share.run for share in lost}) - 1:
+            more += f", and in {others} more run{'s' * (others > 1)}"
     yield Caution(what, f": {more}", worst.hrefs[kind])
 
 
-def _empty(shares: Sequence[Shares], runs: int) -> Iterator[Caution]:
+def _empty(shares: Sequence[Shares], has_one_run: bool) -> Iterator[Caution]:
     """Yield a caution about empty replies."""
     empty = [share for share in shares if share.empty]
     if empty:
         worst = max(empty, key=lambda share: share.empty)
-        more = f" in {_of(worst, runs)}" + (f", and in {len(empty) - 1} more" if len(empty) > 1 else "")
+        more = f" in {_of(worst, has_one_run)}" + (f", and in {len(empty) - 1} more" if len(empty) > 1 else "")
         replies = "1 reply is" if worst.empty == 1 else f"{worst.empty:,} replies are"
         yield Caution(f"{replies} empty", more, worst.hrefs["empty"])
 
 
-def _alike(shares: Sequence[Shares], runs: int) -> Iterator[Caution]:
+def _alike(shares: Sequence[Shares], has_one_run: bool) -> Iterator[Caution]:
     """Yield a caution about runs that nearly always give the same answer."""
     alike = [share for share in shares if share.alike >= 95]
     if alike:
-        names = list(dict.fromkeys(share.run for share in alike))
-        who = names[0] if len(names) == 1 else f"{len(names)} runs"
+        names = {share.run for share in alike}
+        who = "it" if has_one_run else alike[0].run if len(names) == 1 else f"{len(names)} runs"
         where = joined(list(dict.fromkeys(share.benchmark for share in alike)))
-        yield Caution("Nearly always the same answer", f": {who if runs > 1 else 'it'} on {where}", "#methods")
+        yield Caution("Nearly always the same answer", f": {who} on {where}", "#methods")
 
 
-def _partial(shares: Sequence[Shares], unranked: dict[str, str]) -> Iterator[Caution]:
+def _unranked(reasons: dict[str, str]) -> Iterator[Caution]:
+    """Yield a caution about runs that are not ranked, with the first two reasons."""
+    if reasons:
+        distinct = list(dict.fromkeys(reason.partition(": ")[2] or reason for reason in reasons.values()))
+        count = f"{len(reasons)} run{'s' * (len(reasons) > 1)} not ranked"
+        yield Caution(count, f": {joined(distinct[:2])}", "#not-ranked")
+
+
+def _partial(shares: Sequence[Shares]) -> Iterator[Caution]:
     """Yield a caution about benchmarks of which the ranked runs have only a part."""
-    ranked = [share for share in shares if share.run not in unranked and 0 < share.asked < share.available]
-    by_benchmark = {share.benchmark: share for share in sorted(ranked, key=lambda share: -share.asked)}
-    if by_benchmark:
-        of = joined([f"{share.asked:,} of {share.available:,} in {name}" for name, share in by_benchmark.items()])
-        yield Caution("Not all questions", f": {of}", "#methods")
+    partial = sorted((share for share in shares if 0 < share.asked < share.available), key=lambda share: -share.asked)
+    fewest = {share.benchmark: f"{share.asked:,} of {share.available:,} in {share.benchmark}" for share in partial}
+    if fewest:
+        yield Caution("Not all questions", f": {joined([*fewest.values()])}", "#methods")
+
+
+def _disputed(shares: Sequence[Shares], has_one_run: bool) -> Iterator[Caution]:
+    """Yield a caution about the run in which an audit differs most from what the rules read."""
+    worst = max(shares, key=lambda share: share.disputed, default=None)
+    if worst and worst.disputed > 2:
+        more = f": {one(worst.disputed)} % of {_of(worst, has_one_run)}"
+        yield Caution("An audit reads otherwise", more, worst.hrefs["audit"])

@@ -6,8 +6,6 @@ from itertools import chain
 from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
-from medtasks_utils.statistics.ratio import Interval
-
 
 class Axis(NamedTuple):
     """A linear axis with a tick at each multiple of ``step`` from ``low`` to ``high``."""
@@ -53,14 +51,14 @@ def signed(value: float) -> str:
     return shown if shown == "0.0" else f"{'+' if value > 0 else '−'}{shown}"
 
 
-def ends(low: float, high: float) -> str:
-    """Write the ends of the interval of a difference, which may have signs."""
-    return f"{one(low)} to {one(high)}".replace("−0.0", "0.0")
+def ends(low: float | None, high: float | None) -> str:
+    """Write the ends of the interval of a difference, which may have signs; an empty text without one."""
+    return "" if low is None else f"{one(low)} to {one(high)}".replace("−0.0", "0.0")
 
 
 def between(low: float | None, high: float | None) -> str:
     """Write the ends of the interval of a value; an empty text without one."""
-    return "" if low is None or high is None else f"{one(low)}–{one(high)}"
+    return "" if low is None else f"{one(low)}–{one(high)}"
 
 
 def p_value(p: float | None) -> str:
@@ -75,14 +73,9 @@ def tick(value: float) -> str:
     return f"{round(value, 6) + 0.0:g}".replace("-", "−")
 
 
-def scaled(interval: Interval | None, scale: float) -> tuple[float | None, float | None]:
-    """Return the ends of an interval in the displayed unit; None for both without one."""
-    return (interval.low * scale, interval.high * scale) if interval else (None, None)
-
-
 def joined(names: Sequence[str], word: str = "and") -> str:
     """Join all names as in a sentence."""
-    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def samples_link(runs: Sequence[str], a: str = "", b: str = "", **chosen: str) -> str:

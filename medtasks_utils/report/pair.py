@@ -1,15 +1,13 @@
 """Compare two runs as ``medtasks compare`` does, and lay out the differences; one run with others, by its column."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import chain
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from medtasks_utils.compare import MetricDifference, compare_runs
-from medtasks_utils.compare.comparing import Comparison
+from medtasks_utils.compare.comparing import Comparison, NothingToCompare
 from medtasks_utils.compare.difference_plan import plan
-from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.metrics import Metric
 
@@ -41,7 +39,6 @@ class PairParts(NamedTuple):
     """The parts of a task in two runs, the largest difference first; ``few`` are those with too few examples."""
 
     column: Column
-    task: str
     breakdown: str
     whole: float | None
     lines: list[PairLine]
@@ -55,13 +52,18 @@ class PairParts(NamedTuple):
 
 @dataclass
 class PairRow:
-    """A benchmark in two runs, with the numbers of examples by the runs that have them right."""
+    """A benchmark in two runs: why they are not compared, and the numbers of questions of A, of B and of both.
+
+    Attributes:
+        right: the numbers of questions by who has them right, as :meth:`.TaskPair.agreement` names them.
+        needed: the number of questions that show a difference of :data:`PLANNED` points.
+    """
 
     column: Column
     line: PairLine | None
     refused: str
     counts: tuple[int, int, int]
-    right: dict[str, int] = field(default_factory=dict)
+    right: Counter[str] = field(default_factory=Counter)
     needed: int | None = None
 
 
@@ -90,76 +92,83 @@ class Pair:
 def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
     """Compare two runs on the benchmarks of the board under a filter."""
     comparison, refused = compared(a, b, filter_name)
-    found = comparison.differences if comparison else []
-    needs = list(plan(comparison, PLANNED)) if comparison else []
-    pairs = comparison.pairs if comparison else {}
+    differences = {_key(difference): difference for difference in comparison.differences}
+    needed = {(need["task"], need["metric"]): need["examples"] for need in plan(comparison, PLANNED)}
     rows = []
     for column in board.columns:
-        name, metric = column.topic.name, column.metric.name
-        if a.name not in column.topic.results or b.name not in column.topic.results:
+        results, key = column.topic.results, (column.topic.name, column.metric.name)
+        if a.name not in results or b.name not in results:
             continue
-        line = next((_line(one, column.label) for one in found if _key(one) == (name, metric, None)), None)
-        row = PairRow(column, line, "" if line else refused.get(name, "no samples in both runs"), _counts(column, a, b))
-        members = [pairs[task] for task in column.topic.tasks if task in pairs and line]
-        for agreement in (member.agreement() for member in members):
-            for key in ("n_gained", "n_lost", "both_right", "both_wrong"):
-                row.right[key] = row.right.get(key, 0) + round(agreement[key])
-        of_metric = (need["examples"] for need in needs if (need["task"], need["metric"]) == (name, metric))
-        row.needed = next(of_metric, None)
+        difference = differences.get((*key, None))
+        row = PairRow(column, None, refused.get(key[0], "no samples in both runs"), _counts(column, a, b))
+        if difference:
+            row.line, row.refused, row.needed = _line(difference, column.label), "", needed.get(key)
+            for task in column.topic.tasks:
+                agreement = comparison.pairs[task].agreement()
+                row.right.update({who: round(agreement[who]) for who in _RIGHT})
         rows.append(row)
-    warnings = comparison.warnings if comparison else []
-    return Pair(a.name, b.name, rows, list(_parts(board, found)), warnings)
+    return Pair(a.name, b.name, rows, list(_parts(board, differences)), comparison.warnings)
 
 
-def compared(a: Run, b: Run, filter_name: str) -> tuple[Comparison | None, dict[str, str]]:
+_RIGHT = ("n_gained", "n_lost", "both_right", "both_wrong")
+
+
+def compared(a: Run, b: Run, filter_name: str) -> tuple[Comparison, dict[str, str]]:
     """Compare two runs under one filter, on the tasks and groups that both have.
 
     Returns:
-        The comparison, None if nothing can be compared; and by task or group that is not compared, the reason.
+        The comparison, without differences if nothing can be compared; and by task or group that is not compared, the
+        reason.
     """
 
     def reason(name: str, of_explanations: bool = False) -> str:
         """Return the reason why a group or task must not be compared; an empty string if it may be."""
         members = a.tasks_of(name), b.tasks_of(name)
-        for task in chain(*members):
+        for task in (*members[0], *members[1]):
             if not any(filter_name in sample.answers for sample in task.samples):
                 return "no samples in one of the runs"
         text = incompatibility(*members, filter_name, of_explanations)
         return text.replace("only in A", f"only in {a.name}").replace("only in B", f"only in {b.name}")
 
-    tasks = [
-        name
-        for name, task in a.tasks.items()
-        if name in b.tasks and {filter_name} <= {*task.filters} & {*b.tasks[name].filters}
-    ]
+    tasks = [name for name, task in a.tasks.items() if name in b.tasks and filter_name in task.filters]
+    tasks = [name for name in tasks if filter_name in b.tasks[name].filters]
     groups = [name for name in a.groups if name in b.groups and {*a.groups[name].tasks} & {*tasks}]
     refused = {name: text for name in (*groups, *tasks) if (text := reason(name))}
+    nothing: Comparison = Comparison(a, b, [], {}, [])
     chosen = [(name, name) for name in tasks if name not in refused]
     if not chosen:
-        return None, refused
+        return nothing, refused
     try:
         result = compare_runs(a, b, tasks=chosen, filter_name=filter_name, force=True)
-    except MedtasksError:  # such as tasks of others, whose scores nobody says how to compare
-        return None, refused | dict.fromkeys(tasks, "they have no score on which runs are compared")
-    is_comparable = [not one.metric.is_of_explanations or not reason(one.task, True) for one in result.differences]
-    kept = [one for one, keeps in zip(result.differences, is_comparable, strict=True) if keeps]
-    return Comparison(a, b, kept, result.pairs, result.warnings), refused
+    except NothingToCompare:  # such as tasks of others, whose scores nobody says how to compare
+        return nothing, refused | dict.fromkeys(tasks, "they have no score on which runs are compared")
+    differences = [
+        difference
+        for difference in result.differences
+        if not (difference.metric.is_of_explanations and reason(difference.task, True))
+    ]
+    return replace(result, differences=differences), refused
 
 
-def _key(difference: MetricDifference) -> tuple[str, str, str | None]:
-    return difference.task, difference.metric.name, difference.breakdown
+_Key = tuple[str, str, tuple[str, str | None] | None]
+
+
+def _key(difference: MetricDifference) -> _Key:
+    """Return the task, the metric, and the breakdown with its group; None for the whole task."""
+    part = (difference.breakdown, difference.group) if difference.breakdown else None
+    return difference.task, difference.metric.name, part
 
 
 def _line(difference: MetricDifference, label: str) -> PairLine:
     """Format a difference in points."""
-    found, metric = difference.contrast, difference.metric
-    detectable = metric.detectable(found.detectable)
+    contrast, metric = difference.contrast, difference.metric
+    detectable = metric.detectable(contrast.detectable)
     return PairLine(
         label,
-        found.n,
-        found.a * metric.scale,
-        found.b * metric.scale,
-        score_of(found, metric),
+        contrast.n,
+        contrast.a * metric.scale,
+        contrast.b * metric.scale,
+        score_of(contrast.difference, contrast, metric),
         difference.p_adjusted,
         difference.is_significant,
         metric,
@@ -169,26 +178,32 @@ def _line(difference: MetricDifference, label: str) -> PairLine:
 
 def _counts(column: Column, a: Run, b: Run) -> tuple[int, int, int]:
     """Return the numbers of A's examples, of B's and of those in common."""
-    sides = [{key for task in column.topic.results[run.name].tasks for key in task.examples} for run in (a, b)]
-    return len(sides[0]), len(sides[1]), len(sides[0] & sides[1])
+    of_a, of_b = ({key for task in column.topic.results[run.name].tasks for key in task.examples} for run in (a, b))
+    return len(of_a), len(of_b), len(of_a & of_b)
 
 
-def _parts(board: Board, differences: Sequence[MetricDifference]) -> Iterator[PairParts]:
+def _parts(board: Board, differences: Mapping[_Key, MetricDifference]) -> Iterator[PairParts]:
     """Yield the breakdowns of each benchmark's tasks, and the tasks of its groups."""
     for column in board.columns:
-        whole = {_key(one): one.contrast.difference * one.metric.scale for one in differences}
-        by_breakdown: dict[tuple[str, str], list[PairLine]] = defaultdict(list)
-        for one in differences:
-            if one.breakdown and one.task in column.topic.tasks:
-                by_breakdown[one.task, one.breakdown].append(_line(one, words(one.group or "")))
-            elif column.topic.is_group and one.task in column.topic.tasks and one.metric.name == column.metric.name:
-                by_breakdown[column.topic.name, "task"].append(_line(one, words(one.task)))
-        for (task, breakdown), lines in by_breakdown.items():
+        topic = column.topic
+        by_breakdown: dict[tuple[str, str, str], list[PairLine]] = defaultdict(list)
+        for (task, metric, part), difference in differences.items():
+            if task not in topic.tasks:
+                continue
+            if part:
+                by_breakdown[task, metric, part[0]].append(_line(difference, words(part[1] or "")))
+            elif topic.is_group and metric == column.metric.name:
+                by_breakdown[topic.name, metric, "task"].append(_line(difference, words(task)))
+        for (task, metric, breakdown), lines in by_breakdown.items():
             lines.sort(key=lambda line: -line.score.value)
-            enough = [line for line in lines if line.n >= FEW]
-            few = [line for line in lines if line.n < FEW]
-            metric = lines[0].metric.name
-            yield PairParts(column, task, breakdown, whole.get((task, metric, None)), enough, few)
+            whole = differences.get((task, metric, None))
+            yield PairParts(
+                column,
+                breakdown,
+                whole and whole.contrast.difference * whole.metric.scale,
+                [line for line in lines if line.n >= FEW],
+                [line for line in lines if line.n < FEW],
+            )
 
 
 # ---- one run against others
@@ -208,13 +223,12 @@ def against(board: Board, reference: str) -> dict[str, Against]:
     """
     lines = {}
     for run in board.ranked:
-        scores: list[Score | None] = []
-        alone = []
-        for column in board.columns:
-            is_ranked = {run, reference} <= {*column.ranked} and run != reference
-            found, rights = difference_in(column, reference, run) if is_ranked else (None, (0, 0))
-            scores.append(found)
-            alone.append(rights)
-        if any(scores):
-            lines[run] = Against(scores, alone)
+        cells = [
+            difference_in(column, reference, run)
+            if run != reference and {run, reference} <= {*column.ranked}
+            else (None, (0, 0))
+            for column in board.columns
+        ]
+        if any(score for score, _ in cells):
+            lines[run] = Against([score for score, _ in cells], [alone for _, alone in cells])
     return lines

@@ -14,16 +14,26 @@ from medtasks_utils.writing import JsonObject
 
 from .audits import disputed_share
 from .board import Board, Column
-from .cautions import Caution, Part, Shares, cautions, suspect_parts
+from .cautions import FEW, Caution, Part, Shares, cautions, suspect_parts
 from .drawing import samples_link
-from .lead import floor_sentences, lead, lead_of_one, lead_of_two
+from .lead import floor_sentences, grid_of, lead, lead_of_one, lead_of_two
 from .pair import Against, Pair, against, pair_of
 from .where import PartTable, Pattern, by_number_right, judged_parts, part_tables, patterns
 
-MANY = 15
-"""The most runs with which each run can be the reference of differences; with more, only the best is."""
+LAYOUTS = {1: "one", 2: "pair", 6: "few", 15: "some"}
+"""By the most runs with it, a layout of the page; with more runs, it is ``many``."""
 CHIPS = 4
 """The most cautions that the first screen shows at once."""
+_SHOWN_BY: dict[str, dict[str, str]] = {
+    "none": {"lost": "none"},
+    "form": {"lost": "form"},
+    "cut": {"sign": ENDINGS["cut"]},
+    "empty": {"sign": ENDINGS["empty"]},
+    "doubted": {"distrust": "doubted"},
+    "contradicted": {"distrust": "contradicted"},
+    "audit": {"distrust": "audit"},
+}
+"""By what is distrusted, the facet of the samples that shows it."""
 
 
 @dataclass
@@ -44,9 +54,8 @@ class View:
 
     @property
     def kind(self) -> str:
-        """The layout for the number of runs: ``one``, ``pair``, ``few``, ``some`` or ``many``."""
-        k = len(self.runs)
-        return "one" if k == 1 else "pair" if k == 2 else "few" if k <= 6 else "some" if k <= MANY else "many"
+        """The layout for the number of runs (:data:`LAYOUTS`)."""
+        return next((name for most, name in LAYOUTS.items() if len(self.runs) <= most), "many")
 
     # ---- what is said
 
@@ -69,51 +78,42 @@ class View:
     def cautions(self) -> list[Caution]:
         """What to distrust, the worst first."""
         floors = [sentence for sentence in floor_sentences(self.board.columns) if sentence not in self.lead]
-        return cautions(
-            list(self._shares()), list(self.suspect.values()), self.board.unranked, list(self._notes()), floors
-        )
+        shares = [self._shares(column, run) for column in self.board.columns for run in column.outcomes]
+        return cautions(shares, [*self.suspect.values()], self.board.unranked, [*self._notes()], floors)
 
-    def _shares(self) -> Iterator[Shares]:
-        """Yield the shares of each run on each benchmark."""
-        for column in self.board.columns:
-            for run, counts in column.outcomes.items():
-                tasks = column.topic.results[run].tasks
-                known = {kind: counts[kind] for kind in ("none", "form", "cut") if kind != "cut" or run in column.cut}
-                n = sum(counts.values())
-                samples = column.topic.results[run].samples
-                answers = Counter(sample.answers.get(column.filter, [""])[0] for sample in samples)
-                yield Shares(
-                    run=run,
-                    benchmark=column.label,
-                    lost={kind: 100 * count / (n or 1) for kind, count in known.items()},
-                    counts={kind: round(count) for kind, count in known.items()},
-                    empty=sum(not text.strip() for sample in samples for text in sample.responses),
-                    alike=100 * answers.most_common(1)[0][1] / len(samples) if len(samples) >= 30 else 0.0,
-                    asked=len(samples),
-                    available=sum(task.available for task in tasks),
-                    hrefs={
-                        **{kind: self.link(column, run, lost=kind) for kind in ("none", "form", "cut")},
-                        **{kind: self.link(column, run, distrust=kind) for kind in ("doubted", "audit")},
-                        "empty": self.link(column, run, sign=ENDINGS["empty"]),
-                    },
-                    doubted=sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
-                    disputed=max((disputed_share(task, column.filter) for task in tasks), default=0.0),
-                )
+    def _shares(self, column: Column, run: str) -> Shares:
+        """Return what is known of a run on a benchmark."""
+        result = column.topic.results[run]
+        samples, known = result.samples, column.shares[run]
+        answers = Counter(sample.answers.get(column.filter, [""])[0] for sample in samples)
+        counts = {kind: round(column.outcomes[run][kind]) for kind in ("none", "form")}
+        return Shares(
+            run=run,
+            benchmark=column.label,
+            lost=known,
+            counts=counts | {"cut": sum("cut" in sample.endings for sample in samples)},
+            empty=sum(not text.strip() for sample in samples for text in sample.responses),
+            alike=100 * answers.most_common(1)[0][1] / len(samples) if len(samples) >= FEW else 0.0,
+            asked=len(samples),
+            available=sum(task.available for task in result.tasks),
+            hrefs={kind: self.link(column, run, **facet) for kind, facet in _SHOWN_BY.items()},
+            doubted=sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
+            contradicted=column.contradicted,
+            disputed=max((disputed_share(task, column.filter) for task in result.tasks), default=0.0),
+        )
 
     def _notes(self) -> Iterator[Caution]:
         """Yield the cautions that only inform: other decoding, imported runs."""
         tasks = [task for run in self.runs.values() for task in run.tasks.values()]
-        decoding = {_temperature(task) for task in tasks} - {None}
+        temperatures = {_generation(task).get("temperature") for task in tasks if task.signatures} - {None}
+        decoding = sorted(f"{temperature:g}" for temperature in temperatures)
         if len(decoding) > 1:
-            yield Caution(
-                "Decoding differs", f": temperature {' against '.join(sorted(map(str, decoding)))}", "#methods", True
-            )
+            yield Caution("Decoding differs", f": temperature {' against '.join(decoding)}", "#methods", True)
         imported = [run for run in self.runs.values() if any(map(_is_imported, run.tasks.values()))]
         if imported:
             lenient = self.filter == FLEXIBLE and any(task.default_filter == FLEXIBLE for task in tasks)
             who = "Imported" if len(imported) == len(self.runs) else f"{len(imported)} runs imported"
-            more = ": prompts unknown" + ", answers read leniently" * lenient
-            yield Caution(who, more, "#methods", is_mild=True)
+            yield Caution(who, ": prompts unknown" + ", answers read leniently" * lenient, "#methods", True)
 
     # ---- what is compared
 
@@ -128,12 +128,18 @@ class View:
     @cached_property
     def against(self) -> dict[str, dict[str, Against]]:
         """By reference, the differences of all ranked runs from it; the first reference is shown at first."""
-        if self.kind in ("one", "pair") or len(self.board.ranked) < 2:
+        ranked = self.board.ranked
+        if len(self.runs) < 3 or len(ranked) < 2:
             return {}
-        first = self.reference if self.reference in self.board.ranked else self.board.ranked[0]
-        others = self.board.ranked if self.kind in ("few", "some") else []
-        lines = {run: against(self.board, run) for run in dict.fromkeys([first, *others])}
+        first = self.reference if self.reference in ranked else ranked[0]
+        references = dict.fromkeys([first, *(ranked if self.kind != "many" else ())])
+        lines = {run: against(self.board, run) for run in references}
         return {run: of_run for run, of_run in lines.items() if of_run}
+
+    @cached_property
+    def grid(self) -> dict[str, dict[str, str]]:
+        """The runs by the two parts of their names, the best first, if these fill most of a grid."""
+        return grid_of([*self.board.ranked, *self.board.unranked]) if len(self.runs) > 3 else {}
 
     @cached_property
     def tables(self) -> list[PartTable]:
@@ -143,7 +149,7 @@ class View:
     @property
     def more_tables(self) -> list[PartTable]:
         """The tables of parts that do not stand beside the result."""
-        return self.tables[2:] if self.kind in ("one", "pair") else self.tables
+        return self.tables[2:] if len(self.runs) < 3 else self.tables
 
     @cached_property
     def questions(self) -> list[tuple[Column, list[Pattern]]]:
@@ -152,15 +158,17 @@ class View:
         of_columns = [(column, make(column, list(self.runs))) for column in self.board.columns if len(self.runs) > 2]
         return [(column, found) for column, found in of_columns if found]
 
-    @property
+    @cached_property
     def curves(self) -> list[tuple[Column, str, JsonObject]]:
         """The accuracy by token budget of each of a few runs."""
-        found = []
-        for column in self.board.columns if len(self.runs) <= 6 else ():
-            for run, result in column.topic.sampled.items() if column.task else ():
-                if curve := budget_curve(result.tasks[0], column.filter):
-                    found.append((column, run, curve))
-        return found
+        results = [
+            (column, run, result.tasks[0])
+            for column in self.board.columns
+            if column.task and len(self.runs) <= 6
+            for run, result in column.topic.sampled.items()
+        ]
+        curves = [(column, run, budget_curve(task, column.filter)) for column, run, task in results]
+        return [(column, run, curve) for column, run, curve in curves if curve]
 
     # ---- where to go next
 
@@ -170,17 +178,16 @@ class View:
 
     def more_tokens(self, column: Column) -> int:
         """Return twice the largest limit of tokens of a column's runs; 16,384 if it is not known."""
-        tasks = (task for result in column.topic.results.values() for task in result.tasks)
-        limits = (mapping(task.config.get("generation_kwargs")).get("max_gen_toks") for task in tasks)
+        tasks = [task for result in column.topic.results.values() for task in result.tasks]
+        limits = [_generation(task).get("max_gen_toks") for task in tasks]
         return 2 * max((limit for limit in limits if isinstance(limit, int)), default=8192)
+
+
+def _generation(task: TaskRun) -> JsonObject:
+    """Return how a task's replies were generated, as far as the run recorded it."""
+    return mapping(task.config.get("generation_kwargs"))
 
 
 def _is_imported(task: TaskRun) -> bool:
     """Return True if a task has samples and no signature, so that its prompts are unknown."""
     return bool(task.samples_path and not task.signatures)
-
-
-def _temperature(task: TaskRun) -> str | None:
-    """Return the temperature of a task's generations; None if it is not known."""
-    value = mapping(task.config.get("generation_kwargs")).get("temperature")
-    return None if value is None or not task.signatures else f"{value:g}"

@@ -3,7 +3,7 @@
 
 const PAIRED = { only_b: "only B right", only_a: "only A right", both_wrong: "both wrong", same_wrong: "same wrong answer", both_right: "both right" };
 const LOST = { wrong: "wrong answer", unsure: "says it is unsure", none: "no answer", form: "wrong form", cut: "cut off" };
-const DISTRUST = { doubted: "label doubted", uncertain: "reading uncertain", audit: "audit reads otherwise", marked: "marked by you" };
+const DISTRUST = { doubted: "label doubted", contradicted: "most runs contradict the label", uncertain: "reading uncertain", audit: "audit reads otherwise", marked: "marked by you" };
 const ORDERS = { "": "data", hard: "fewest right first", longest: "longest reply first", shortest: "shortest reply first", unsure: "least certain first" };
 const LENIENT = "flexible-extract";
 
@@ -24,6 +24,7 @@ class Facets {
   followSwitch() {
     const chosen = document.querySelector('[name="filter"]:checked')?.value;
     this.filter = this.index.filters.includes(chosen) ? chosen : this.index.filters[0];
+    this.rights = null; // by run and task, the share of questions that are right, found on first use
   }
 
   /** What a rule made of a sample; without a rule, the one that counts, or the first that its task has. */
@@ -107,7 +108,20 @@ class Facets {
     const { samples, documents } = this.index;
     const own = shown.map((run) => this.sampleOf[run].get(document_)).filter((sample) => sample !== undefined);
     const isMarked = own.some((sample) => this.marks.has(sample));
-    return [...new Set([...own.flatMap((sample) => samples.distrust[sample]), documents.doubted[document_] && "doubted", isMarked && "marked"])];
+    return [...new Set([...own.flatMap((sample) => samples.distrust[sample]), documents.doubted[document_] && "doubted", this.isContradicted(document_) && "contradicted", isMarked && "marked"])];
+  }
+
+  /** Whether most of three or more runs give the same wrong answer, as Column.contradicted in report/board.py counts:
+   *  only runs vote that are right in more than half of the task's questions. */
+  isContradicted(document_) {
+    const { task } = this.index.documents;
+    this.rights ??= this.sampleOf.map((sampleOf) => this.index.tasks.map((_, place) => {
+      const asked = [...sampleOf].filter(([other]) => task[other] === place);
+      return asked.filter(([, sample]) => this.isRight(sample)).length / asked.length;
+    }));
+    const voters = this.sampleOf.filter((sampleOf, run) => sampleOf.has(document_) && this.rights[run][task[document_]] > 0.5);
+    const answers = voters.map((sampleOf) => sampleOf.get(document_)).map((sample) => (this.isRight(sample) ? null : this.answer(sample)));
+    return answers.length > 2 && answers.some((answer) => answer !== null && 2 * answers.filter((other) => other === answer).length > answers.length);
   }
 
   /** The documents of a view in its order, and by facet how many documents each value would leave: counts are within the
