@@ -1,15 +1,17 @@
 """Lay out the scores of all runs by benchmark, best first, with the runs that may be the best."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
-from medtasks_utils.benchmarks.facts import UNANSWERED
+from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
 from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.filters import FLEXIBLE, STRICT
@@ -38,6 +40,8 @@ ENDED = {
 """How examples end, in the order in which bars show it."""
 HATCHED = 0.4
 """The fewest points by which a score could rise that are drawn as hatching."""
+FEW = 30
+"""The fewest examples of a part, or of a run, that is judged."""
 VOTERS = 3
 """The fewest runs that can contradict a label."""
 
@@ -124,16 +128,14 @@ class Column(Ranking):
         filter: the filter, which is the topic's own if it lacks the one that the page shows.
         reasons: by run that is not ranked, the reason.
         outcomes: by run with samples, the number of examples by how they ended (:data:`ENDED`).
-        shares: by run with samples, percentages of its replies as far as they are known: without an answer (``none``),
-            right in the wrong form (``form``), ended at the token limit as the run recorded it (``cut``), and with
-            repeats, pairs of generations with the same answer (``same``).
+        counts: by run with samples, the number of questions by what they say of it (:func:`_counts`).
     """
 
     topic: Topic
     filter: str
     reasons: dict[str, str]
     outcomes: dict[str, dict[str, float]]
-    shares: dict[str, dict[str, float]]
+    counts: dict[str, dict[str, float]]
 
     @property
     def task(self) -> str:
@@ -174,16 +176,17 @@ class Column(Ranking):
 
         Form is in points, if the lenient score is higher.
         """
-        score, counts = self.scores[run], self.outcomes.get(run, {})
-        lost = {kind: counts[kind] for kind in ("cut", "none") if score.rise and counts[kind]}
-        of_kind = {
-            kind: (100 * count / sum(counts.values()), score.value + score.rise * count / sum(lost.values()))
-            for kind, count in lost.items()
+        score, ended = self.scores[run], self.outcomes.get(run, {})
+        n, unanswered = sum(ended.values()), sum(ended.get(kind, 0.0) for kind in ("cut", "none"))
+        losses = {
+            kind: (100 * ended[kind] / n, score.value + score.rise * ended[kind] / unanswered)
+            for kind in ("cut", "none")
+            if score.rise and ended[kind]
         }
         lenient = self.topic.values[FLEXIBLE, self.metric.name].estimates[run].value
         if self.filter == STRICT and FLEXIBLE in self.topic.filters and lenient is not None:
-            of_kind["form"] = lenient * self.metric.scale - score.value, lenient * self.metric.scale
-        return of_kind
+            losses["form"] = lenient * self.metric.scale - score.value, lenient * self.metric.scale
+        return losses
 
     @cached_property
     def contradicted(self) -> int:
@@ -191,16 +194,15 @@ class Column(Ranking):
 
         Only runs that are right in more than half of the questions count, of which three must have the question.
         """
-        wrong_answers: dict[tuple[str, object], list[str | None]] = defaultdict(list)
+        votes: dict[tuple[str, object], Counter[str | None]] = defaultdict(Counter)
         for task in (task for result in self.topic.sampled.values() for task in result.tasks):
-            samples = {key: task.samples[place] for key, place in task.examples.items()}
-            rights = {key: (sample.metrics.get(self.filter, {}).get("acc") or 0) > 0.5 for key, sample in samples.items()}
-            if 2 * sum(rights.values()) > len(rights):
-                for key, sample in samples.items():
-                    wrong_answers[task.task, key].append(None if rights[key] else _answer(sample, self.filter))
-        of_votes = [votes for votes in wrong_answers.values() if len(votes) >= VOTERS]
-        most = [Counter(filter(None, votes)).most_common(1) for votes in of_votes]
-        return sum(2 * count > len(votes) for votes, top in zip(of_votes, most, strict=True) for _, count in top)
+            is_right = task.scores(self.filter, "acc").values > 0.5
+            if 2 * is_right.sum() > len(is_right):
+                for key, place in task.examples.items():
+                    answer = None if is_right[place] else _answer(task.samples[place], self.filter)
+                    votes[task.task, key][answer] += 1
+        enough = [(answers.pop(None, 0), answers) for answers in votes.values() if answers.total() >= VOTERS]
+        return sum(2 * n > others + answers.total() for others, answers in enough for n in answers.values())
 
 
 @dataclass
@@ -228,16 +230,14 @@ class Board:
 
     @property
     def extra(self) -> list[str]:
-        """The shares (:attr:`Column.shares`) that say something of any run."""
+        """The kinds of questions (:func:`_counts`) that have a column of their own, since some run has any."""
         return [kind for kind in ("none", "cut", "same") if any(self.share(run, kind) for run in self.runs)]
 
     def share(self, run: str, kind: str) -> float | None:
-        """Return a percentage of a run's replies over all benchmarks where it is known; None if it is in none."""
-        known = [column for column in self.columns if kind in column.shares.get(run, ())]
-        numbers = [sum(column.outcomes[run].values()) for column in known]
-        if not sum(numbers):
-            return None
-        return float(np.average([column.shares[run][kind] for column in known], weights=numbers))
+        """Return the percentage of a run's questions of a kind, over the benchmarks where it is known, if any."""
+        known = [column for column in self.columns if kind in column.counts.get(run, ())]
+        n = sum(len(column.topic.results[run].samples) for column in known)
+        return 100 * sum(column.counts[run][kind] for column in known) / n if n else None
 
 
 def board_of(topics: Sequence[Topic], runs: Sequence[str], filter_name: str) -> Board:
@@ -283,28 +283,32 @@ def _column(topic: Topic, filter_name: str) -> Column:
         filter=filter_name,
         reasons={run: _reason(topic, run, reason) for run, reason in values.incomparable.items()},
         outcomes={run: _ended(result, filter_name) for run, result in sampled.items()},
-        shares={},
+        counts={},
         also={other: scores_of(found.estimates, found.metric) for other, found in also.items()},
         floor=_floor(topic, values.metric, values.without_question and values.without_question.value),
     )
     for run in column.outcomes:
-        column.shares[run] = _shares(column, run)
+        column.counts[run] = _counts(column, run)
         if run in column.scores:
             column.scores[run] = _with_bounds(column, run)
-    comparable = [run for run in column.scores if run not in column.reasons and filter_name in topic.results[run].filters]
+    has_filter = [run for run in column.scores if filter_name in topic.results[run].filters]
+    comparable = [run for run in has_filter if run not in column.reasons]
     rankable = [run for run in comparable if run in topic.rankable]
     if rankable:
-        missing = [run for run in comparable if run not in rankable]
-        column.reasons |= dict.fromkeys(missing, "no samples (--log_samples), so it cannot be compared")
+        missing = {run: _NO_SAMPLES for run in comparable if run not in rankable}
+        column.reasons |= missing
     if column.metric.higher_is_better is not None:
         column.ranked = column.best_first(rankable)
     numbers = [column.scores[run].n for run in column.ranked or column.scores]
     column.questions = min(numbers) if column.ranked else max(numbers, default=0)
     column.best = _may_be_best([column], column.ranked)
-    if column.best is not None and len(column.best) == 1:
-        best, second = column.ranked[:2]
-        column.ahead = difference_in(column, *((second, best) if column.metric.higher_is_better else (best, second)))[0]
+    if column.best and len(column.best) == 1:
+        ends = column.ranked[:2] if column.metric.higher_is_better is False else column.ranked[1::-1]
+        column.ahead, _ = difference_in(column, *ends)
     return column
+
+
+_NO_SAMPLES = "no samples (--log_samples), so it cannot be compared"
 
 
 def _may_be_best(columns: Sequence[Column], runs: Sequence[str]) -> list[str] | None:
@@ -334,9 +338,8 @@ def _mean(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
     scores = {}
     for run in runs:
         estimates = [column.topic.values[column.filter, column.metric.name].estimates[run] for column in columns]
-        value = float(np.mean([column.scores[run].value for column in columns]))
-        errors = np.nan_to_num(np.array([estimate.stderr for estimate in estimates], dtype=float))
-        reach = 100 * Z * float(np.linalg.norm(errors)) / len(columns)
+        value = fmean(column.scores[run].value for column in columns)
+        reach = 100 * Z * math.hypot(*(estimate.stderr or 0.0 for estimate in estimates)) / len(columns)
         scores[run] = Score(value, max(0.0, value - reach), min(100.0, value + reach), 0)
     mean = Ranking(label=f"Mean of {len(columns)}", metric=ACC, scores=scores)
     mean.ranked = mean.best_first(runs)
@@ -396,13 +399,26 @@ def _ended(result: RunResult, filter_name: str) -> dict[str, float]:
     return dict(zip(ENDED, (*numbers, *lost), strict=True))
 
 
-def _shares(column: Column, run: str) -> dict[str, float]:
-    """Return the percentages of a run's replies (:attr:`Column.shares`)."""
-    counts, values = column.outcomes[run], column.topic.values
-    recorded = {"cut": values[STRICT, "cut"], "same": values[column.filter, "agreement"]}
-    shares = {kind: metric.estimates[run].value for kind, metric in recorded.items()}
-    shares |= {kind: counts[kind] / (sum(counts.values()) or 1) for kind in ("none", "form")}
-    return {kind: 100 * share for kind, share in shares.items() if share is not None}
+def _counts(column: Column, run: str) -> dict[str, float]:
+    """Return the number of a run's questions by what they say of it.
+
+    These have no answer (``none``), or are right in the wrong form (``form``), or have an empty reply (``empty``), the
+    most frequent answer (``alike``), a label with known issues (``doubted``), or, where it is recorded, a reply that ended
+    at the token limit (``cut``), or several generations with the same answer (``same``).
+    """
+    samples, values = column.topic.results[run].samples, column.topic.values
+    answers = Counter(sample.answers.get(column.filter, [""])[0] for sample in samples)
+    counts: dict[str, float] = {
+        "none": column.outcomes[run]["none"],
+        "form": column.outcomes[run]["form"],
+        "empty": sum(not all(text.strip() for text in sample.responses) for sample in samples),
+        "alike": max(answers.values()) if len(samples) >= FEW else 0,
+        "doubted": sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
+    }
+    for kind, metric in (("cut", values[STRICT, "cut"]), ("same", values[column.filter, "agreement"])):
+        if (share := metric.estimates[run].value) is not None:
+            counts[kind] = share * metric.estimates[run].n
+    return counts
 
 
 def _with_bounds(column: Column, run: str) -> Score:
@@ -456,5 +472,5 @@ def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[i
     first, second = common(column.topic, [a, b], column.filter, metric.name)
     found = contrast(first, second, metric)
     of_a, of_b = first.values > 0.5, second.values > 0.5
-    score = found and score_of(found.difference, found, metric)
+    score = score_of(found.difference, found, metric) if found else None
     return score, (int((of_a & ~of_b).sum()), int((of_b & ~of_a).sum()))

@@ -1,15 +1,15 @@
 """Find what to distrust before one relies on the numbers: the worst first, each with a link to what shows it."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from statistics import fmean
 from typing import NamedTuple
 
+from .board import FEW as FEW
 from .board import Score
 from .drawing import joined, one
 
-FEW = 30
-"""The fewest examples of a part that is judged."""
 _FAR = 30.0  # points below a run's other parts
 
 
@@ -42,33 +42,42 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Shares:
-    """What is known of a run on a benchmark: percentages, and the numbers of examples behind them.
+    """What is known of a run on a benchmark.
 
     Attributes:
-        lost: by kind (``cut``, ``none``, ``form``), the percentage; without kinds that are not known.
-        counts: the same as numbers of examples.
-        empty: the number of empty replies.
-        alike: the percentage of replies with the most frequent answer.
         asked: the number of questions.
         available: the number of all questions; 0 if it is not known.
+        counts: by kind (:data:`_KINDS`), the number of questions; without kinds that are not known.
         hrefs: links to the samples, by kind.
-        doubted: the number of labels with known issues.
-        contradicted: the number of labels that most runs contradict.
         disputed: the percentage of audited replies in which an LLM reads something else.
     """
 
     run: str
     benchmark: str
-    lost: dict[str, float] = field(default_factory=dict)
-    counts: dict[str, int] = field(default_factory=dict)
-    empty: int = 0
-    alike: float = 0.0
-    asked: int = 0
+    asked: int
     available: int = 0
-    hrefs: dict[str, str] = field(default_factory=dict)
-    doubted: int = 0
-    contradicted: int = 0
+    counts: Mapping[str, float] = field(default_factory=dict)
+    hrefs: Mapping[str, str] = field(default_factory=dict)
     disputed: float = 0.0
+
+    def percent(self, kind: str) -> float:
+        """Return the percentage of questions of a kind; 0 if it is not known."""
+        return self.disputed if kind == "audit" else 100 * self.counts.get(kind, 0.0) / (self.asked or 1)
+
+
+_KINDS = {
+    "doubted": ("Labels in doubt", 5.0),
+    "contradicted": ("Labels that most runs contradict", 5.0),
+    "cut": ("Cut off", 2.0),
+    "none": ("No answer", 3.0),
+    "empty": ("Empty replies", 0.001),
+    "alike": ("Nearly always the same answer", 95.0),
+    "form": ("Wrong form", 2.0),
+    "audit": ("An audit reads otherwise", 2.0),
+}
+"""By what is distrusted, its name and the least percentage of questions that causes a caution."""
+_OF_LABELS = ("doubted", "contradicted")
+"""The kinds that are the same in all runs."""
 
 
 def suspect_parts(parts: Iterable[Part]) -> list[Part]:
@@ -106,34 +115,25 @@ def cautions(
         notes: further cautions, such as of imported runs, which come last.
         floors: sentences about benchmarks on which no run is above the score without the question.
     """
-    has_one_run = len({share.run for share in shares}) == 1
+    is_alone = len({share.run for share in shares}) == 1
+    of_kind = {kind: list(_of_kind(shares, kind, is_alone)) for kind in _KINDS}
     return [
-        *_suspect(parts[:2], has_one_run),
-        *_labels(shares, "doubted", ""),
-        *_labels(shares, "contradicted", "most runs contradict "),
-        *_losses(shares, "cut", "Cut off", 2.0, has_one_run),
-        *_losses(shares, "none", "No answer", 3.0, has_one_run),
-        *_empty(shares, has_one_run),
-        *_alike(shares, has_one_run),
+        *_suspect(parts[:2], is_alone),
+        *chain(*(of_kind[kind] for kind in ("doubted", "contradicted", "cut", "none", "empty", "alike"))),
         *_unranked(unranked),
         *_partial([share for share in shares if share.run not in unranked]),
-        *_losses(shares, "form", "Wrong form", 2.0, has_one_run),
+        *of_kind["form"],
         *(Caution("Floor", f": {sentence}", "#methods") for sentence in floors),
-        *_disputed(shares, has_one_run),
+        *of_kind["audit"],
         *notes,
     ]
 
 
-def _of(share: Shares, has_one_run: bool) -> str:
-    """Name the benchmark that shares refer to, and the run if there are several."""
-    return share.benchmark if has_one_run else f"{share.run}, {share.benchmark}"
-
-
-def _suspect(parts: Sequence[Part], has_one_run: bool) -> Iterator[Caution]:
+def _suspect(parts: Sequence[Part], is_alone: bool) -> Iterator[Caution]:
     """Yield a caution about each suspect part."""
     for part in parts:
         values = [score.value for score in part.scores]
-        if has_one_run:
+        if is_alone:
             far = f": {part.name} {one(values[0])} %, elsewhere {one(fmean(part.elsewhere))}"
             yield Caution("Far off", far, part.href)
         else:
@@ -141,51 +141,30 @@ def _suspect(parts: Sequence[Part], has_one_run: bool) -> Iterator[Caution]:
             yield Caution("Labels in doubt", f": all of {part.benchmark}’s {part.name} ({of_runs})", part.href)
 
 
-def _labels(shares: Sequence[Shares], kind: str, why: str) -> Iterator[Caution]:
-    """Yield a caution about each benchmark of which 5 % of the labels or more are in doubt."""
-    most = {share.benchmark: share for share in sorted(shares, key=lambda share: int(getattr(share, kind)))}
-    for share in most.values():
-        count = getattr(share, kind)
-        if count and 20 * count >= share.asked:
-            more = f": {why}{count:,} of {share.asked:,} in {share.benchmark}"
-            yield Caution("Labels in doubt", more, share.hrefs[kind])
-
-
-def _losses(shares: Sequence[Shares], kind: str, what: str, least: float, has_one_run: bool) -> Iterator[Caution]:
-    """Yield a caution if a run loses so many per cent of its replies in one way."""
-    lost = [share for share in shares if share.lost.get(kind, 0.0) >= least]
-    if not lost:
+def _of_kind(shares: Sequence[Shares], kind: str, is_alone: bool) -> Iterator[Caution]:
+    """Yield a caution about the run that has most questions of a kind, and the number of further runs."""
+    what, least = _KINDS[kind]
+    many = sorted(shares, key=lambda share: share.percent(kind))
+    many = [share for share in many if share.percent(kind) >= least]
+    if not many:
         return
-    worst = max(lost, key=lambda share: share.lost[kind])
-    if has_one_run:
-        more = joined([f"{share.counts[kind]:,} of {share.asked:,} in {share.benchmark}" for share in lost])
+    worst = many[-1]
+    of_run = [share for share in many if share.run == worst.run]
+    if kind in _OF_LABELS:
+        of_run = [*{share.benchmark: share for share in many}.values()]
+    if kind in worst.counts and (is_alone or kind in _OF_LABELS):
+        more = joined([f"{share.counts[kind]:,.0f} of {share.asked:,} in {share.benchmark}" for share in of_run])
     else:
-        of_run = [share for share in lost if share.run == worst.run]
-        values = joined([f"{share.lost[kind]:.0f} %" for share in of_run])
-        more = f"{values} of {worst.run} in {joined([share.benchmark for share in of_run])}"
-        if others := len({share.run for share in lost}) - 1:
+        values = joined([f"{_rounded(share.percent(kind))} %" for share in of_run])
+        who = "" if is_alone else f" of {worst.run}"
+        more = f"{values}{who} in {joined([share.benchmark for share in of_run])}"
+        if others := len({share.run for share in many}) - 1:
             more += f", and in {others} more run{'s' * (others > 1)}"
     yield Caution(what, f": {more}", worst.hrefs[kind])
 
 
-def _empty(shares: Sequence[Shares], has_one_run: bool) -> Iterator[Caution]:
-    """Yield a caution about empty replies."""
-    empty = [share for share in shares if share.empty]
-    if empty:
-        worst = max(empty, key=lambda share: share.empty)
-        more = f" in {_of(worst, has_one_run)}" + (f", and in {len(empty) - 1} more" if len(empty) > 1 else "")
-        replies = "1 reply is" if worst.empty == 1 else f"{worst.empty:,} replies are"
-        yield Caution(f"{replies} empty", more, worst.hrefs["empty"])
-
-
-def _alike(shares: Sequence[Shares], has_one_run: bool) -> Iterator[Caution]:
-    """Yield a caution about runs that nearly always give the same answer."""
-    alike = [share for share in shares if share.alike >= 95]
-    if alike:
-        names = {share.run for share in alike}
-        who = "it" if has_one_run else alike[0].run if len(names) == 1 else f"{len(names)} runs"
-        where = joined(list(dict.fromkeys(share.benchmark for share in alike)))
-        yield Caution("Nearly always the same answer", f": {who} on {where}", "#methods")
+def _rounded(percent: float) -> str:
+    return f"{percent:.0f}" if percent >= 1 else f"{percent:.1g}"
 
 
 def _unranked(reasons: dict[str, str]) -> Iterator[Caution]:
@@ -202,11 +181,3 @@ def _partial(shares: Sequence[Shares]) -> Iterator[Caution]:
     fewest = {share.benchmark: f"{share.asked:,} of {share.available:,} in {share.benchmark}" for share in partial}
     if fewest:
         yield Caution("Not all questions", f": {joined([*fewest.values()])}", "#methods")
-
-
-def _disputed(shares: Sequence[Shares], has_one_run: bool) -> Iterator[Caution]:
-    """Yield a caution about the run in which an audit differs most from what the rules read."""
-    worst = max(shares, key=lambda share: share.disputed, default=None)
-    if worst and worst.disputed > 2:
-        more = f": {one(worst.disputed)} % of {_of(worst, has_one_run)}"
-        yield Caution("An audit reads otherwise", more, worst.hrefs["audit"])

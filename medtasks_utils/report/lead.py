@@ -59,7 +59,7 @@ def lead(standings: Sequence[Ranking], mean: Ranking | None = None) -> list[str]
 def _of_two_lines(sentences: Sequence[str]) -> list[str]:
     """Return the first two sentences; of long ones, as many as stand on two lines, but at least one."""
     lines = accumulate(math.ceil(len(sentence) / LINE) for sentence in sentences)
-    return [sentence for sentence, line in zip(sentences, lines, strict=True) if line <= MOST or sentence is sentences[0]]
+    return [sentence for sentence, line in zip(sentences, lines, strict=True) if line <= MOST] or [*sentences[:1]]
 
 
 def _outcome(standing: Ranking) -> tuple[str, tuple[str, ...]]:
@@ -138,7 +138,7 @@ def floor_sentences(standings: Sequence[Ranking]) -> Iterator[str]:
 
 def common_beginning(names: Sequence[str]) -> str:
     """Return what all names begin with, up to a sign between their parts."""
-    return re.sub(r"[^-_/· ]*$", "", os.path.commonprefix(names))
+    return re.sub(r"[^-_/· ]*$", "", os.path.commonprefix(names))  # noqa: RUF071 (of names, not of paths)
 
 
 def differing_parts(names: Sequence[str]) -> tuple[str, list[str]] | None:
@@ -240,7 +240,7 @@ def _standing(line: PairLine) -> str:
     _, low, high, *_ = line.score
     if line.is_shown:
         return "better" if line.score.value > 0 else "worse"
-    return "near" if low is not None and high is not None and -NEAR <= low and high <= NEAR else "unsure"
+    return "near" if low is not None and high is not None and low >= -NEAR and high <= NEAR else "unsure"
 
 
 def _turned(score: Score) -> Score:

@@ -11,9 +11,7 @@ from medtasks_utils.compare.difference_plan import plan
 from medtasks_utils.results import Run
 from medtasks_utils.statistics.metrics import Metric
 
-from .board import Board, Column, Score, difference_in, score_of
-from .cautions import FEW
-from .drawing import Axis
+from .board import FEW, Board, Column, Score, difference_in, score_of
 from .text import words
 from .topics import incompatibility
 
@@ -44,11 +42,6 @@ class PairParts(NamedTuple):
     lines: list[PairLine]
     few: list[PairLine]
 
-    @property
-    def axis(self) -> Axis:
-        """An axis for all lines with enough examples."""
-        return Axis.of_differences((line.score for line in self.lines), self.whole)
-
 
 @dataclass
 class PairRow:
@@ -76,17 +69,6 @@ class Pair:
     rows: list[PairRow]
     parts: list[PairParts]
     warnings: list[str]
-
-    @property
-    def axis(self) -> Axis:
-        """An axis for the differences of all benchmarks that have shares or points."""
-        lines = [row.line for row in self.rows if row.line]
-        return Axis.of_differences(line.score for line in lines if line.metric.unit in ("share", "points"))
-
-    @property
-    def tested(self) -> int:
-        """The number of benchmarks over which p is corrected."""
-        return sum(1 for row in self.rows if row.line and row.line.p is not None)
 
 
 def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
@@ -200,7 +182,7 @@ def _parts(board: Board, differences: Mapping[_Key, MetricDifference]) -> Iterat
             yield PairParts(
                 column,
                 breakdown,
-                whole and whole.contrast.difference * whole.metric.scale,
+                whole.contrast.difference * whole.metric.scale if whole else None,
                 [line for line in lines if line.n >= FEW],
                 [line for line in lines if line.n < FEW],
             )

@@ -1,11 +1,9 @@
 """Assemble what the page shows under one filter: the lead, cautions, the board, and the sections below it."""
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from medtasks_utils.benchmarks.facts import KNOWN_ISSUES
 from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, TaskRun
 from medtasks_utils.results.budgets import budget_curve
@@ -14,7 +12,7 @@ from medtasks_utils.writing import JsonObject
 
 from .audits import disputed_share
 from .board import Board, Column
-from .cautions import FEW, Caution, Part, Shares, cautions, suspect_parts
+from .cautions import Caution, Part, Shares, cautions, suspect_parts
 from .drawing import samples_link
 from .lead import floor_sentences, grid_of, lead, lead_of_one, lead_of_two
 from .pair import Against, Pair, against, pair_of
@@ -29,6 +27,7 @@ _SHOWN_BY: dict[str, dict[str, str]] = {
     "form": {"lost": "form"},
     "cut": {"sign": ENDINGS["cut"]},
     "empty": {"sign": ENDINGS["empty"]},
+    "alike": {},
     "doubted": {"distrust": "doubted"},
     "contradicted": {"distrust": "contradicted"},
     "audit": {"distrust": "audit"},
@@ -83,23 +82,15 @@ class View:
 
     def _shares(self, column: Column, run: str) -> Shares:
         """Return what is known of a run on a benchmark."""
-        result = column.topic.results[run]
-        samples, known = result.samples, column.shares[run]
-        answers = Counter(sample.answers.get(column.filter, [""])[0] for sample in samples)
-        counts = {kind: round(column.outcomes[run][kind]) for kind in ("none", "form")}
+        tasks = column.topic.results[run].tasks
         return Shares(
             run=run,
             benchmark=column.label,
-            lost=known,
-            counts=counts | {"cut": sum("cut" in sample.endings for sample in samples)},
-            empty=sum(not text.strip() for sample in samples for text in sample.responses),
-            alike=100 * answers.most_common(1)[0][1] / len(samples) if len(samples) >= FEW else 0.0,
-            asked=len(samples),
-            available=sum(task.available for task in result.tasks),
+            asked=len(column.topic.results[run].samples),
+            available=sum(task.available for task in tasks),
+            counts=column.counts[run] | {"contradicted": column.contradicted},
             hrefs={kind: self.link(column, run, **facet) for kind, facet in _SHOWN_BY.items()},
-            doubted=sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
-            contradicted=column.contradicted,
-            disputed=max((disputed_share(task, column.filter) for task in result.tasks), default=0.0),
+            disputed=max(disputed_share(task, column.filter) for task in tasks),
         )
 
     def _notes(self) -> Iterator[Caution]:

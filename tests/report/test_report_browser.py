@@ -128,12 +128,22 @@ class Question:
         disputed = {("second", "medhallu", place) for place in (1, 3, 5)}
         self.audited = [(runs[place].name, task.task, each.doc_id) in disputed for place, each in self.samples.items()]
         self.shown = [place for place in (a, b) if place in self.samples]
+        self.votes = [each for place, each in self.samples.items() if self.is_good(runs[place].tasks[task.task])]
         first = self.samples[min(self.samples)]
         self.texts = [*strings([first.doc, first.messages, *(each.responses for each in self.samples.values())])]
         self.groups = {one.name: group for one in task.facts.breakdowns if (group := one.key(first.doc)) is not None}
 
     def acc(self, sample: Any, rule: str = "") -> float:
         return float(sample.metrics[rule or self.rule]["acc"])
+
+    def is_good(self, task: Any) -> bool:
+        """Whether a run is right in more than half of a task's questions."""
+        return 2 * sum(self.acc(sample) > 0.5 for sample in task.samples) > len(task.samples)
+
+    def is_contradicted(self) -> bool:
+        """Whether more than half of three good runs or more give the same wrong answer."""
+        wrong = Counter(self.answer(each) for each in self.votes if self.acc(each) <= 0.5)
+        return len(self.votes) > 2 and any(2 * n > len(self.votes) for answer, n in wrong.items() if answer)
 
     def answer(self, sample: Any) -> str | None:
         """The answer in words, with counts of several; of an unanswered one, what the lenient rule reads."""
@@ -196,6 +206,7 @@ class Question:
         is_read = [{*sample.answers[LENIENT]} != {UNANSWERED} for sample in shown]
         distrust = {
             "doubted": bool(self.samples[min(self.samples)].doc.get("known_issues")),
+            "contradicted": self.is_contradicted(),
             "uncertain": any(read and self.certainty(each) < 0.9 for each, read in zip(shown, is_read, strict=True)),
             "audit": any(held for place, held in zip(self.samples, self.audited, strict=True) if place in self.shown),
         }

@@ -56,7 +56,7 @@ def test_cautions_come_worst_first(case, shares, parts, unranked, said):
     for each in parts:
         scores = [Score(value, low, high, each["n"]) for value, low, high in each["scores"]]
         judged.append(Part(**{**each, "scores": scores}, chance=25, href="#p"))
-    links = dict.fromkeys(("cut", "none", "form", "doubted", "audit", "empty"), "#s")
+    links = dict.fromkeys(("cut", "none", "form", "doubted", "contradicted", "audit", "empty", "alike"), "#s")
     found = cautions([Shares(**each, hrefs=links) for each in shares], suspect_parts(judged), unranked)
     assert [caution.text for caution in found] == said, case
     assert all(caution.href.startswith("#") for caution in found)

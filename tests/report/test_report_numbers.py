@@ -37,13 +37,13 @@ def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), sig
     return run
 
 
-def scored(place, strict, flexible=None) -> Sample:
+def scored(place, strict, flexible=None, answers=("",)) -> Sample:
     """A sample with scores by metric, a list each, under one or both filters."""
     scores = {STRICT: strict, **({FLEXIBLE: flexible} if flexible else {})}
     means: Any = {name: dict.fromkeys(own, 0.0) for name, own in scores.items()}  # scores go before them
-    answers = {name: [""] for name in scores}
+    read = {name: [*answers] for name in scores}
     return Sample(
-        place, "", {"question": place, "options": {}}, [], [""], "1", answers=answers, metrics=means, scores=scores
+        place, "", {"question": place, "options": {}}, [], [""], "1", answers=read, metrics=means, scores=scores
     )
 
 
@@ -52,6 +52,17 @@ def test_each_example_has_one_outcome(strict, flexible, answered, unsure, cut, f
     of_flexible = {"acc": flexible, "answered": answered, "unsure_rate": unsure}
     (topic,) = topics_of([made("a", [scored(0, {"acc": strict, "cut": cut}, of_flexible)])])
     assert outcomes(topic.results["a"]) == {**dict.fromkeys(OUTCOMES, 0.0), **found}
+
+
+def test_a_label_is_contradicted_if_most_good_runs_give_the_same_other_answer():
+    """Three runs are good; two of them agree on the last question but one, and all three on the last."""
+    letters = {"a": "11100", "b": "11100", "c": "11120", "d": "00000"}
+    runs = [
+        made(name, [scored(i, {"acc": [float(letter == "1")]}, answers=[letter]) for i, letter in enumerate(of_run)])
+        for name, of_run in letters.items()
+    ]
+    (column,) = board_of(topics_of(runs), [*letters], STRICT).columns
+    assert column.contradicted == 2
 
 
 @each_row("without_samples")

@@ -3,7 +3,7 @@
 
 const PAIRED = { only_b: "only B right", only_a: "only A right", both_wrong: "both wrong", same_wrong: "same wrong answer", both_right: "both right" };
 const LOST = { wrong: "wrong answer", unsure: "says it is unsure", none: "no answer", form: "wrong form", cut: "cut off" };
-const DISTRUST = { doubted: "label doubted", contradicted: "most runs contradict the label", uncertain: "reading uncertain", audit: "audit reads otherwise", marked: "marked by you" };
+const DISTRUST = { doubted: "label doubted", uncertain: "reading uncertain", audit: "audit reads otherwise", marked: "marked by you" };
 const ORDERS = { "": "data", hard: "fewest right first", longest: "longest reply first", shortest: "shortest reply first", unsure: "least certain first" };
 const LENIENT = "flexible-extract";
 
@@ -80,7 +80,7 @@ class Facets {
     const facets = [
       { name: "which", title: "Which", labels: { ...(b !== undefined && PAIRED), ...Object.fromEntries(numbers), ...rightIn }, values: (document_) => this.which(document_, a, b, among) },
       { name: "lost", title: letter ? `${letter}lost the point because` : "Lost the point because", labels: LOST, values: (document_) => (own(document_) === undefined ? [] : [this.read("outcome", own(document_))]) },
-      { name: "distrust", title: "Distrust", labels: DISTRUST, values: (document_) => this.distrust(document_, shown) },
+      { name: "distrust", title: "Distrust", labels: { ...DISTRUST, ...(runs.length > 2 && { contradicted: "most runs contradict the label" }) }, values: (document_) => this.distrust(document_, shown) },
       ...(task?.facets ?? []).map((name) => ({ name, title: sentence(name), values: (document_) => [documents.groups[document_][name]] })),
       { name: "found", title: `${letter ? `${letter}answer` : "Answer"} read from`, values: (document_) => (own(document_) === undefined ? [] : [this.read("found_by", own(document_))]) },
       { name: "sign", title: sentence(`${letter}signs`), values: (document_) => samples.signs[own(document_)] ?? [] },
