@@ -403,16 +403,17 @@ def _counts(column: Column, run: str) -> dict[str, float]:
     """Return the number of a run's questions by what they say of it.
 
     These have no answer (``none``), or are right in the wrong form (``form``), or have an empty reply (``empty``), the
-    most frequent answer (``alike``), a label with known issues (``doubted``), or, where it is recorded, a reply that ended
-    at the token limit (``cut``), or several generations with the same answer (``same``).
+    most frequent answer (``alike``), a label with known issues (``doubted``), or, where it is recorded, a reply that
+    ended at the token limit (``cut``), or several generations with the same answer (``same``).
     """
     samples, values = column.topic.results[run].samples, column.topic.values
-    answers = Counter(sample.answers.get(column.filter, [""])[0] for sample in samples)
+    answers = Counter(answer for sample in samples for answer in sample.answers.get(column.filter, ())[:1])
+    del answers[UNANSWERED]
     counts: dict[str, float] = {
         "none": column.outcomes[run]["none"],
         "form": column.outcomes[run]["form"],
         "empty": sum(not all(text.strip() for text in sample.responses) for sample in samples),
-        "alike": max(answers.values()) if len(samples) >= FEW else 0,
+        "alike": max(answers.values(), default=0) if len(samples) >= FEW else 0,
         "doubted": sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
     }
     for kind, metric in (("cut", values[STRICT, "cut"]), ("same", values[column.filter, "agreement"])):

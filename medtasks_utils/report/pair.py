@@ -191,26 +191,21 @@ def _parts(board: Board, differences: Mapping[_Key, MetricDifference]) -> Iterat
 # ---- one run against others
 
 
-class Against(NamedTuple):
-    """The differences of a run from the reference, in each of the board's columns; None where there is none."""
-
-    scores: list[Score | None]
-    alone: list[tuple[int, int]]
+Against = list[tuple[Score | None, tuple[int, int]]]
+"""By column of the board, a run's difference from the reference, if there is one, and the numbers of examples that only
+the reference and only the run has right."""
 
 
 def against(board: Board, reference: str) -> dict[str, Against]:
-    """Return by ranked run its differences from a reference on the same examples, in the order of the board.
-
-    ``alone`` has the numbers of examples that only the reference and only the run has right.
-    """
-    lines = {}
+    """Return by ranked run its differences from a reference on the same examples, in the order of the board."""
+    lines: dict[str, Against] = {}
     for run in board.ranked:
-        cells = [
-            difference_in(column, reference, run)
-            if run != reference and {run, reference} <= {*column.ranked}
-            else (None, (0, 0))
-            for column in board.columns
-        ]
-        if any(score for score, _ in cells):
-            lines[run] = Against([score for score, _ in cells], [alone for _, alone in cells])
+        both = {run, reference}
+        is_compared = [len(both) == 2 and both <= {*column.ranked} for column in board.columns]
+        if any(is_compared):
+            columns = zip(board.columns, is_compared, strict=True)
+            lines[run] = [difference_in(column, reference, run) if known else _NOTHING for column, known in columns]
     return lines
+
+
+_NOTHING = None, (0, 0)

@@ -124,8 +124,7 @@ class View:
             return {}
         first = self.reference if self.reference in ranked else ranked[0]
         references = dict.fromkeys([first, *(ranked if self.kind != "many" else ())])
-        lines = {run: against(self.board, run) for run in references}
-        return {run: of_run for run, of_run in lines.items() if of_run}
+        return {run: lines for run in references if (lines := against(self.board, run))}
 
     @cached_property
     def grid(self) -> dict[str, dict[str, str]]:
@@ -152,14 +151,12 @@ class View:
     @cached_property
     def curves(self) -> list[tuple[Column, str, JsonObject]]:
         """The accuracy by token budget of each of a few runs."""
-        results = [
-            (column, run, result.tasks[0])
-            for column in self.board.columns
-            if column.task and len(self.runs) <= 6
-            for run, result in column.topic.sampled.items()
-        ]
-        curves = [(column, run, budget_curve(task, column.filter)) for column, run, task in results]
-        return [(column, run, curve) for column, run, curve in curves if curve]
+        curves = []
+        for column in self.board.columns if self.kind in ("one", "pair", "few") else ():
+            for run, result in column.topic.sampled.items() if column.task else ():
+                if curve := budget_curve(result.tasks[0], column.filter):
+                    curves.append((column, run, curve))
+        return curves
 
     # ---- where to go next
 
