@@ -23,10 +23,10 @@ function questionNodes(shared, columns, about) {
   return nodes;
 }
 
-/** What the why line says of a reply; with several generations, of the first that is not right. */
+/** What the why line says of a reply; with several generations, of the first that was cut or else is not right. */
 function sideOf({ letter, record, outcome, answer, share, limit }, filter) {
   const { details, right, answers, responses } = record;
-  const i = Math.max(0, (right[filter] ?? []).findIndex((score) => score !== 1));
+  const i = Math.max(0, outcome === "cut" ? [details.ended ?? []].flat().indexOf("length") : (right[filter] ?? []).findIndex((score) => score !== 1));
   const of = (name) => (Array.isArray(details[name]) ? details[name][i] : details[name]);
   const strict = answers["strict-match"]?.[i];
   const response = responses[i] ?? "";
