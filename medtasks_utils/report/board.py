@@ -26,7 +26,6 @@ from medtasks_utils.writing import read_json
 
 from .drawing import Axis
 from .outcomes import outcomes
-from .text import words
 from .topics import RunResult, Topic
 
 ENDED = {
@@ -147,17 +146,6 @@ class Column(Ranking):
         """The number of questions that the benchmark has; 0 if it is not known."""
         return max(sum(task.available for task in result.tasks) for result in self.topic.results.values())
 
-    @property
-    def described(self) -> str:
-        """The metric in words, with its unit."""
-        unit = ", %" if self.metric.unit == "share" else ""
-        name = "accuracy" if self.is_of_right else words(self.metric.name)
-        stratum = self.topic.benchmark.data.stratum if self.topic.benchmark else None
-        mean = f", mean by {words(stratum)}" if stratum and self.metric.aggregation.within_stratum else ""
-        tasks = f", mean of {len(self.topic.tasks)} tasks" if self.topic.is_group else ""
-        variant = "" if self.topic.name in self.label or self.topic.is_default else f" · {self.topic.name}"
-        return name + unit + mean + tasks + variant
-
     @cached_property
     def axis(self) -> Axis:
         """An axis for the ranked runs, or for all if none are ranked, and for the floor."""
@@ -165,11 +153,6 @@ class Column(Ranking):
         marks = [mark for score in shown_scores for mark in (*score[:3], score.value + score.rise, *score.bracket)]
         of_share = (0.0, 100.0) if self.metric.unit in ("share", "points") else ()
         return Axis.over([*marks, self.floor and self.floor.value], *of_share)
-
-    @cached_property
-    def endings(self) -> set[str]:
-        """The ways in which any run's examples ended (:data:`ENDED`)."""
-        return {kind for counts in self.outcomes.values() for kind in counts if counts[kind] >= 0.5}
 
     def losses(self, run: str) -> dict[str, tuple[float, float]]:
         """Return by kind the percentage of a run's examples that are lost, and its score with them won.

@@ -14,7 +14,7 @@ from .board import Ranking, Score
 from .drawing import ends, joined, one, signed
 from .pair import PairLine, PairRow
 
-LINE = 140
+LINE = 125
 """The most characters of a sentence that stand on one line of a wide window."""
 MOST = 2
 """The most lines; each sentence begins a line."""
