@@ -144,14 +144,13 @@ def _suspect(parts: Sequence[Part], is_alone: bool) -> Iterator[Caution]:
 def _of_kind(shares: Sequence[Shares], kind: str, is_alone: bool) -> Iterator[Caution]:
     """Yield a caution about the run that has most questions of a kind, and the number of further runs."""
     what, least = _KINDS[kind]
-    many = sorted(shares, key=lambda share: share.percent(kind))
-    many = [share for share in many if share.percent(kind) >= least]
+    many = [share for share in shares if share.percent(kind) >= least]
     if not many:
         return
-    worst = many[-1]
+    worst = max(many, key=lambda share: share.percent(kind))
     of_run = [share for share in many if share.run == worst.run]
     if kind in _OF_LABELS:
-        of_run = [*{share.benchmark: share for share in many}.values()]
+        of_run = [*{share.benchmark: share for share in reversed(many)}.values()][::-1]
     if kind in worst.counts and (is_alone or kind in _OF_LABELS):
         more = joined([f"{share.counts[kind]:,.0f} of {share.asked:,} in {share.benchmark}" for share in of_run])
     else:
