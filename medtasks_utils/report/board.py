@@ -267,7 +267,7 @@ def _column(topic: Topic, filter_name: str) -> Column:
         reasons={run: _reason(topic, run, reason) for run, reason in values.incomparable.items()},
         outcomes={run: _ended(result, filter_name) for run, result in sampled.items()},
         counts={},
-        also={other: scores_of(found.estimates, found.metric) for other, found in also.items()},
+        also={other: scores_of(metric.estimates, metric.metric) for other, metric in also.items()},
         floor=_floor(topic, values.metric, values.without_question and values.without_question.value),
     )
     for run in column.outcomes:
@@ -395,7 +395,7 @@ def _counts(column: Column, run: str) -> dict[str, float]:
     counts: dict[str, float] = {
         "none": column.outcomes[run]["none"],
         "form": column.outcomes[run]["form"],
-        "empty": sum(not all(text.strip() for text in sample.responses) for sample in samples),
+        "empty": sum("" in map(str.strip, sample.responses) for sample in samples),
         "alike": max(answers.values(), default=0) if len(samples) >= FEW else 0,
         "doubted": sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
     }
@@ -454,7 +454,7 @@ def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[i
     """Return B − A on the examples that both have, and how many only A and only B has right."""
     metric = column.metric.over_strata() if column.topic.is_group else column.metric
     first, second = common(column.topic, [a, b], column.filter, metric.name)
-    found = contrast(first, second, metric)
+    difference = contrast(first, second, metric)
     of_a, of_b = first.values > 0.5, second.values > 0.5
-    score = score_of(found.difference, found, metric) if found else None
+    score = score_of(difference.difference, difference, metric) if difference else None
     return score, (int((of_a & ~of_b).sum()), int((of_b & ~of_a).sum()))

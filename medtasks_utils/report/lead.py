@@ -211,23 +211,23 @@ def _has(run: str, standing: Ranking) -> str:
 
 def lead_of_two(a: str, b: str, rows: Sequence[PairRow]) -> list[str]:
     """Return at most two sentences about two runs: what is shown, what is not, and what is not compared."""
-    found: dict[str, list[tuple[str, Score]]] = defaultdict(list)
+    groups: dict[str, list[tuple[str, Score]]] = defaultdict(list)
     for row in rows:
         if row.line:
             standing = _standing(row.line)
             score = _turned(row.line.score) if standing == "worse" else row.line.score
-            found[standing].append((row.column.label, score))
+            groups[standing].append((row.column.label, score))
     sentences = []
-    if better := max(found["better"], found["worse"], key=len):
-        first, other = (b, a) if better is found["better"] else (a, b)
-        worse = found["worse"] if better is found["better"] else found["better"]
+    if better := max(groups["better"], groups["worse"], key=len):
+        first, other = (b, a) if better is groups["better"] else (a, b)
+        worse = groups["worse"] if better is groups["better"] else groups["better"]
         rest = f", and worse on {_by(worse)}" if worse else ""
         sentences.append(f"{first} is better than {other} on {_by(better, '95 % CI ')}{rest}.")
     before = "95 % CI " * (not sentences)
-    if unsure := found["unsure"]:
+    if unsure := groups["unsure"]:
         values = joined([signed(score.value) + _interval(score, before) for _, score in unsure])
         sentences.append(f"On {_labels(unsure)} no difference is shown: {values}.")
-    if near := found["near"]:
+    if near := groups["near"]:
         intervals = joined([ends(score.low, score.high) for _, score in near])
         sentences.append(f"On {_labels(near)} they are within {NEAR:g} points of each other ({before}{intervals}).")
     sentences += [_not_compared(a, b, row) for row in rows if row.refused]

@@ -8,6 +8,7 @@ scripts, requests and forms. With ``--split``, it also allows scripts from besid
 import base64
 import hashlib
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     filters = (visible, as_tex, words, breakable, one, signed, ends, between, p_value, tick)
-    made.filters |= {each.__name__: each for each in filters}
+    made.filters |= {function.__name__: function for function in filters}
     made.globals |= {
         "ended": ENDED,
         "hundred": Axis(0.0, 100.0, 20.0),
@@ -51,12 +52,9 @@ def breakable(text: str) -> Markup:
 def page(**parts: Any) -> str:
     """Render the page, with its style sheets and scripts."""
     scripts = sorted(path.name for path in _ASSETS.glob("*.js"))
-    style, script = (
-        "\n".join((_ASSETS / name).read_text(encoding="utf-8") for name in names) for names in (_STYLES, scripts)
-    )
-    script = f'"use strict";\n{script}'
+    style, script = _joined(_STYLES), f'"use strict";\n{_joined(scripts)}'
     libraries = _LIBRARIES if len(parts["runs"]) > 1 else _LIBRARIES[:-1]  # one run has nothing to compare
-    library = ";\n".join((_ASSETS / "vendor" / name).read_text(encoding="utf-8") for name in libraries)
+    library = _joined([f"vendor/{name}" for name in libraries], ";\n")
     library = library.replace("<!--", r"<\!--")  # equivalent in JavaScript, but not a comment in HTML
     # With a folder next to the page, scripts of the page's own origin and from files are allowed too.
     beside = " 'self' file:" if parts["parts"] else ""
@@ -68,6 +66,11 @@ def page(**parts: Any) -> str:
     return template.render(
         policy=policy, style=Markup(style), library=Markup(library), script=Markup(script), **parts
     ).lstrip()
+
+
+def _joined(names: Iterable[str], between: str = "\n") -> str:
+    """Return the texts of assets, one after the other."""
+    return between.join((_ASSETS / name).read_text(encoding="utf-8") for name in names)
 
 
 def _digest(text: str) -> str:

@@ -145,8 +145,9 @@ class View:
     def questions(self) -> list[tuple[Column, list[Pattern]]]:
         """By benchmark, how often which runs have a question right."""
         make = patterns if self.kind == "few" else by_number_right
-        of_columns = [(column, make(column, list(self.runs))) for column in self.board.columns if len(self.runs) > 2]
-        return [(column, found) for column, found in of_columns if found]
+        columns = self.board.columns if len(self.runs) > 2 else ()
+        of_columns = [(column, make(column, list(self.runs))) for column in columns]
+        return [(column, rows) for column, rows in of_columns if rows]
 
     @cached_property
     def curves(self) -> list[tuple[Column, str, JsonObject]]:
