@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from dataclasses import replace
 from importlib import resources
@@ -10,13 +11,14 @@ from pathlib import Path
 import pytest
 from given import each_row
 from page_numbers import Page
-from saved_runs import drawn
+from saved_runs import drawn, save_run
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.report.page import build_page
 from medtasks_utils.report.pair import compared
 from medtasks_utils.results import read_runs
+from medtasks_utils.results.runs import audit_file
 
 SMALL = Path(__file__).with_name("small")
 
@@ -97,3 +99,19 @@ def test_report_writes_a_page_and_a_figure_against_the_baseline(tmp_path, capsys
     assert capsys.readouterr().out == f"{output}: 3 runs\n"
     assert "Difference from second, in points" in " ".join(drawn(output.read_text()).split())
     assert figure.read_text().startswith("| Model |")
+
+
+# ---- what is drawn around a score
+
+
+def test_repeats_have_a_bracket_and_an_audit_has_a_bar(tmp_path):
+    """Of two generations, both are right in some examples, and one in others; an LLM reads 40 to 60 %."""
+    answers = iter(["\\boxed{A}", "\\boxed{B}", "\\boxed{A}", "\\boxed{A}"] * 100)
+    repeated = {"medmcqa": {"repeats": 2}}
+    save_run(tmp_path, lambda doc: next(answers), tasks="medmcqa_openmed", model="often", metadata=repeated)
+    (log,) = tmp_path.glob("**/samples_*")
+    audit_file(log).write_text(json.dumps({"accuracy_as_read": {"value": 0.5, "low": 0.4, "high": 0.6}}))
+    page = build_page(read_runs(tmp_path))
+    for drawn_as, said in (("bracket", "right in all to right in any generation"), ("audited", "as an LLM reads")):
+        assert f'<line class="{drawn_as}" x1=' in page and said in page
+    assert re.search(r"same answer [\d.]+ %", page)
