@@ -1,6 +1,7 @@
 """The page before a browser sees it: the harness's numbers, fair comparisons, data as data, and one clear error."""
 
 import base64
+import contextlib
 import hashlib
 import json
 import re
@@ -14,7 +15,10 @@ from page_numbers import Page
 from saved_runs import drawn, save_run
 
 from medtasks_utils.__main__ import main
+from medtasks_utils.compare.comparing import NothingToCompare
 from medtasks_utils.compare.pairing import comparability
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.report import pair
 from medtasks_utils.report.page import build_page
 from medtasks_utils.report.pair import compared
 from medtasks_utils.results import read_runs
@@ -48,6 +52,19 @@ def test_a_task_without_samples_keeps_no_other_from_being_compared(runs):
     comparison, refused = compared(a, b, "strict-match")
     assert refused == dict.fromkeys(("medhallu", "overall"), "no samples in one of the runs")
     assert comparison and {line.task for line in comparison.differences} >= {"medexqa", "medmcqa_openmed"}
+
+
+def test_only_a_missing_score_is_said_to_be_one(runs, monkeypatch):
+    """Any other cause of a comparison that fails is reported as such."""
+
+    def failing(error):
+        raise error
+
+    for error, outcome in ((NothingToCompare("none"), contextlib.nullcontext()), (MedtasksError("cause"), None)):
+        monkeypatch.setattr(pair, "compare_runs", lambda *_, error=error, **__: failing(error))
+        with outcome or pytest.raises(MedtasksError, match="cause"):
+            comparison, refused = compared(*runs, "strict-match")
+            assert not comparison.differences and "they have no score on which runs are compared" in refused.values()
 
 
 # ---- one file, and data is data
