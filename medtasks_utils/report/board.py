@@ -41,6 +41,7 @@ HATCHED = 0.4
 """The fewest points by which a score could rise that are drawn as hatching."""
 FEW = 30
 """The fewest examples of a part, or of a run, that is judged."""
+_NO_SAMPLES = "no samples (--log_samples), so it cannot be compared"
 VOTERS = 3
 """The fewest runs that can contradict a label."""
 
@@ -278,8 +279,7 @@ def _column(topic: Topic, filter_name: str) -> Column:
     comparable = [run for run in has_filter if run not in column.reasons]
     rankable = [run for run in comparable if run in topic.rankable]
     if rankable:
-        missing = {run: _NO_SAMPLES for run in comparable if run not in rankable}
-        column.reasons |= missing
+        column.reasons |= {run: _NO_SAMPLES for run in comparable if run not in rankable}
     if column.metric.higher_is_better is not None:
         column.ranked = column.best_first(rankable)
     numbers = [column.scores[run].n for run in column.ranked or column.scores]
@@ -289,9 +289,6 @@ def _column(topic: Topic, filter_name: str) -> Column:
         ends = column.ranked[:2] if column.metric.higher_is_better is False else column.ranked[1::-1]
         column.ahead, _ = difference_in(column, *ends)
     return column
-
-
-_NO_SAMPLES = "no samples (--log_samples), so it cannot be compared"
 
 
 def _may_be_best(columns: Sequence[Column], runs: Sequence[str]) -> list[str] | None:

@@ -63,7 +63,7 @@ def test_only_a_missing_score_is_said_to_be_one(runs, monkeypatch):
     for error, outcome in ((NothingToCompare("none"), contextlib.nullcontext()), (MedtasksError("cause"), None)):
         monkeypatch.setattr(pair, "compare_runs", lambda *_, error=error, **__: failing(error))
         with outcome or pytest.raises(MedtasksError, match="cause"):
-            comparison, refused = compared(*runs, "strict-match")
+            comparison, refused = compared(runs[0], runs[1], "strict-match")
             assert not comparison.differences and "they have no score on which runs are compared" in refused.values()
 
 
