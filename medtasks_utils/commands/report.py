@@ -40,8 +40,7 @@ class Report(Command):
 
     def run(self) -> CommandResult:
         """Write the page and, with ``--figure``, the figure; return the page's path."""
-        from medtasks_utils.report.page import FIGURES, build_page, calibration_figure, leaderboard_figure
-        from medtasks_utils.report.summary import problems
+        from medtasks_utils.report.page import FIGURES, calibration_figure, leaderboard_figure, page_of
         from medtasks_utils.report.win_rates import win_rates_of
         from medtasks_utils.results import merged, read_runs, with_baseline_first
         from medtasks_utils.results.budgets import budgets_of
@@ -54,8 +53,7 @@ class Report(Command):
         if self.baseline:
             runs = with_baseline_first(runs, self.baseline)
         beside = self.output.with_name(f"{self.output.stem}_files") if self.split else None
-        page = build_page(runs, beside, runs[0].name if self.baseline else "")
-        warnings = problems(runs)
+        page, warnings, runs = page_of(runs, beside, runs[0].name if self.baseline else "")
         warn(*warnings)
         write_whole(self.output, page)
         if self.figure:

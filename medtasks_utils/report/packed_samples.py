@@ -6,7 +6,9 @@ stores have the rest.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from copy import copy
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
 from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, Sample, TaskRun
-from medtasks_utils.results.samples import ENDINGS, Row, mapping
+from medtasks_utils.results.samples import ENDINGS, Message, Row, mapping
 from medtasks_utils.writing import one_line, shortened
 
 from .audits import disputed
@@ -26,88 +28,108 @@ from .text import visible
 _SNIPPET_LENGTH, _ANSWER_LENGTH = 160, 40  # maximum characters in the list of samples
 _UNCERTAIN_BELOW = 0.9  # as medtasks audit reads
 
-
-def pack_samples(runs: Sequence[Run]) -> dict[str, Iterable[str]]:
-    """Return the compressed chunks of each part in base64; empty without samples.
-
-    ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what
-    was read and scored in them.
-    """
-    index = _Index(runs)
-    for number, run in enumerate(runs):
-        for task in run.tasks.values():
-            index.add(number, task)
-    if not index.samples:
-        return {}
-    documents, samples = index.packed_documents.finish(), index.packed_samples.finish()
-    return {"index": [pack_one(index.as_json())], "documents": documents, "samples": samples}
+Columns = defaultdict[str, list[Any]]
 
 
-class _Index:
-    """The columns of documents and samples, and the stores, to which the runs' tasks are added one after the other."""
+class SamplePacker:
+    """The index and the stores, to which runs are added one after the other."""
 
-    def __init__(self, runs: Sequence[Run]) -> None:
-        self.runs = [visible(run.name) for run in runs]
-        names = chain.from_iterable(task.filters for run in runs for task in run.tasks.values())
-        self.read = {name: defaultdict[str, list[Any]](list) for name in dict.fromkeys(names)}
-        self.tasks: dict[str, Row] = {}
-        self.documents, self.samples = defaultdict[str, list[Any]](list), defaultdict[str, list[Any]](list)
-        self.packed_documents, self.packed_samples = Packer(), Packer()
-        self._prompts: dict[tuple[str, tuple[str, int]], tuple[int, Any]] = {}  # by key: document number, messages
+    def __init__(self) -> None:
+        """Create an empty index and empty stores."""
+        self._read: dict[str, Columns] = {}  # by filter
+        self._documents, self._samples = Columns(list), Columns(list)
+        self._tasks: dict[str, Row] = {}
+        self._first: dict[tuple[str, tuple[str, int]], tuple[int, list[Message], Row]] = {}
+        self._document_store, self._sample_store = Packer(), Packer()
+        self._equal: dict[str, Any] = {}  # values by their representation, so that equal ones are held once
 
-    def add(self, run: int, task: TaskRun) -> None:
-        """Add a run's samples of a task; a document is stored as it is in the first run that has it."""
+    def add(self, run: Run) -> Run:
+        """Pack the samples of a run; return the run with samples without texts, which take much less memory."""
+        return replace(run, tasks={name: self._packed(run.name, task) for name, task in run.tasks.items()})
+
+    def parts(self, runs: Sequence[str], begin: str = "") -> dict[str, Iterable[str]]:
+        """Return the compressed chunks of each part in base64, with the runs in this order; empty without samples.
+
+        ``runs`` are the names that the page shows, which lack what all names ``begin`` with.
+
+        ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what
+        was read and scored in them. What a filter reads is None for a sample without the filter.
+        """
+        if not self._samples["run"]:
+            return {}
+        documents, samples = self._document_store.finish(), self._sample_store.finish()
+        number = {begin + name: place for place, name in enumerate(runs)}
+        for task in self._tasks.values():
+            task["limits"] = {number[name]: limit for name, limit in task["limits"].items()}
+        index = {
+            "runs": list(map(visible, runs)),
+            "filters": list(self._read),
+            "tasks": list(self._tasks.values()),
+            "documents": self._documents,
+            "samples": {**self._samples, "run": [number[name] for name in self._samples["run"]], "read": self._read},
+            "starts": {"documents": self._document_store.starts, "samples": self._sample_store.starts},
+        }
+        return {"index": [pack_one(index)], "documents": documents, "samples": samples}
+
+    def _packed(self, run: str, task: TaskRun) -> TaskRun:
+        """Pack a task's samples; a document is stored as it is in the first run that has it."""
+        task = copy(task)  # which alone holds what is read from now on
         facts, notes = task.facts, disputed(task)
-        facets = [breakdown.name for breakdown in facts.breakdowns]
-        about = {"facets": facets, "range": facts.range_of_right, "solution": facts.solution, "limits": {}}
-        limits = self.tasks.setdefault(task.task, about)["limits"]
-        limits[run] = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
+        if task.task not in self._tasks:
+            facets = [breakdown.name for breakdown in facts.breakdowns]
+            about = {"name": task.task, "facets": facets, "range": facts.range_of_right, "solution": facts.solution}
+            self._tasks[task.task] = {**about, "limits": {}}
+        self._tasks[task.task]["limits"][run] = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
+        for name in task.filters:
+            earlier = [None] * len(self._samples["run"])  # samples without the filter
+            self._read.setdefault(name, Columns(earlier.copy))
+        without_texts = []
         for key, place in task.examples.items():
             sample = task.samples[place]
-            if (task.task, key) not in self._prompts:
-                self._prompts[task.task, key] = len(self._prompts), sample.messages
+            if (task.task, key) not in self._first:
+                self._first[task.task, key] = len(self._first), sample.messages, sample.doc
                 self._add_document(task, place)
-            document, prompt = self._prompts[task.task, key]
+            number, prompt, doc = self._first[task.task, key]
             record = _record(task, sample) | {"notes": sorted(notes.get(sample.doc_id, ()))}
             columns = {
-                "document": document,
+                "document": number,
                 "run": run,
                 "length": sum(map(len, sample.responses)),
                 "certainty": _certainty(sample),
-                "distrust": _distrust(sample, record["notes"]),
-                "signs": _signs(sample, facts.marks),
+                "distrust": _distrust(sample, bool(record["notes"])),
+                "signs": _signs(task, sample),
             }
-            _append(self.samples, columns)
-            for name, of_filter in self.read.items():
+            _append(self._samples, columns)
+            for name, of_filter in self._read.items():
                 _append(of_filter, _read(task, sample, name))
-            self.packed_samples.add(record if sample.messages == prompt else {**record, "prompt": sample.messages})
-
-    def as_json(self) -> Row:
-        """Return the index; what filters read is by filter, with None for a sample without the filter."""
-        return {
-            "runs": self.runs,
-            "filters": [*self.read],
-            "tasks": [{"name": name, **about} for name, about in self.tasks.items()],
-            "documents": self.documents,
-            "samples": {**self.samples, "read": self.read},
-            "starts": {"documents": self.packed_documents.starts, "samples": self.packed_samples.starts},
-        }
+            self._sample_store.add(record if sample.messages == prompt else {**record, "prompt": sample.messages})
+            without_texts.append(self._without_texts(sample, doc))
+        return task.with_samples(without_texts)
 
     def _add_document(self, task: TaskRun, place: int) -> None:
         sample = task.samples[place]
         columns = {
-            "task": [*self.tasks].index(task.task),
+            "task": [*self._tasks].index(task.task),
             "id": sample.doc_id,
             "snippet": _snippet(str(sample.doc.get("question") or sample.messages[-1]["content"]), _SNIPPET_LENGTH),
             "target": _summary(task, [sample.target]),
             "doubted": bool(sample.doc.get(KNOWN_ISSUES)),
             "groups": {name: groups[place] for name, groups in task.groups.items() if groups[place] is not None},
         }
-        _append(self.documents, columns)
-        self.packed_documents.add({"prompt": sample.messages, "doc": sample.doc})
+        _append(self._documents, columns)
+        self._document_store.add({"prompt": sample.messages, "doc": sample.doc})
+
+    def _without_texts(self, sample: Sample, doc: Row) -> Sample:
+        """Return a sample without texts, which shares what is equal with other samples."""
+        short = sample.without_texts()
+        short.doc = doc if sample.doc == doc else sample.doc
+        for name in ("doc_hash", "prompt_hash", "target", "answers", "metrics", "details"):
+            value = getattr(short, name)
+            setattr(short, name, self._equal.setdefault(repr(value), value))
+        return short
 
 
-def _append(columns: dict[str, list[Any]], values: Row) -> None:
+def _append(columns: Columns, values: Row) -> None:
     for name, value in values.items():
         columns[name].append(value)
 
@@ -156,24 +178,27 @@ def _certainty(sample: Sample) -> float | None:
     return None if certainty is None else round(float(np.mean(certainty)), 4)
 
 
-def _distrust(sample: Sample, notes: Sequence[str]) -> list[str]:
+def _distrust(sample: Sample, is_disputed: bool) -> tuple[str, ...]:
     """Return why the reading of a sample may be distrusted, as the page's addresses name it."""
     certainty, answers = _certainty(sample), sample.answers.get(FLEXIBLE, [])
     is_read = any(answer != UNANSWERED for answer in answers)
-    reasons = {"uncertain": is_read and certainty is not None and certainty < _UNCERTAIN_BELOW, "audit": notes}
-    return [name for name, holds in reasons.items() if holds]
+    is_uncertain = is_read and certainty is not None and certainty < _UNCERTAIN_BELOW
+    return tuple(name for name, holds in (("uncertain", is_uncertain), ("audit", is_disputed)) if holds)
 
 
-def _signs(sample: Sample, marks: Mapping[str, str]) -> list[str]:
+def _signs(task: TaskRun, sample: Sample) -> tuple[str, ...]:
     """Return the signs of a sample; those of the benchmark are its metrics that are not 0."""
     signs = {
         "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
-        **{words: any(values.get(metric) for values in sample.metrics.values()) for metric, words in marks.items()},
+        **{
+            words: any(values.get(metric) for values in sample.metrics.values())
+            for metric, words in task.facts.marks.items()
+        },
         "reasoning never closed": any("<think>" in text.rpartition("</think>")[2] for text in sample.responses),
         **{words: ending in sample.endings for ending, words in ENDINGS.items() if words},
         ENDINGS["empty"]: not all(text.strip() for text in sample.responses),
     }
-    return [name for name, holds in signs.items() if holds]
+    return tuple(name for name, holds in signs.items() if holds)
 
 
 def _snippet(text: str, length: int) -> str:

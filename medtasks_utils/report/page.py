@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
+from typing import NamedTuple
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER, FILTERS
@@ -23,7 +24,7 @@ from .board import Board, board_of, shown
 from .calibration import calibrations, to_draw
 from .lead import common_beginning
 from .orders import orders_of
-from .packed_samples import pack_samples
+from .packed_samples import SamplePacker
 from .pair import PLANNED
 from .summary import problems
 from .topics import Topic, topics_of
@@ -31,10 +32,23 @@ from .view import CHIPS, View
 from .where import SHOWN
 
 
+class Page(NamedTuple):
+    """A page, the warnings that it shows, and its runs with samples without texts, which take little memory."""
+
+    html: str
+    warnings: list[str]
+    runs: list[Run]
+
+
 def build_page(runs: Sequence[Run], beside: Path | None = None, baseline: str = "") -> str:
+    """Return the HTML of :func:`page_of`."""
+    return page_of(runs, beside, baseline).html
+
+
+def page_of(runs: Sequence[Run], beside: Path | None = None, baseline: str = "") -> Page:
     """Build the page for runs. Two runs stay in their order, as A and B; more are sorted, the best first.
 
-    Runs without scores are left out, which the page says.
+    Runs without scores are left out, which the page says. Texts of samples are in memory for one run at a time.
 
     Args:
         runs: the runs.
@@ -45,11 +59,12 @@ def build_page(runs: Sequence[Run], beside: Path | None = None, baseline: str = 
     Raises:
         MedtasksError: if no run has scores.
     """
-    warnings = problems(runs)
-    runs = [run for run in runs if run.has_scores]
+    packer = SamplePacker()
+    packed = [packer.add(run) if run.has_scores else run for run in runs]
+    warnings = problems(packed)
+    begin, runs = named_briefly([run for run in packed if run.has_scores])
     if not runs:
         raise MedtasksError(f"nothing to report: {'; '.join(warnings)}")
-    begin, runs = named_briefly(runs)
     topics = topics_of(runs)
     filters = filters_of(topics, runs)
     boards = [board_of(topics, [run.name for run in runs], name) for name in filters]
@@ -59,14 +74,14 @@ def build_page(runs: Sequence[Run], beside: Path | None = None, baseline: str = 
     by_name = {run.name: run for run in runs}
     reference = baseline.removeprefix(begin)
     views = [View(name, board, by_name, reference) for name, board in zip(filters, boards, strict=True)]
-    stores = pack_samples(runs)
+    stores = packer.parts(list(by_name), begin)
     if beside:
         _put_beside(beside, stores)
     today = time.strftime("%d %B %Y").lstrip("0")
     labels = dict.fromkeys(column.label for column in boards[0].columns)
     about = [settings_table(runs), signature_table(topics), replies_table(topics)]
     about += [abstention_table(topics, filters[0]), audit_table(runs)]
-    return rendering.page(
+    html = rendering.page(
         title=f"{len(runs)} runs" if len(runs) > 2 else " against ".join(by_name),
         kicker=" · ".join([*labels, runs[0].name if len(runs) == 1 else f"{len(runs)} runs", today]),
         begin=begin,
@@ -86,6 +101,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None, baseline: str = 
         stores=stores,
         parts=beside.name if beside else "",
     )
+    return Page(html, warnings, packed)
 
 
 def in_order(runs: Sequence[Run], board: Board) -> list[Run]:

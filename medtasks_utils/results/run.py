@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -159,6 +160,12 @@ class TaskRun:
     def samples(self) -> list[Sample]:
         """The samples, in order; read from disk once, on first use."""
         return self._log.samples
+
+    def with_samples(self, samples: list[Sample]) -> "TaskRun":
+        """Return a copy whose samples are other forms of the same ones, in the same order."""
+        task = copy(self)
+        task._log = SampleLog(samples, self.problems)
+        return task
 
     @property
     def problems(self) -> list[str]:

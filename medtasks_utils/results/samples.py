@@ -6,7 +6,7 @@ The harness writes one line per example and filter. Truncated and otherwise unre
 import gzip
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,6 +51,8 @@ ENDINGS = {
 }
 """For each way in which a reply can end, the badge of samples with such a reply; empty if they have none."""
 
+_SHORT_DETAILS = {"ended", "refusal", "tokens", "confidence", "shown_as"}
+
 
 @dataclass
 class Sample:
@@ -93,6 +95,15 @@ class Sample:
     def prompt(self) -> str:
         """The messages as one text."""
         return "\n\n".join(message["content"] for message in self.messages)
+
+    def without_texts(self) -> "Sample":
+        """Return a copy without prompt and replies: of each response, its first character says that it is not blank."""
+        details = {
+            name: {key: value for key, value in logged.items() if key in _SHORT_DETAILS}
+            for name, logged in self.details.items()
+        }
+        responses = [text.strip()[:1] for text in self.responses]
+        return replace(self, messages=[], responses=responses, details=details, found_by={})
 
     def scores_of(self, filter_name: str, metric: str) -> Sequence[Score]:
         """Return the scores of a metric, one per generation (None if it does not apply); empty if not computed."""

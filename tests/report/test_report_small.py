@@ -14,7 +14,7 @@ from page_numbers import Page, unpacked
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.report import eval_results, every_eval_ever
-from medtasks_utils.report.packed_samples import pack_samples
+from medtasks_utils.report.packed_samples import SamplePacker
 from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
 from medtasks_utils.report.score_table import cautions, lines_of, score_data, score_table
 from medtasks_utils.report.summary import problems
@@ -29,7 +29,9 @@ def made(patch: pytest.MonkeyPatch) -> dict[str, Any]:
     patch.setattr(every_eval_ever, "version", lambda name: "0")
     runs = load_runs(SMALL)
     lines = lines_of(runs[0])
-    index, documents, samples = (unpacked(*chunks) for chunks in pack_samples(runs).values())
+    packer = SamplePacker()
+    names = [packer.add(run).name for run in runs]
+    index, documents, samples = (unpacked(*chunks) for chunks in packer.parts(names).values())
     published = {**eval_results.contents(runs[0], True), **every_eval_ever.contents(runs[0], "org/first", True)}
     page = Page(build_page(runs))
     return {
