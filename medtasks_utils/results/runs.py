@@ -10,15 +10,17 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.signature import NO_VALUE, parse
 from medtasks_utils.inference.reply_files import files_of_replies
 from medtasks_utils.statistics.metrics import FORMER_NAMES
-from medtasks_utils.writing import JsonObject
+from medtasks_utils.writing import JsonObject, without_secrets
 
 from .run import GroupRun, Metrics, Run, TaskRun, Value
 from .samples import mapping, number
@@ -187,6 +189,17 @@ def _asked(run: Run) -> int:
     return sum(task.asked for task in run.tasks.values())
 
 
+def _growth(run: Run, grown: Sequence[Run]) -> str:
+    """Return from how many questions a run grew, and when, to the minute if on one day; empty if it did not grow."""
+    asked = [_asked(version) for version in (run, *grown)]
+    if min(asked) == asked[0]:
+        return ""
+    day, minute = run.date[:10], run.date[11:16].replace("-", ":")
+    is_of_one_day = any(older.date.startswith(day) for older in grown)
+    when = f"{day} {minute}".strip() if is_of_one_day else day
+    return f"grew from {min(asked):,} to {asked[0]:,} questions, {when}"
+
+
 def _has_grown(run: Run, other: Run) -> bool:
     """Return True if another run took over a run's replies, and has more of tasks, examples, repeats or tokens."""
 
@@ -242,8 +255,9 @@ def united(runs: Sequence[Run]) -> Run:
 def name_apart(runs: Sequence[Run]) -> None:
     """Give each run a unique name: the last part of its model's name, and whatever distinguishes it.
 
-    Runs are distinguished by the first part of the model's name, the engine, the generation settings that differ, the
-    output folder, the date and the file.
+    Runs are distinguished by the first of these that differs: the first part of the model's name, the engine, the
+    number of questions, the generation settings, the model's arguments, such as its revision, and what signatures say;
+    then by the output folder, the date and the file.
     """
     for run in runs:
         run.name = re.split(r"[/\\]|__", run.model.rstrip("/\\_"))[-1] or run.model
@@ -252,18 +266,40 @@ def name_apart(runs: Sequence[Run]) -> None:
         for run in runs:
             by_name[run.name].append(run)
         for of_name in by_name.values():
-            in_all = set.intersection(*({*parts_of(run)} for run in of_name))
-            for run in of_name:
-                run.name = " ".join([run.name, *(part for part in parts_of(run) if part not in in_all)]).strip()
+            tasks = [name for name in of_name[0].tasks if all(name in run.tasks for run in of_name)]
+            parts = [parts_of(run, [run.tasks[name] for name in tasks]) for run in of_name]
+            in_all = set.intersection(*map(set, parts))
+            for run, of_run in zip(of_name, parts, strict=True):
+                run.name = " ".join([run.name, *(part for part in of_run if part not in in_all)]).strip()
 
 
-_PARTS: tuple[Callable[[Run], list[str]], ...] = (
-    lambda run: [run.model.rpartition("/")[0]],
-    lambda run: [str(run.setting("model") or "")],
-    lambda run: [f"{name}={value}" for name, value in _arguments(run, "gen_kwargs")],
-    lambda run: [run.path.resolve().parent.parent.name],  # the output folder, which has a folder for each model
-    lambda run: [run.date.replace("T", " ")[:19]],
-    lambda run: [str(run.path)],
+_SIGNED = ("opts", "select", "shots", "repeats", "gen", "chat", "rendered", "prompts")
+"""The fields of signatures that tell runs apart, the most telling first."""
+
+
+def _signed(field: str, tasks: Sequence[TaskRun]) -> list[str]:
+    """Return what the signatures of tasks say in a field."""
+    fields = [parse(next(iter(task.signatures.values()), "")) for task in tasks]
+    return [f"{field}={of_task[field]}" for of_task in fields if of_task.get(field, NO_VALUE) != NO_VALUE]
+
+
+def _model_arguments(run: Run) -> list[str]:
+    """Return the arguments that say which model it is and how it computes, without where it is and secrets."""
+    arguments = dict(_arguments(run, "model_args"))
+    of_model = {name: value for name, value in arguments.items() if name not in ("pretrained", "model", *_OF_REQUESTS)}
+    return [f"{name}={value}" for name, value in without_secrets(of_model).items()]
+
+
+_PARTS: tuple[Callable[[Run, Sequence[TaskRun]], Sequence[str]], ...] = (
+    lambda run, _: [run.model.rpartition("/")[0]],
+    lambda run, _: [str(run.setting("model") or "")],
+    lambda _, tasks: [f"{sum(task.asked for task in tasks):,} questions"],
+    lambda run, _: [f"{name}={value}" for name, value in _arguments(run, "gen_kwargs")],
+    lambda run, _: _model_arguments(run),
+    *(partial(lambda field, _, tasks: _signed(field, tasks), field) for field in _SIGNED),
+    lambda run, _: [run.path.resolve().parent.parent.name],  # the output folder, which has a folder for each model
+    lambda run, _: [run.date.replace("T", " ")[:19]],
+    lambda run, _: [str(run.path)],
 )
 
 

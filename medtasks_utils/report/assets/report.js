@@ -38,8 +38,6 @@ function addReferences() {
   }
 }
 
-document.addEventListener("DOMContentLoaded", () => {
-  addSorting();
-  addReferences();
-  document.documentElement.dataset.ready = "true";
-});
+addSorting(); // at once, since the page above the script is there; samples are still to come
+addReferences();
+document.documentElement.dataset.ready = "true";
