@@ -38,13 +38,11 @@ def replies_table(topics: Sequence[Topic]) -> ReportTable:
             if not endings.keys() - {"unknown"}:
                 continue
             total = endings.total()
-            row = [Cell(topic.label), Cell(run), Cell(f"{total:,}")]
-            for ending in ENDINGS:
-                row.append(Cell(f"{100 * endings[ending] / total:.1f}"))
+            shares = [f"{100 * endings[ending] / total:.1f}" for ending in ENDINGS]
             accuracy = ACC.shown(finished.estimates[run].value if finished else None)
             counts = [count for sample in result.samples for count in sample.tokens if count is not None]
-            numbers = [f"{tokens:,.0f}" for tokens in np.quantile(counts, [0.5, 0.9, 1.0])] if counts else ["–"] * 3
-            table.rows.append([*row, *map(Cell, [accuracy, *numbers])])
+            tokens = [f"{count:,.0f}" for count in np.quantile(counts, [0.5, 0.9, 1.0])] if counts else ["–"] * 3
+            table.rows.append([topic.label, run, f"{total:,}", *shares, accuracy, *tokens])
     return table
 
 
@@ -53,31 +51,32 @@ def abstention_table(topics: Sequence[Topic], filter_name: str) -> ReportTable:
     table = ReportTable("The cost of abstaining", [], texts=2)
     for topic in topics:
         abstention = topic.facts.abstention
-        for run, result in topic.sampled.items() if abstention and filter_name in topic.filters else ():
-            row = [Cell(topic.label), Cell(run)]
-            for one in abstention.rows if abstention else ():
-                metric = topic.values[filter_name, one.metric].metric
-                found = topic.values[filter_name, one.metric].estimates[run]
+        if abstention is None or filter_name not in topic.filters:
+            continue
+        table.head, table.lead = ["Benchmark", "Run", *(one.name for one in abstention.rows)], abstention.lead
+        for run, result in topic.sampled.items():
+            row: list[str | Cell] = [topic.label, run]
+            for one in abstention.rows:
+                values = topic.values[filter_name, one.metric]
+                metric, found = values.metric, values.estimates[run]
                 if one.rescore:
                     scores = [task.rescored(filter_name, one.rescore) for task in result.tasks]
                     found = estimate(concatenate(scores), metric)
                 score = shown(found, metric)
                 row.append(Cell(metric.shown(found.value), between(score.low, score.high) if score else ""))
-            table.head = ["Benchmark", "Run", *(one.name for one in abstention.rows)] if abstention else []
-            table.lead = abstention.lead if abstention else ""
             table.rows.append(row)
     return table
 
 
 def signature_table(topics: Sequence[Topic]) -> ReportTable:
     """Return the signatures of all numbers; numbers of one benchmark with equal signatures are comparable."""
-    runs_by_signatures: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    runs_by_signatures: dict[str, list[str]] = defaultdict(list)
     for topic in topics:
         for run, result in topic.results.items():
             for filter_name in topic.filters:
-                runs_by_signatures[tuple(result.signatures(filter_name))].append(run)
-    runs_by_signatures.pop((), None)
-    rows = [[Cell(", ".join(names)), Cell("\n".join(lines))] for lines, names in runs_by_signatures.items()]
+                runs_by_signatures["\n".join(result.signatures(filter_name))].append(run)
+    runs_by_signatures.pop("", None)
+    rows: list[list[str | Cell]] = [[", ".join(names), text] for text, names in runs_by_signatures.items()]
     title = "Signatures: everything that two numbers must share to be comparable"
     return ReportTable(title, ["Run", "Signature"], rows, texts=2)
 
@@ -86,7 +85,7 @@ def settings_table(runs: Sequence[Run]) -> ReportTable:
     """Return a table with the settings of each run, without columns that are unknown for all runs."""
     settings = list(map(_settings, runs))
     heads = [head for head in settings[0] if any(of_run[head] for of_run in settings)]
-    rows = [[Cell(of_run[head]) for head in heads] for of_run in settings]
+    rows: list[list[str | Cell]] = [list(map(of_run.__getitem__, heads)) for of_run in settings]
     return ReportTable("Settings of each run", heads, rows, texts=len(heads))
 
 

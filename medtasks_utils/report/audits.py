@@ -44,17 +44,9 @@ def audit_table(runs: Sequence[Run]) -> ReportTable:
             audit = _audit_of(task)
             for name, rates in audit.get("filters", {}).items():
                 link = samples_link(names, a=run.name, task=task.task, filter=name, distrust="audit")
-                table.rows.append(
-                    [
-                        Cell(task.task, href=link),
-                        Cell(run.name),
-                        Cell(name),
-                        _share(rates["misread"]),
-                        _share(rates["missed"]),
-                        Cell(f"{100 * rates['accuracy']:.1f}"),
-                        _share(audit["accuracy_as_read"]),
-                    ]
-                )
+                misread, missed, as_read = map(_share, (rates["misread"], rates["missed"], audit["accuracy_as_read"]))
+                accuracy = f"{100 * rates['accuracy']:.1f}"
+                table.rows.append([Cell(task.task, href=link), run.name, name, misread, missed, accuracy, as_read])
     return table
 
 
@@ -63,9 +55,9 @@ def _audit_of(task: TaskRun) -> JsonObject:
     return read_json(audit_file(task.samples_path)) if task.samples_path else {}
 
 
-def _share(estimate: Mapping[str, float] | None) -> Cell:
+def _share(estimate: Mapping[str, float] | None) -> str | Cell:
     """Return the cell of a share with its interval; a dash for None, which means that no response was read."""
     if estimate is None:
-        return Cell("–")
+        return "–"
     value, low, high = (f"{100 * estimate[name]:.1f}" for name in ("value", "low", "high"))
     return Cell(value, f"{low} to {high}")

@@ -10,6 +10,7 @@ import numpy as np
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results.samples import mapping
 from medtasks_utils.statistics.calibration import Confidences, binned, risks
 from medtasks_utils.statistics.intervals import confidence_interval, estimate_from_results
 from medtasks_utils.statistics.metrics import ACC
@@ -36,7 +37,7 @@ class Calibration(NamedTuple):
     """The confidences of a run's answers to a task under the filter that counts.
 
     Attributes:
-        origin: ``logits``, ``stated`` or ``agreement``; empty if there is only the point.
+        origin: ``logits``, ``stated`` or ``agreement``, or several of them; empty if there is only the point.
         bins: the reliability diagram.
         curve: the risk–coverage curve; it ends at the share of answers with a confidence.
         point: coverage and risk if the answers that abstain are not counted; None if none does.
@@ -70,12 +71,15 @@ def risk_coverage(scores: MetricScores) -> list[Point]:
 def of_abstaining(task: TaskRun) -> Point | None:
     """Return the share of answers that do not abstain, and that of wrong ones among them; None if none abstains."""
     abstention, name = task.facts.abstention, task.default_filter
-    answers = [answer for sample in task.samples for answer in sample.answers.get(name, ())]
-    decides = np.array([abstention is None or answer != abstention.answer for answer in answers])
-    if decides.all() or not decides.any():
+    answered = [
+        (abstention is None or answer != abstention.answer, score == 1)
+        for sample in task.samples
+        for answer, score in zip(sample.answers.get(name, ()), sample.scores_of(name, "acc"), strict=False)
+    ]
+    right = [is_right for decides, is_right in answered if decides]
+    if len(right) in (0, len(answered)):
         return None
-    right = [score == 1 for sample in task.samples for score in sample.scores_of(name, "acc")]
-    return float(decides.mean()), 1 - float(np.mean(np.array(right)[decides]))
+    return len(right) / len(answered), 1 - float(np.mean(right))
 
 
 def calibrations(runs: Sequence[Run]) -> list[Calibration]:
@@ -85,14 +89,19 @@ def calibrations(runs: Sequence[Run]) -> list[Calibration]:
         for task in run.tasks.values():
             name = task.default_filter if task.default_filter in task.filters else next(iter(task.filters), "")
             scores, point = task.scores(name, "ece"), of_abstaining(task)
-            if scores.counted.any():
-                curve = risk_coverage(scores)
-                drawn = curve[:: -(-len(curve) // _POINTS)] + curve[-1:]
-                origin = task.samples[0].details[name]["confidence"]["origin"]
-                found.append(Calibration(run.name, task.task, origin, reliability(scores), drawn, point))
-            elif point:
-                found.append(Calibration(run.name, task.task, "", [], [], point))
+            curve = risk_coverage(scores) if scores.counted.any() else []
+            drawn = curve[:: -(-len(curve) // _POINTS)] + curve[-1:] if curve else []
+            bins = reliability(scores) if curve else []
+            if curve or point:
+                found.append(Calibration(run.name, task.task, origins(task, name), bins, drawn, point))
     return sorted(found, key=lambda one: one.task)
+
+
+def origins(task: TaskRun, filter_name: str) -> str:
+    """Return where the confidences of a task's samples come from, which some samples may lack."""
+    details = (sample.details.get(filter_name, {}) for sample in task.samples)
+    confidences = (mapping(of_sample.get("confidence")) for of_sample in details)
+    return " and ".join(filter(None, dict.fromkeys(str(one.get("origin", "")) for one in confidences)))
 
 
 def to_draw(runs: Sequence[Run]) -> list[Calibration]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Cell(NamedTuple):
-    """A cell of a table.
+    """A cell of a table that is more than a text.
 
     Attributes:
         text: the first line.
@@ -30,6 +30,6 @@ class ReportTable:
 
     title: str
     head: list[str]
-    rows: list[list[Cell]] = field(default_factory=list)
+    rows: list[list[str | Cell]] = field(default_factory=list)
     texts: int = 1
     lead: str = ""

@@ -92,26 +92,18 @@ def _shaded(rows: Sequence[PartRow]) -> list[PartRow]:
 
 def judged_parts(table: PartTable) -> list[Part]:
     """Return the parts for the cautions, with each run's score in all other parts together."""
-    rows = [*table.rows, *table.few]
-    parts = []
-    for row in table.rows:
-        others = [other for other in rows if other is not row]
+    parts: list[Part] = []
+    all_rows = [*table.rows, *table.few]
+    for row in table.rows if table.breakdown != "label" else ():
+        others = [other for other in all_rows if other is not row]
+        if not others or not all(row.scores.keys() <= other.scores.keys() for other in others):
+            continue
         elsewhere = [
-            np.average([other.scores[run].value for other in others], weights=[other.n for other in others])
+            float(np.average([other.scores[run].value for other in others], weights=[other.n for other in others]))
             for run in row.scores
-            if all(run in other.scores for other in others)
         ]
-        if len(elsewhere) == len(row.scores) and others and table.breakdown != "label":
-            part = Part(
-                benchmark=table.column.label,
-                name=row.label,
-                n=row.n,
-                scores=list(row.scores.values()),
-                elsewhere=[float(value) for value in elsewhere],
-                chance=table.column.topic.guessing,
-                href=row.href,
-            )
-            parts.append(part)
+        scores, chance = list(row.scores.values()), table.column.topic.guessing
+        parts.append(Part(table.column.label, row.label, row.n, scores, elsewhere, chance, row.href))
     return parts
 
 
@@ -129,44 +121,42 @@ class Pattern(NamedTuple):
 
 def patterns(column: Column, runs: Sequence[str]) -> list[Pattern]:
     """Return the nine most frequent sets of runs that have a question right, for few ranked runs."""
-    ranked = column.ranked
-    places = [str(runs.index(run)) for run in ranked]
-    rights = _rights(column)
-    counts = Counter(map(tuple, rights.T.tolist())) if rights is not None else Counter()
+    ranked, rights = column.ranked, _rights(column)
     found = []
-    for right, count in counts.most_common(9):
-        names, missing = list(compress(ranked, right)), [run for run, has in zip(ranked, right, strict=True) if not has]
+    for right, count in Counter(map(tuple, rights.T.tolist())).most_common(9):
+        names = list(compress(ranked, right))
+        missing = [run for run in ranked if run not in names]
         label = "no run" if not names else "all" if not missing else ", ".join(names)
         if 0 < len(missing) < len(names):
             label = f"all but {', '.join(missing)}"
-        which = f"right_in_{'.'.join(compress(places, right))}"
-        link = samples_link(runs, task=column.task, filter=column.filter, which=which, among=".".join(places))
-        found.append(Pattern(label, list(right), count, link))
+        found.append(Pattern(label, list(right), count, _link(column, runs, f"right_in_{_places(names, runs)}")))
     return found
 
 
 def by_number_right(column: Column, runs: Sequence[str]) -> list[Pattern]:
     """Return the number of questions that none, one, two and so on of the ranked runs have right."""
-    rights = _rights(column)
-    if rights is None:
-        return []
-    k = len(column.ranked)
-    among = ".".join(str(runs.index(run)) for run in column.ranked)
-    counts = np.bincount(rights.sum(axis=0), minlength=k + 1).tolist()
+    rights, k = _rights(column), len(column.ranked)
+    counts = np.bincount(rights.sum(axis=0), minlength=k + 1).tolist() if rights.size else []
+    labels = ["no run", *map(str, range(1, k)), f"all {k}"]
     return [
-        Pattern(
-            "no run" if number == 0 else f"all {k}" if number == k else str(number),
-            [],
-            count,
-            samples_link(runs, task=column.task, filter=column.filter, which=f"right_by_{number}", among=among),
-        )
-        for number, count in enumerate(counts)
+        Pattern(label, [], count, _link(column, runs, f"right_by_{number}"))
+        for number, (label, count) in enumerate(zip(labels, counts, strict=False))
     ]
 
 
-def _rights(column: Column) -> Mask | None:
-    """Return which ranked run has which common question right, shape ``(k, n)``; None for fewer than two runs."""
+def _link(column: Column, runs: Sequence[str], which: str) -> str:
+    """Return a link to those questions that all ranked runs have."""
+    among = _places(column.ranked, runs)
+    return samples_link(runs, task=column.task, filter=column.filter, which=which, among=among)
+
+
+def _places(names: Sequence[str], runs: Sequence[str]) -> str:
+    """Return the places of runs on the page, as addresses list them."""
+    return ".".join(str(runs.index(run)) for run in names)
+
+
+def _rights(column: Column) -> Mask:
+    """Return which ranked run has which common question right, shape ``(k, n)``; empty for fewer than two runs."""
     if len(column.ranked) < 2 or not column.topic.benchmark_name:
-        return None
-    scores = common(column.topic, column.ranked, column.filter, "acc")
-    return np.array([own.values > 0.5 for own in scores])
+        return np.zeros((0, 0), dtype=bool)
+    return np.array([own.values > 0.5 for own in common(column.topic, column.ranked, column.filter, "acc")])
