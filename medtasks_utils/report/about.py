@@ -1,7 +1,7 @@
-"""Build the tables about the numbers: how replies ended, the runs' settings and durations, and the signatures."""
+"""Collect facts about the runs: how replies ended, the cost of abstaining, settings and durations, and signatures."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -17,20 +17,15 @@ from medtasks_utils.writing import Secrets
 
 from .board import shown
 from .drawing import between
-from .report_tables import Cell, ReportTable
 from .topics import Topic
 
-_LEAD = (
-    "A reply that was cut usually has no answer, which says nothing about the model's knowledge: if many were cut, "
-    "increase max_gen_toks. The accuracy of finished replies covers those that ended by themselves, which are usually "
-    "the easier ones."
-)
 
+def endings_of_replies(topics: Sequence[Topic]) -> Iterator[list[str]]:
+    """Yield a row for each topic of a benchmark and each run whose samples say how replies ended.
 
-def replies_table(topics: Sequence[Topic]) -> ReportTable:
-    """Return a table with a row for each topic of a benchmark and each run whose samples say how replies ended."""
-    heads = ["Benchmark", "Run", "Replies", *ENDINGS, "acc of finished", "median tokens", "90 % below", "maximum"]
-    table = ReportTable("How replies ended (%), and their tokens", heads, texts=2, lead=_LEAD)
+    It has the topic, the run and the number of replies; the percentage of each of :data:`ENDINGS`; the accuracy of
+    finished replies; and the median, the 90 % quantile and the maximum of tokens.
+    """
     for topic in topics:
         finished = topic.values.get((STRICT, "acc_finished"))
         for run, result in topic.sampled.items() if topic.benchmark_name else ():
@@ -42,54 +37,36 @@ def replies_table(topics: Sequence[Topic]) -> ReportTable:
             accuracy = ACC.shown(finished.estimates[run].value if finished else None)
             counts = [count for sample in result.samples for count in sample.tokens if count is not None]
             tokens = [f"{count:,.0f}" for count in np.quantile(counts, [0.5, 0.9, 1.0])] if counts else ["–"] * 3
-            table.rows.append([topic.label, run, f"{total:,}", *shares, accuracy, *tokens])
-    return table
+            yield [topic.label, run, f"{total:,}", *shares, accuracy, *tokens]
 
 
-def abstention_table(topics: Sequence[Topic], filter_name: str) -> ReportTable:
-    """Return a table of the cost of abstaining, with the numbers that the benchmark declares, for each run."""
-    table = ReportTable("The cost of abstaining", [], texts=2)
-    for topic in topics:
-        abstention = topic.facts.abstention
-        if abstention is None or filter_name not in topic.filters:
-            continue
-        table.head, table.lead = ["Benchmark", "Run", *(one.name for one in abstention.rows)], abstention.lead
-        for run, result in topic.sampled.items():
-            row: list[str | Cell] = [topic.label, run]
-            for one in abstention.rows:
-                values = topic.values[filter_name, one.metric]
-                metric, found = values.metric, values.estimates[run]
-                if one.rescore:
-                    scores = [task.rescored(filter_name, one.rescore) for task in result.tasks]
-                    found = estimate(concatenate(scores), metric)
-                score = shown(found, metric)
-                row.append(Cell(metric.shown(found.value), between(score.low, score.high) if score else ""))
-            table.rows.append(row)
-    return table
+def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
+    """Yield each run of a topic with the numbers that its benchmark declares, each with its interval, as shown."""
+    abstention = topic.facts.abstention
+    for run, result in topic.sampled.items() if abstention and filter_name in topic.filters else ():
+        numbers = []
+        for one in abstention.rows if abstention else ():
+            values = topic.values[filter_name, one.metric]
+            found = values.estimates[run]
+            if one.rescore:
+                scores = [task.rescored(filter_name, one.rescore) for task in result.tasks]
+                found = estimate(concatenate(scores), values.metric)
+            score = shown(found, values.metric)
+            numbers.append((values.metric.shown(found.value), between(score.low, score.high) if score else ""))
+        yield run, numbers
 
 
-def signature_table(topics: Sequence[Topic]) -> ReportTable:
-    """Return the signatures of all numbers; numbers of one benchmark with equal signatures are comparable."""
-    runs_by_signatures: dict[str, list[str]] = defaultdict(list)
+def runs_by_signatures(topics: Sequence[Topic]) -> dict[str, list[str]]:
+    """Return the runs of each number's signatures, a line for each; equal ones make numbers comparable."""
+    runs: dict[str, list[str]] = defaultdict(list)
     for topic in topics:
         for run, result in topic.results.items():
             for filter_name in topic.filters:
-                runs_by_signatures["\n".join(result.signatures(filter_name))].append(run)
-    runs_by_signatures.pop("", None)
-    rows: list[list[str | Cell]] = [[", ".join(names), text] for text, names in runs_by_signatures.items()]
-    title = "Signatures: everything that two numbers must share to be comparable"
-    return ReportTable(title, ["Run", "Signature"], rows, texts=2)
+                runs["\n".join(result.signatures(filter_name))].append(run)
+    return {signatures: names for signatures, names in runs.items() if signatures}
 
 
-def settings_table(runs: Sequence[Run]) -> ReportTable:
-    """Return a table with the settings of each run, without columns that are unknown for all runs."""
-    settings = list(map(_settings, runs))
-    heads = [head for head in settings[0] if any(of_run[head] for of_run in settings)]
-    rows: list[list[str | Cell]] = [list(map(of_run.__getitem__, heads)) for of_run in settings]
-    return ReportTable("Settings of each run", heads, rows, texts=len(heads))
-
-
-def _settings(run: Run) -> dict[str, str]:
+def settings(run: Run) -> dict[str, str]:
     """Return the name and the settings of a run by column head; an empty string for an unknown setting."""
     backend = str(run.setting("model") or "")
     date, seconds = run.seconds("date"), run.seconds("total_evaluation_time_seconds")

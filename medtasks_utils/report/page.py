@@ -15,11 +15,12 @@ from typing import NamedTuple
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER, FILTERS
 from medtasks_utils.results import Run
+from medtasks_utils.results.samples import ENDINGS
 from medtasks_utils.writing import csv_of, write_whole
 
 from . import rendering
-from .about import abstention_table, replies_table, settings_table, signature_table
-from .audits import audit_table
+from .about import costs_of_abstaining, endings_of_replies, runs_by_signatures, settings
+from .audits import audits_of
 from .board import Board, board_of, shown
 from .calibration import calibrations, to_draw
 from .lead import common_beginning
@@ -79,8 +80,6 @@ def page_of(runs: Sequence[Run], beside: Path | None = None, baseline: str = "")
         _put_beside(beside, stores)
     today = time.strftime("%d %B %Y").lstrip("0")
     labels = dict.fromkeys(column.label for column in boards[0].columns)
-    about = [settings_table(runs), signature_table(topics), replies_table(topics)]
-    about += [abstention_table(topics, filters[0]), audit_table(runs)]
     html = rendering.page(
         title=f"{len(runs)} runs" if len(runs) > 2 else " against ".join(by_name),
         kicker=" · ".join([*labels, runs[0].name if len(runs) == 1 else f"{len(runs)} runs", today]),
@@ -94,7 +93,12 @@ def page_of(runs: Sequence[Run], beside: Path | None = None, baseline: str = "")
         planned=PLANNED,
         most_in_parts=SHOWN,
         has_where=any(view.more_tables or view.questions or view.curves for view in views),
-        tables=[table for table in about if table.rows],
+        settings=list(map(settings, runs)),
+        signatures=runs_by_signatures(topics),
+        endings=list(ENDINGS),
+        replies=list(endings_of_replies(topics)),
+        abstaining=[(topic, list(costs_of_abstaining(topic, filters[0]))) for topic in topics],
+        audits=list(audits_of(runs)),
         metrics=base64.b64encode(_metrics(topics).encode()).decode(),
         warnings=warnings,
         samples=sum(len(task.samples) for run in runs for task in run.tasks.values()),

@@ -102,8 +102,16 @@ def judged_parts(table: PartTable) -> list[Part]:
             float(np.average([other.scores[run].value for other in others], weights=[other.n for other in others]))
             for run in row.scores
         ]
-        scores, chance = list(row.scores.values()), table.column.topic.guessing
-        parts.append(Part(table.column.label, row.label, row.n, scores, elsewhere, chance, row.href))
+        part = Part(
+            benchmark=table.column.label,
+            name=row.label,
+            n=row.n,
+            scores=list(row.scores.values()),
+            elsewhere=elsewhere,
+            chance=table.column.topic.guessing,
+            href=row.href,
+        )
+        parts.append(part)
     return parts
 
 
