@@ -177,10 +177,8 @@ def _without_outgrown(runs: Sequence[Run]) -> list[Run]:
         outgrown = {*chain.from_iterable(other.tasks for other in runs if _has_grown(run, other))}
         tasks = {name: task for name, task in run.tasks.items() if name not in outgrown}
         groups = {name: group for name, group in run.groups.items() if outgrown.isdisjoint(group.tasks)}
-        # From how many questions it grew, and when.
-        least, asked = min((run, *(older for older in runs if _has_grown(older, run))), key=_asked), _asked(run)
-        growth = f"grew from {_asked(least):,} to {asked:,} questions, {run.date[:10]}" if _asked(least) < asked else ""
         if tasks or not outgrown:
+            growth = _growth(run, [older for older in runs if _has_grown(older, run)])
             result.append(replace(run, tasks=tasks, groups=groups, growth=growth) if outgrown or growth else run)
     return result
 

@@ -93,6 +93,8 @@ def test_what_samples_say_is_aggregated_as_in_the_run(tmp_path):
     assert drawn.curve[-1] == pytest.approx(drawn.point) and of_abstaining(task) == drawn.point
     scores = task.scores("strict-match", "ece")
     assert len(risk_coverage(scores)) == sum(bin.n for bin in reliability(scores))
+    del task.samples[0].details["strict-match"]["confidence"]
+    assert calibrations([run])[0].origin == "stated", "the first sample does not speak for all"
 
 
 def test_a_run_without_confidences_is_told_how_to_get_some(tmp_path, capsys):

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from given import each_row
-from page_numbers import Page
+from page_numbers import Page, unpacked
 from saved_runs import drawn, save_run
 
 from medtasks_utils.__main__ import main
@@ -19,7 +19,8 @@ from medtasks_utils.compare.comparing import NothingToCompare
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report import pair
-from medtasks_utils.report.page import build_page
+from medtasks_utils.report.packed_samples import SamplePacker
+from medtasks_utils.report.page import build_page, page_of
 from medtasks_utils.report.pair import compared
 from medtasks_utils.results import read_runs
 from medtasks_utils.results.runs import audit_file
@@ -104,6 +105,22 @@ def test_names_from_data_are_text(runs):
     assert tags.count("script") == 2 and "img" not in tags
     assert "\x00" not in page.source and "\u202e" not in page.source
     assert any("‹U+202E›‹U+0000›" in text for text in page.text)
+
+
+def test_a_page_holds_no_texts_of_its_runs_and_changes_none_of_them(runs):
+    made, again = page_of(runs), page_of(runs)
+    samples = [sample for run in made.runs for task in run.tasks.values() for sample in task.samples]
+    assert samples and not any(sample.messages or max(map(len, sample.responses)) > 1 for sample in samples)
+    assert made.html == again.html
+
+
+def test_samples_without_a_filter_of_other_runs_have_none_there(runs):
+    for sample in runs[0].tasks["medhallu"].samples:
+        del sample.answers["flexible-extract"], sample.metrics["flexible-extract"]
+    packer = SamplePacker()
+    names = [packer.add(run).name for run in (replace(runs[0], tasks={"medhallu": runs[0].tasks["medhallu"]}), runs[1])]
+    samples = unpacked(*packer.parts(names)["index"])["samples"]
+    assert {len(column) for column in samples["read"]["flexible-extract"].values()} == {len(samples["run"])}
 
 
 # ---- the command

@@ -18,6 +18,7 @@ from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import as_run, merged, read_runs
+from medtasks_utils.results.runs import name_apart
 from medtasks_utils.results.run import content_keys
 from medtasks_utils.results.runs import benchmark_of
 from medtasks_utils.results.samples import read_samples
@@ -92,6 +93,18 @@ def test_runs_are_named_by_what_sets_them_apart(tmp_path):
     assert names[4:] == ["model y max_gen_toks=9", "model y max_gen_toks=99"]
 
 
+@each_row("apart")
+def test_runs_of_one_name_are_told_apart_by_what_differs(case, first, second, names, tmp_path):
+    """Each run: what its results say beside its model, and the signature of its task."""
+    runs = []
+    for number, (results, signature) in enumerate((first, second)):
+        config = {"metadata": {"signature": {"strict-match": signature}}}
+        content = {"results": {"t": {}}, "configs": {"t": config}, "model_name": "org/m", **results}
+        runs.append(as_run(content, tmp_path / f"folder{number}" / "org__m" / "results.json", "2026-11-28T09-05-01"))
+    name_apart(runs)
+    assert [run.name for run in runs] == names, case
+
+
 def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
     for folder, task, model in table("two_models"):
         save_run(tmp_path / folder, tasks=task, model=model, limit=2)
@@ -132,7 +145,8 @@ def test_metrics_over_generations_are_read_under_their_former_names_too(tmp_path
 def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, number, tmp_path):
     """Each run: its folder, tasks, asked examples, settings of its tasks, and the replies that it took over."""
     runs = []
-    for date, (folder, tasks, asked, settings, taken) in (("1", first), ("2", second)):
+    dates = "2026-11-28T09-05-01", "2026-11-28T14-26-01"
+    for date, (folder, tasks, asked, settings, taken) in zip(dates, (first, second), strict=True):
         content = {
             "results": {task: {"acc,strict-match": 0.5} for task in tasks},
             "configs": dict.fromkeys(tasks, settings),
@@ -144,7 +158,7 @@ def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, numb
     found = merged(runs)
     assert (len(found), found[-1].tasks["t"].asked) == (number, second[2]), case
     if case == "more examples":
-        assert found[0].growth == "grew from 10 to 20 questions, 2"
+        assert found[0].growth == "grew from 10 to 20 questions, 2026-11-28 14:26"
 
 
 def test_an_unfinished_run_is_named(tmp_path):
