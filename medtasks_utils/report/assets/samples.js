@@ -339,4 +339,4 @@ async function startSamples() {
   document.getElementById("samples").dataset.ready = "true";
 }
 
-document.addEventListener("DOMContentLoaded", startSamples);
+queueMicrotask(startSamples); // once all files of the script have run

@@ -18,6 +18,8 @@ async function unpack(base64) {
 
 const packedElements = (name) => [...document.querySelectorAll(`script[data-store="${name}"]`)];
 
+const parsed = new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve)); // all chunks are there
+
 const awaited = new Map(); // what to call with the content of a part that is being loaded
 
 /** Receive a part from a script in the folder next to the page. */
@@ -40,14 +42,17 @@ class Store {
   /** @param name of the store; @param starts number of the first record of each chunk, ascending */
   constructor(name, starts) {
     this.name = name;
-    this.elements = packedElements(name);
     this.starts = starts;
+    /** @type {Element[] | undefined} */
+    this.elements = undefined;
     this.decoded = []; // by chunk number, a promise of its records
   }
 
   /** Return the JSON of a chunk. */
   async text(number) {
     const folder = document.documentElement.dataset.parts;
+    if (!folder) await parsed;
+    this.elements ??= packedElements(this.name);
     return unpack(folder ? await loadedPart(folder, this.name, number) : this.elements[number].textContent);
   }
 
