@@ -10,6 +10,7 @@ from medtasks_utils.writing import JsonObject, read_json
 
 from .drawing import samples_link
 
+
 def disputed(task: TaskRun) -> Mapping[int, set[str]]:
     """Return, by ``doc_id``, what an LLM read in the responses in which it disagrees with a filter."""
     notes = defaultdict(set)

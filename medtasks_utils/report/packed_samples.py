@@ -28,19 +28,16 @@ from .text import visible
 _SNIPPET_LENGTH, _ANSWER_LENGTH = 160, 40  # maximum characters in the list of samples
 _UNCERTAIN_BELOW = 0.9  # as medtasks audit reads
 
-Columns = defaultdict[str, list[Any]]
-
 
 class SamplePacker:
     """The index and the stores, to which runs are added one after the other."""
 
     def __init__(self) -> None:
         """Create an empty index and empty stores."""
-        self._read: dict[str, Columns] = {}  # by filter
-        self._documents, self._samples = Columns(list), Columns(list)
+        self._documents, self._samples = Packer(), Packer()
+        self._read: dict[str, defaultdict[str, list[Any]]] = {}  # columns of samples, by filter
         self._tasks: dict[str, Row] = {}
         self._first: dict[tuple[str, tuple[str, int]], tuple[int, list[Message], Row]] = {}
-        self._document_store, self._sample_store = Packer(), Packer()
         self._equal: dict[str, Any] = {}  # values by their representation, so that equal ones are held once
 
     def add(self, run: Run) -> Run:
@@ -51,25 +48,24 @@ class SamplePacker:
         """Return the compressed chunks of each part in base64, with the runs in this order; empty without samples.
 
         ``runs`` are the names that the page shows, which lack what all names ``begin`` with.
-
         ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what
         was read and scored in them. What a filter reads is None for a sample without the filter.
         """
-        if not self._samples["run"]:
+        if not self._samples.count:
             return {}
-        documents, samples = self._document_store.finish(), self._sample_store.finish()
         number = {begin + name: place for place, name in enumerate(runs)}
         for task in self._tasks.values():
             task["limits"] = {number[name]: limit for name, limit in task["limits"].items()}
+        columns = self._samples.columns
         index = {
             "runs": list(map(visible, runs)),
             "filters": list(self._read),
             "tasks": list(self._tasks.values()),
-            "documents": self._documents,
-            "samples": {**self._samples, "run": [number[name] for name in self._samples["run"]], "read": self._read},
-            "starts": {"documents": self._document_store.starts, "samples": self._sample_store.starts},
+            "documents": self._documents.columns,
+            "samples": {**columns, "run": [number[name] for name in columns["run"]], "read": self._read},
+            "starts": {"documents": self._documents.starts, "samples": self._samples.starts},
         }
-        return {"index": [pack_one(index)], "documents": documents, "samples": samples}
+        return {"index": [pack_one(index)], "documents": self._documents.finish(), "samples": self._samples.finish()}
 
     def _packed(self, run: str, task: TaskRun) -> TaskRun:
         """Pack a task's samples; a document is stored as it is in the first run that has it."""
@@ -81,8 +77,8 @@ class SamplePacker:
             self._tasks[task.task] = {**about, "limits": {}}
         self._tasks[task.task]["limits"][run] = mapping(task.config.get("generation_kwargs")).get("max_gen_toks")
         for name in task.filters:
-            earlier = [None] * len(self._samples["run"])  # samples without the filter
-            self._read.setdefault(name, Columns(earlier.copy))
+            earlier = [None] * self._samples.count  # samples without the filter
+            self._read.setdefault(name, defaultdict(earlier.copy))
         without_texts = []
         for key, place in task.examples.items():
             sample = task.samples[place]
@@ -91,33 +87,33 @@ class SamplePacker:
                 self._add_document(task, place)
             number, prompt, doc = self._first[task.task, key]
             record = _record(task, sample) | {"notes": sorted(notes.get(sample.doc_id, ()))}
-            columns = {
-                "document": number,
-                "run": run,
-                "length": sum(map(len, sample.responses)),
-                "certainty": _certainty(sample),
-                "distrust": _distrust(sample, bool(record["notes"])),
-                "signs": _signs(task, sample),
-            }
-            _append(self._samples, columns)
-            for name, of_filter in self._read.items():
-                _append(of_filter, _read(task, sample, name))
-            self._sample_store.add(record if sample.messages == prompt else {**record, "prompt": sample.messages})
+            certainty = _certainty(sample)
+            self._samples.add(
+                record if sample.messages == prompt else {**record, "prompt": sample.messages},
+                document=number,
+                run=run,
+                length=sum(map(len, sample.responses)),
+                certainty=certainty,
+                distrust=_distrust(sample, certainty, bool(record["notes"])),
+                signs=_signs(task, sample),
+            )
+            for filter_name, columns in self._read.items():
+                for name, value in _read(task, sample, filter_name).items():
+                    columns[name].append(value)
             without_texts.append(self._without_texts(sample, doc))
         return task.with_samples(without_texts)
 
     def _add_document(self, task: TaskRun, place: int) -> None:
         sample = task.samples[place]
-        columns = {
-            "task": [*self._tasks].index(task.task),
-            "id": sample.doc_id,
-            "snippet": _snippet(str(sample.doc.get("question") or sample.messages[-1]["content"]), _SNIPPET_LENGTH),
-            "target": _summary(task, [sample.target]),
-            "doubted": bool(sample.doc.get(KNOWN_ISSUES)),
-            "groups": {name: groups[place] for name, groups in task.groups.items() if groups[place] is not None},
-        }
-        _append(self._documents, columns)
-        self._document_store.add({"prompt": sample.messages, "doc": sample.doc})
+        self._documents.add(
+            {"prompt": sample.messages, "doc": sample.doc},
+            task=[*self._tasks].index(task.task),
+            id=sample.doc_id,
+            snippet=_snippet(str(sample.doc.get("question") or sample.messages[-1]["content"]), _SNIPPET_LENGTH),
+            target=_summary(task, [sample.target]),
+            doubted=bool(sample.doc.get(KNOWN_ISSUES)),
+            groups={name: groups[place] for name, groups in task.groups.items() if groups[place] is not None},
+        )
 
     def _without_texts(self, sample: Sample, doc: Row) -> Sample:
         """Return a sample without texts, which shares what is equal with other samples."""
@@ -127,11 +123,6 @@ class SamplePacker:
             value = getattr(short, name)
             setattr(short, name, self._equal.setdefault(repr(value), value))
         return short
-
-
-def _append(columns: Columns, values: Row) -> None:
-    for name, value in values.items():
-        columns[name].append(value)
 
 
 def _read(task: TaskRun, sample: Sample, filter_name: str) -> Row:
@@ -178,12 +169,11 @@ def _certainty(sample: Sample) -> float | None:
     return None if certainty is None else round(float(np.mean(certainty)), 4)
 
 
-def _distrust(sample: Sample, is_disputed: bool) -> tuple[str, ...]:
+def _distrust(sample: Sample, certainty: float | None, is_disputed: bool) -> list[str]:
     """Return why the reading of a sample may be distrusted, as the page's addresses name it."""
-    certainty, answers = _certainty(sample), sample.answers.get(FLEXIBLE, [])
-    is_read = any(answer != UNANSWERED for answer in answers)
+    is_read = any(answer != UNANSWERED for answer in sample.answers.get(FLEXIBLE, ()))
     is_uncertain = is_read and certainty is not None and certainty < _UNCERTAIN_BELOW
-    return tuple(name for name, holds in (("uncertain", is_uncertain), ("audit", is_disputed)) if holds)
+    return ["uncertain"] * is_uncertain + ["audit"] * is_disputed
 
 
 def _signs(task: TaskRun, sample: Sample) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ HTML, so no record can inject markup.
 
 import base64
 import zlib
+from collections import defaultdict
 from typing import Any
 
 from pydantic_core import to_json
@@ -17,21 +18,26 @@ class Packer:
     Attributes:
         chunks: the chunks that are full; all of them after :meth:`finish`.
         starts: the number of the first record in each chunk.
+        columns: by name, a list with a value of each record, for the index.
     """
 
     def __init__(self, size: int = 200_000) -> None:
         """Create a packer of chunks of about ``size`` bytes of JSON, all of which the page decodes for one record."""
         self.chunks: list[str] = []
         self.starts: list[int] = []
-        self._size, self._count = size, 0
+        self.columns = defaultdict[str, list[Any]](list)
+        self.count = 0
+        self._size = size
         self._waiting: list[bytes] = []
 
-    def add(self, record: Any) -> None:
-        """Add a record; NaN and infinities become null."""
+    def add(self, record: Any, **columns: Any) -> None:
+        """Add a record, and its value in each column; NaN and infinities become null."""
         if not self._waiting:
-            self.starts.append(self._count)
+            self.starts.append(self.count)
+        for name, value in columns.items():
+            self.columns[name].append(value)
         self._waiting.append(to_json(record, inf_nan_mode="null"))
-        self._count += 1
+        self.count += 1
         if sum(map(len, self._waiting)) >= self._size:
             self.finish()
 

@@ -18,9 +18,8 @@ from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import as_run, merged, read_runs
-from medtasks_utils.results.runs import name_apart
 from medtasks_utils.results.run import content_keys
-from medtasks_utils.results.runs import benchmark_of
+from medtasks_utils.results.runs import benchmark_of, name_apart
 from medtasks_utils.results.samples import read_samples
 
 
