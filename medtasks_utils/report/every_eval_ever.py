@@ -31,7 +31,8 @@ def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
         identity = uuid.UUID(bytes=hashlib.sha256(evaluation.encode()).digest()[:16], version=4)
         path = f"data/{headline.name}/{model}/{identity}"
         about = {"schema_version": "0.3.0", "evaluation_id": evaluation}
-        lines = [{**about, "model_id": model, **_sample(headline, sample)} for sample in headline.result.samples]
+        scored = [sample for sample in headline.result.samples if headline.filter in sample.metrics]
+        lines = [{**about, "model_id": model, **_sample(headline, sample)} for sample in scored]
         results = {**about, **_about_run(run, model), "evaluation_results": _results(headline)}
         if lines:
             text = files[f"{path}_samples.jsonl"] = json_lines(lines)

@@ -1,5 +1,6 @@
 """Define topics: a topic is a task or a group of tasks over all runs, which the page shows together."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -189,10 +190,18 @@ class Topic:
         """Return the names of the metrics that any run has under a filter, the most important first."""
         declared = [metric.name for metric in self.benchmark.metrics] if self.benchmark else []
         names = {metric for r in self.results.values() for metric, name in r.metrics if name == filter_name}
-        if not names:
-            for result in self.sampled.values():
-                names.update(result.samples[0].metrics.get(filter_name, ()))
+        names = names or self._logged[filter_name]
         return [*(metric for metric in declared if metric in names), *sorted(names.difference(declared))]
+
+    @cached_property
+    def _logged(self) -> dict[str, set[str]]:
+        """The names of the metrics that any sample has, by filter."""
+        names = defaultdict[str, set[str]](set)
+        for result in self.sampled.values():
+            for sample in result.samples:
+                for filter_name, values in sample.metrics.items():
+                    names[filter_name].update(values)
+        return names
 
     @cached_property
     def headline(self) -> list[str]:

@@ -32,11 +32,10 @@ def win_rates_of(runs: Sequence[Run]) -> dict[str, WinRate]:
 
 def _scores_of(task: TaskRun) -> dict[str, float | None]:
     """Return the score of each example, by its content and its number among those with equal content."""
-    names = {*task.samples[0].metrics} if task.samples else set()
-    if not names:
-        return {}
-    filter_name = DEFAULT_FILTER if DEFAULT_FILTER in names else min(names)
-    metric = next((name for name in _SCORES if name in task.samples[0].metrics[filter_name]), None)
+    names = set[str]().union(*(sample.metrics for sample in task.samples))
+    filter_name = DEFAULT_FILTER if DEFAULT_FILTER in names else min(names, default="")
+    metrics = set[str]().union(*(sample.metrics.get(filter_name, ()) for sample in task.samples))
+    metric = next((name for name in _SCORES if name in metrics), None)
     if metric is None:
         return {}
     return {
