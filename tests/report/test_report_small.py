@@ -1,15 +1,19 @@
-"""All that is made of three small runs: the page's numbers and samples, tables, figures, published files, frames.
+"""What is made of three small runs: the page's numbers and samples, tables, figures, published files, frames.
 
-``small/`` has the runs, ``expected/`` what is made of them (every seventh sample). To write it anew after a change, and
-read the difference: ``PYTHONPATH=tests/support python tests/report/test_report_small.py``.
+``small/`` has the runs. Frames and the samples of a page are held to the files of the runs, and the rest to facts, one
+in each row of ``made_of_small_runs``: its name, where it is found, and what stands there. A new metric changes none.
 """
 
 import json
+import math
 import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
+from given import each_row, json_lines
 from page_numbers import Page, unpacked
 
 from medtasks_utils.__main__ import main
@@ -18,65 +22,154 @@ from medtasks_utils.report.packed_samples import SamplePacker
 from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
 from medtasks_utils.report.score_table import cautions, lines_of, score_data, score_table
 from medtasks_utils.report.summary import problems
-from medtasks_utils.results.frames import load_runs
+from medtasks_utils.results.frames import Runs, load_runs
 
-SMALL, EXPECTED = (Path(__file__).with_name(name) for name in ("small", "expected"))
-
-
-def made(patch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What is made of the runs, by name, on a day long ago."""
-    patch.setattr("time.time", lambda: 0.0)
-    patch.setattr(every_eval_ever, "version", lambda name: "0")
-    runs = load_runs(SMALL)
-    lines = lines_of(runs[0])
-    packer = SamplePacker()
-    names = [packer.add(run).name for run in runs]
-    index, documents, samples = (unpacked(*chunks) for chunks in packer.parts(names).values())
-    published = {**eval_results.contents(runs[0], True), **every_eval_ever.contents(runs[0], "org/first", True)}
-    page = Page(build_page(runs))
-    return {
-        "page": {"leads": page.leads, "chips": page.chips, "rows": page.rows},
-        "index": index,
-        "documents": documents[::7],
-        "samples": samples[::7],
-        "table": [[*score_table(lines).split("\n"), *cautions(lines)], score_data(lines)],
-        "figures": {form: leaderboard_figure(runs, form).splitlines() for form in FIGURES},
-        "published": {name: text.splitlines() for name, text in published.items()},
-        "frames": [json.loads(frame.to_json(orient="records"))[::7] for frame in runs.to_pandas()],
-        "said": problems(runs),
-    }
+SMALL = Path(__file__).with_name("small")
+WORDS = {"0": "factual", "1": "hallucinated", "2": "unsure"}
 
 
 @pytest.fixture(scope="module")
-def found():
-    with pytest.MonkeyPatch.context() as patch:
-        return made(patch)
+def runs():
+    return load_runs(SMALL)
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in EXPECTED.iterdir()))
-def test_page_tables_figures_and_files_of_small_runs_are_as_recorded(found, name):
-    expected = (EXPECTED / f"{name}.json").read_text(encoding="utf-8")
-    texts = json.dumps(found[name]), expected
-    one, other = (json.loads(text, parse_float=lambda number: round(float(number), 6)) for text in texts)
-    assert one == other
+def packed(runs: Runs) -> Mapping[str, Sequence[str]]:
+    """The stores of a page, by name."""
+    packer = SamplePacker()
+    return packer.parts([packer.add(run).name for run in runs])
 
 
-def test_prompts_and_responses_lie_beside_the_page(found, tmp_path):
+def published(name: str, text: str) -> Any:
+    """A file's records."""
+    return [json.loads(line) for line in text.split("\n") if line] if name.endswith("jsonl") else yaml.safe_load(text)
+
+
+@pytest.fixture(scope="module")
+def made(runs):
+    """What is made of the runs, by name; lines of the table by their first cell."""
+    lines = lines_of(runs[0])
+    files = {**eval_results.contents(runs[0], True), **every_eval_ever.contents(runs[0], "org/first", True)}
+    page = Page(build_page(runs))
+    cells = (re.split(r"\s{2,}", line.strip()) for line in score_table(lines).split("\n"))
+    return {
+        "page": {"leads": page.leads, "chips": page.chips, "rows": page.rows},
+        "table": {first: " | ".join(rest) for first, *rest in cells},
+        "cautions": "\n".join(cautions(lines)),
+        "json": score_data(lines),
+        "figures": {form: leaderboard_figure(runs, form) for form in FIGURES},
+        "published": {name: published(name, text) for name, text in files.items()},
+        "problems": problems(runs),
+    }
+
+
+@each_row("made_of_small_runs")
+def test_a_user_finds(name, place, expected, made):
+    """A step of a place is a key, a number, or the fields of a record; a text is held to contain what is expected."""
+    for step in place:
+        if isinstance(step, dict):
+            (made,) = (record for record in made if step.items() <= record.items())
+        else:
+            made = made[step]
+    if isinstance(made, Mapping):
+        made = {key: made[key] for key in expected}
+    assert expected in made if isinstance(made, str) else rounded(made) == rounded(expected), name
+
+
+def rounded(value: Any) -> Any:
+    return json.loads(json.dumps(value), parse_float=lambda number: round(float(number), 6))
+
+
+def logged(run: str) -> dict[tuple[str, int, str], Any]:
+    """The lines of a run's logs, by task, example and filter."""
+    lines = {}
+    for path in (SMALL / run).glob("*/samples_*"):
+        task = path.name.removeprefix("samples_").rpartition("_")[0]
+        lines |= {(task, line["doc_id"], line["filter"]): line for line in json_lines(path)}
+    return lines
+
+
+def test_a_frame_has_the_values_of_the_results_files(runs):
+    found = {
+        (row.run, row.task, f"{row.metric},{row.filter}"): (row.value, row.stderr)
+        for row in runs.to_pandas().runs.itertuples()
+    }
+    for run, path in zip(runs, sorted(SMALL.glob("*/*/results_*")), strict=True):
+        for task, values in json.loads(path.read_text())["results"].items():
+            for key in [key for key in values if "," in key and "_stderr," not in key]:
+                error = values.get(key.replace(",", "_stderr,"))
+                known = [value if isinstance(value, float | int) else math.nan for value in (values[key], error)]
+                assert found[run.name, task, key] == pytest.approx(known, nan_ok=True), (run.name, task, key)
+
+
+def test_a_frame_has_a_row_for_each_line_of_the_logs(runs):
+    rows = {}
+    for row in json.loads(runs.to_pandas().samples.to_json(orient="records")):
+        rows.setdefault(row["run"], {})[row["task"], row["doc_id"], row["filter"]] = row
+    for run, folder in zip(runs, "abc", strict=True):
+        lines = logged(folder)
+        assert rows[run.name].keys() == lines.keys()
+        for key, line in lines.items():
+            row = rows[run.name][key]
+            assert [line[name] for name in line["metrics"]] == pytest.approx([row[name] for name in line["metrics"]])
+            responses = [response for generations in line["resps"] for response in generations]
+            assert row["response"] == (responses if len(responses) > 1 else responses[0])
+            assert (row["target"], row["doc_hash"]) == (line["target"], line["doc_hash"])
+
+
+def test_the_samples_of_a_page_are_those_of_the_logs(runs):
+    index, documents, samples = (unpacked(*chunks) for chunks in packed(runs).values())
+    lines = [logged(folder) for folder in "abc"]
+    tasks = [task["name"] for task in index["tasks"]]
+    keys = [*zip((tasks[task] for task in index["documents"]["task"]), index["documents"]["id"], strict=True)]
+    places = [*zip(index["samples"]["document"], index["samples"]["run"], strict=True)]
+    assert {(run, *keys[document]) for document, run in places} == {
+        (run, *key[:2]) for run, of_run in enumerate(lines) for key in of_run
+    }
+    for number, ((document, run), sample) in enumerate(zip(places, samples, strict=True)):
+        for rule in sample["metrics"]:
+            line = lines[run][(*keys[document], rule)]
+            assert sample["metrics"][rule] == {name: line[name] for name in line["metrics"]}
+            words = {"[invalid]": "no answer", **(WORDS if keys[document][0] == "medhallu" else {})}
+            answers = [words.get(answer, answer) for answer in line["filtered_resps"]]
+            assert sample["answers"][rule] == answers or rule == "none"
+            assert sample["found_by"].get(rule, []) == line.get("found_by", [])
+            assert index["samples"]["read"][rule]["acc"][number] == line["acc"]
+        responses = [response for generations in line["resps"] for response in generations]
+        assert sample["responses"] == responses and index["samples"]["length"][number] == sum(map(len, responses))
+        assert sample["details"].get("tokens") == line.get("tokens")
+        assert documents[document]["doc"] == line["doc"] or run > 0
+
+
+AXIS = r'font-size="8"[^>]*>([\d.]+)</text><text x="80"[^>]*>([\d.]+)</text>'
+DOT = r'(?:<path d="M([\d.]+) \d+H([\d.]+)"[^>]*>)?<circle cx="([\d.]+)"[^>]*><text[^>]*>([\d.]+)'
+
+
+def test_dots_and_bars_of_the_figure_stand_at_the_numbers_of_the_table(made):
+    texts = made["figures"]
+    ends = {tuple(map(float, cell)) for cell in re.findall(r"([\d.]+) \(([\d.]+)–([\d.]+)\)", texts[".md"])}
+    found = set()
+    for column in texts[".svg"].split("<g ")[1:]:
+        (axis,) = re.findall(AXIS, column)
+        first, last = map(float, axis)
+        for *places, value in re.findall(DOT, column):
+            low, high, dot = (first + float(place or 0) / 80 * (last - first) for place in places)
+            assert dot == pytest.approx(float(value), abs=0.2)
+            found |= {(float(value), round(low, 1), round(high, 1))} if places[0] else set()
+    assert len(found) == len(ends)
+    assert sorted(found) == [pytest.approx(cell, abs=0.2) for cell in sorted(ends)]
+
+
+def test_prompts_and_responses_lie_beside_the_page(runs, tmp_path):
     page, beside = tmp_path / "r.html", tmp_path / "r_files"
     beside.mkdir()
     (beside / "samples-9.js").touch()  # of an earlier page
     assert main(["report", str(SMALL), "-o", str(page), "--split"]) == 0
     assert sorted(path.name for path in beside.iterdir()) == ["documents-0.js", "samples-0.js"]
-    for name in ("documents", "samples"):
-        script = re.fullmatch(rf'part\("{name}",0,"([^"]*)"\)\n', (beside / f"{name}-0.js").read_text())
-        assert script and all(record in unpacked(script[1]) for record in found[name])
+    for name, chunks in packed(runs).items():
+        if name != "index":
+            script = re.fullmatch(rf'part\("{name}",0,"([^"]*)"\)\n', (beside / f"{name}-0.js").read_text())
+            assert script and all(record in unpacked(script[1]) for record in unpacked(*chunks)[::7])
     stores = [
         attributes["data-store"] for _, attributes in Page(page.read_text()).elements if "data-store" in attributes
     ]
     assert stores == ["index"]
-
-
-if __name__ == "__main__":
-    for name, value in made(pytest.MonkeyPatch()).items():
-        text = json.dumps(value, indent=1, ensure_ascii=False)
-        (EXPECTED / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
