@@ -18,16 +18,28 @@ os.environ.pop("MEDTASKS_DATA", None)
 import pytest
 from given import BENCHMARKS, NLTK, TASKS
 from hypothesis import settings
+from lasting_sandbox import own_process
 from lm_eval import evaluator
 from lm_eval.tasks._index import TaskIndex
 
 from medtasks_utils.writing import SECRETS
+
+__all__ = ["own_process"]
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Two more than cores: a third of the time, tests wait for a server, a sandbox or a browser."""
     return (os.cpu_count() or 1) + 2
+
+
+LONGEST = """test_sandbox_escapes test_report_browser test_sandbox_sessions test_sweep_serving test_extending test_package
+    test_secrets test_medmarks test_eval_mistakes test_report_writing test_reply_store test_statistics""".split()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A file is run by one process, so that its fixtures are made once; the longest first, so that none ends alone."""
+    items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
 
 
 settings.register_profile("ours", deadline=None, max_examples=50)  # machines are slow at times; no test is timed
@@ -82,12 +94,6 @@ def _downloads_of_their_own(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def _no_secrets_of_other_tests(monkeypatch):
     monkeypatch.setattr(SECRETS, "_known", set())
-
-
-@pytest.fixture
-def undescribed(monkeypatch):
-    """Spare a run the sandbox that it starts to say what confines code, before the one that runs it."""
-    monkeypatch.setattr("medtasks_utils.tools.python.PythonTool.description_of_machine", "a sandbox")
 
 
 _build_index = TaskIndex.build

@@ -16,7 +16,7 @@ ROWS = {
 
 
 @pytest.fixture
-def rows(data, undescribed):
+def rows(data):
     for place, rows in ROWS.items():
         write_rows(rows, data / place, header=not place.startswith("medexqa"))
     return data

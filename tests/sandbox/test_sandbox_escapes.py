@@ -141,15 +141,17 @@ def got_through(sandbox: Sandbox, watch: Watch, whole: Container[str], *classes:
             sandbox.run([("victim", f"x = {watch.secret!r}\nprint(x * 99)\n[x] * 9")])
             results = sandbox.run([(f"{of_class}: {name}", code) for name, _, code in batch])
             for (name, folder, _), result in zip(batch, results, strict=True):
-                found[f"{of_class}: {name}"] = watch.traces(folder, result.text) + told(of_class, result)
+                found[f"{of_class}: {name}"] = watch.traces(folder, result.text) + told(of_class, name, result)
                 sandbox.forget(f"{of_class}: {name}")
             if sandbox.run([("victim", "x[:6]")])[0].text != "'canary'":
                 found[f"{of_class}: one of {names[start : start + size]}"] = ["disturbed another session"]
     return {name: traces for name, traces in found.items() if traces}
 
 
-def told(of_class: str, result: ExecutionResult) -> list[str]:
+def told(of_class: str, name: str, result: ExecutionResult) -> list[str]:
     result.text.encode("utf-8")
+    if name in kernel.KERNEL and (SUCCESS in result.text or kernel.ENDED not in result.text):
+        return [result.text]
     if of_class == "machine":
         return [each for each in of_the_machine() if each in result.text or each[::-1] in result.text]
     if of_class in ("memory", "time") and not result.failed:
@@ -204,7 +206,7 @@ def test_two_examples_have_nothing_in_common(sandbox, watch, off):
 
 @with_and_without_namespaces
 def test_two_examples_do_not_notice_each_other(off):
-    with Sandbox(timeout=10, processes=2, _off=off, _anyway=True) as sandbox:
+    with make(*off, timeout=10) as sandbox:
         skip_without(sandbox, *(layer for layer in LAYERS if layer not in off))
         for name, *codes in table("escape_pairs"):
             results = sandbox.run([(f"{name}: {place}", code) for place, code in enumerate(codes)])

@@ -157,7 +157,7 @@ def _namespaces(sandbox):
 
 
 @pytest.mark.usefixtures("_namespaces")
-def test_a_closed_sandbox_starts_again_when_it_is_used(caplog):
+def test_a_closed_sandbox_starts_again_when_it_is_used(own_process, caplog):
     sandbox = Sandbox(timeout=20, _off=["landlock"])
     sandbox.close()
     with caplog.at_level(logging.INFO, logger="lm_eval.medtasks"):
@@ -171,7 +171,7 @@ def test_a_closed_sandbox_starts_again_when_it_is_used(caplog):
     until(lambda: not alive(started))
 
 
-def test_a_closed_sandbox_leaves_no_descriptor_and_its_sessions_begin_anew():
+def test_a_closed_sandbox_leaves_no_descriptor_and_its_sessions_begin_anew(own_process):
     with Sandbox(timeout=20) as sandbox:
         sandbox.run([("a", "x = 1")])
         before = psutil.Process().num_fds()
@@ -180,7 +180,7 @@ def test_a_closed_sandbox_leaves_no_descriptor_and_its_sessions_begin_anew():
     assert psutil.Process().num_fds() < before
 
 
-def test_calls_that_wait_when_it_is_closed_do_not_start_it_again():
+def test_calls_that_wait_when_it_is_closed_do_not_start_it_again(own_process):
     sandbox = Sandbox(timeout=60, processes=1)
     sandbox.started()
     with ThreadPoolExecutor(3) as threads:
@@ -192,7 +192,7 @@ def test_calls_that_wait_when_it_is_closed_do_not_start_it_again():
     assert sandbox._zygote is None
 
 
-def test_a_sandbox_that_cannot_start_says_why(monkeypatch):
+def test_a_sandbox_that_cannot_start_says_why(own_process, monkeypatch):
     monkeypatch.setattr("medtasks_utils.sandbox.layout.PACKAGES", ("six",))
     with pytest.raises(MedtasksError, match=r"cannot start: .*No module named 'numpy'"):
         Sandbox().run([("a", "1")])

@@ -106,7 +106,6 @@ def test_long_results_are_cut_to_what_all_of_them_may_take(calls, limit):
 # ---- the ways in which the harness is run
 
 
-@pytest.mark.usefixtures("undescribed")
 def test_repeats_are_conversations_of_their_own_and_share_no_variables():
     numbers = itertools.count(1000)
     own = tagged("python", "try:\n    mine\nexcept NameError:\n    mine = NUMBER")
