@@ -33,8 +33,20 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 2
 
 
-LONGEST = """test_sandbox_escapes test_report_browser test_sandbox_sessions test_sweep_serving test_extending test_package
-    test_secrets test_medmarks test_eval_mistakes test_report_writing test_reply_store test_statistics""".split()
+LONGEST = [
+    "test_sandbox_escapes",
+    "test_report_browser",
+    "test_sandbox_sessions",
+    "test_sweep_serving",
+    "test_extending",
+    "test_package",
+    "test_secrets",
+    "test_medmarks",
+    "test_eval_mistakes",
+    "test_report_writing",
+    "test_reply_store",
+    "test_statistics",
+]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

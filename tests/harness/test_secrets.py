@@ -3,15 +3,13 @@
 import gzip
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
 import psutil
 import pytest
-from commanding import clean_environment, exit_code, succeed
+from commanding import exit_code, succeed
 from given import each_row
 from local_server import Answer, Fault, LocalServer, Request, completion
 from scripts import in_turn
@@ -92,7 +90,7 @@ def test_a_key_follows_a_redirect_only_within_one_server(status, is_same, tmp_pa
     assert is_same or (f"redirects to another server ({other.chat}" in told and "\x1b" not in told)
 
 
-def test_the_key_of_a_plan_is_on_no_command_line_and_in_no_file(tmp_path):
+def test_the_key_of_a_plan_is_on_no_command_line_and_in_no_file(tmp_path, capfd):
     seen: list[str] = []
 
     def answer(request: Request) -> str:
@@ -107,13 +105,11 @@ def test_the_key_of_a_plan_is_on_no_command_line_and_in_no_file(tmp_path):
         model["flags"] = {"apply_chat_template": True, "limit": 1, "gen_kwargs": f"api_key={KEY},max_gen_toks=9"}
         plan = {"output": str(tmp_path / "out"), "data": "sample", "models": [model]}
         (tmp_path / "plan.yaml").write_text(json.dumps({**plan, "runs": [{"name": "a", "tasks": "medmcqa_openmed"}]}))
-        words = [sys.executable, "-m", "medtasks_utils", "sweep", str(tmp_path / "plan.yaml")]
-        done = subprocess.run(words, env=clean_environment(), capture_output=True, text=True, timeout=300, check=False)
-    assert done.returncode == 0, done.stderr
+        succeed("sweep", tmp_path / "plan.yaml")
     assert [headers["x-api-key"] for headers in server.headers] == [KEY] * len(server.headers)
     assert server.requests[0]["api_key"] == KEY and server.requests[0]["max_tokens"] == 9
     assert "medmcqa_openmed" in str(seen)
-    assert KEY not in f"{seen}{done.stdout}{done.stderr}{left(tmp_path / 'out')}"
+    assert KEY not in f"{seen}{capfd.readouterr()}{left(tmp_path / 'out')}"
 
 
 # ---- what identifies a model
