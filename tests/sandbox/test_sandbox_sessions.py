@@ -156,31 +156,26 @@ def _namespaces(sandbox):
         pytest.skip(f"no namespaces here (a chroot has none): {sandbox.layers['namespaces']}")
 
 
-@pytest.mark.usefixtures("_namespaces")
-def test_a_closed_sandbox_starts_again_when_it_is_used(own_process, caplog):
-    sandbox = Sandbox(timeout=20, _off=["landlock"])
-    sandbox.close()
-    with caplog.at_level(logging.INFO, logger="lm_eval.medtasks"):
-        assert texts(sandbox, ("a", "1")) == ["1"]
-    assert sandbox.layers["landlock"] == "switched off"
-    assert "sandbox: plain Python, confined by namespaces, seccomp, limits" in caplog.text
-    started = descendants(sandbox.started()._process.pid)  # not of this process: other sandboxes still fork
-    sandbox.close()
-    sandbox.close()
-    assert len(started) >= 2
-    until(lambda: not alive(started))
-
-
-def test_a_closed_sandbox_leaves_no_descriptor_and_its_sessions_begin_anew(own_process):
-    with Sandbox(timeout=20) as sandbox:
-        sandbox.run([("a", "x = 1")])
-        before = psutil.Process().num_fds()
+@pytest.mark.usefixtures("_namespaces", "own_process")
+def test_a_closed_sandbox_leaves_nothing_and_starts_anew_when_it_is_used(caplog):
+    with Sandbox(timeout=20, _off=["landlock"]) as sandbox:
         sandbox.close()
+        with caplog.at_level(logging.INFO, logger="lm_eval.medtasks"):
+            assert texts(sandbox, ("a", "x = 1\nx")) == ["1"]
+        assert sandbox.layers["landlock"] == "switched off"
+        assert "sandbox: plain Python, confined by namespaces, seccomp, limits" in caplog.text
+        started = descendants(sandbox.started()._process.pid)  # not of this process: other sandboxes still fork
+        assert len(started) >= 2
+        descriptors = psutil.Process().num_fds()
+        sandbox.close()
+        sandbox.close()
+        until(lambda: not alive(started))
         assert sandbox.run([("a", "x")])[0].failed, "the key of a session that ended"
-    assert psutil.Process().num_fds() < before
+    assert psutil.Process().num_fds() < descriptors
 
 
-def test_calls_that_wait_when_it_is_closed_do_not_start_it_again(own_process):
+@pytest.mark.usefixtures("own_process")
+def test_calls_that_wait_when_it_is_closed_do_not_start_it_again():
     sandbox = Sandbox(timeout=60, processes=1)
     sandbox.started()
     with ThreadPoolExecutor(3) as threads:
@@ -192,7 +187,8 @@ def test_calls_that_wait_when_it_is_closed_do_not_start_it_again(own_process):
     assert sandbox._zygote is None
 
 
-def test_a_sandbox_that_cannot_start_says_why(own_process, monkeypatch):
+@pytest.mark.usefixtures("own_process")
+def test_a_sandbox_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setattr("medtasks_utils.sandbox.layout.PACKAGES", ("six",))
     with pytest.raises(MedtasksError, match=r"cannot start: .*No module named 'numpy'"):
         Sandbox().run([("a", "1")])
