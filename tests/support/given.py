@@ -51,16 +51,16 @@ def table(name: str) -> list[Any]:
 def each_row(name: str, *more: Sequence[Any]) -> Callable[[Any], Any]:
     """Run a test on each row of a table, and on more of them; a row has the values of the test's first arguments.
 
-    A row is known by its table and line, and by its first value if that is a short text.
+    A row is known by its table and line, and by those of its first two values that are short texts.
     """
     rows = [*table(name), *more]
 
-    def known(line: int, first: Any) -> str:
-        return f"{name}:{line} {first}" if isinstance(first, str) and len(first) <= 40 else f"{name}:{line}"
+    def known(line: int, row: Sequence[Any]) -> str:
+        return " ".join([f"{name}:{line}", *(text for text in row[:2] if isinstance(text, str) and len(text) <= 40)])
 
     def run(test: Any) -> Any:
         names = [*inspect.signature(test).parameters][: len(rows[0])]
-        ids = [known(line, row[0]) for line, row in enumerate(rows, 1)]
+        ids = [known(line, row) for line, row in enumerate(rows, 1)]
         return pytest.mark.parametrize(names, rows, ids=ids)(test)
 
     return run
