@@ -81,7 +81,7 @@ def rounded(value: Any) -> Any:
 
 def logged(run: str) -> dict[tuple[str, int, str], Any]:
     """The lines of a run's logs, by task, example and filter."""
-    lines = {}
+    lines: dict[tuple[str, int, str], Any] = {}
     for path in (SMALL / run).glob("*/samples_*"):
         task = path.name.removeprefix("samples_").rpartition("_")[0]
         lines |= {(task, line["doc_id"], line["filter"]): line for line in json_lines(path)}
@@ -99,9 +99,10 @@ def test_the_samples_of_a_page_are_those_of_the_logs(runs):
     }
     for number, ((document, run), sample) in enumerate(zip(places, samples, strict=True)):
         for rule in sample["metrics"]:
-            line = lines[run][(*keys[document], rule)]
+            task, example = keys[document]
+            line = lines[run][task, example, rule]
             assert sample["metrics"][rule] == {name: line[name] for name in line["metrics"]}
-            words = {"[invalid]": "no answer", **(WORDS if keys[document][0] == "medhallu" else {})}
+            words = {"[invalid]": "no answer", **(WORDS if task == "medhallu" else {})}
             answers = [words.get(answer, answer) for answer in line["filtered_resps"]]
             assert sample["answers"][rule] == answers or rule == "none"
             assert sample["found_by"].get(rule, []) == line.get("found_by", [])

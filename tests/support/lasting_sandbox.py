@@ -28,4 +28,4 @@ def own_process(monkeypatch):
     monkeypatch.setattr(sandbox, "Zygote", Zygote)
 
 
-sandbox.Zygote = lasting  # type: ignore[assignment, misc] # it is called only
+setattr(sandbox, "Zygote", lasting)  # noqa: B010 # a function in the place of a class
