@@ -5,6 +5,7 @@ import random
 from itertools import chain
 from pathlib import Path
 
+import pytest
 from commanding import exit_code, one_line, succeed
 from given import Row, each_row, json_lines, table, write_rows
 from local_server import LocalServer, completion
@@ -136,6 +137,14 @@ def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch):
     assert first["url"] == "/v1/completions" and isinstance(first["body"]["prompt"], str)
     responses = write_rows(map(response, chain(*parts)), tmp_path / "out.jsonl")
     assert imported(tmp_path, responses) == 0
+
+
+@pytest.mark.torch
+def test_prompts_are_rendered_with_the_chat_template_of_the_named_tokenizer(tiny_model, tmp_path):
+    words = ("--form", "completions", "--limit", "1", "--apply_chat_template")
+    arguments = ("--model_args", f"tokenizer={tiny_model}")
+    prompt = written(tmp_path, "--tasks", "medhallu", *words, *arguments)[0]["body"]["prompt"]
+    assert prompt.startswith("<system>") and "<user>" in prompt and prompt.endswith("<assistant>")
 
 
 @each_row("requests_refused")

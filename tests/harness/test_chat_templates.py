@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from fake_vllm import vllm_model
 from given import each_row
 from lm_eval.api.registry import get_model
 from lm_eval.config.evaluate_config import EvaluatorConfig
@@ -122,6 +123,17 @@ def test_switches_that_change_the_prompt_are_signed(hf):
         assert asked(model)[2] == changes
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize(("switch", "changes"), [(False, "enable_thinking=false"), (None, "")])
+def test_the_switch_of_vllm_reaches_the_template_and_is_signed(switch, changes, tiny_model, monkeypatch):
+    model = vllm_model(monkeypatch, str(tiny_model), lambda *_: ("", 1, "stop"), 4000)
+    model.tokenizer.chat_template = f"{PLAIN}{{{{ 'Quickly!' if enable_thinking is false }}}}"
+    model.enable_thinking = switch
+    assert asked(model)[2] == changes
+    (prompt,) = map(model.tokenizer.decode, model.model.prompts)
+    assert prompt.endswith("Quickly!") == bool(changes)
+
+
 @each_row("switches_of_vllm")
 def test_vllm_gets_the_switch_of_its_template(arguments, given, monkeypatch):
     monkeypatch.setattr("medtasks_utils.harness.evaluation.check", lambda *_: (None, {}))
@@ -144,6 +156,20 @@ def test_nothing_is_read_in_the_reasoning_of_a_model_in_this_process(name, templ
     assert all(sample["answered"] and last in sample["resps"][0][0].rpartition("No.")[2] for sample in whole)
     assert all(str(sample["filtered_resps"][0])[0] in last for sample in whole)
     assert name != "think_opened" or whole[0].get("format", 1.0) == 1.0
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("mark", ["</t>", "<s>"])
+def test_the_mark_that_a_model_of_transformers_was_given_ends_its_reasoning(mark, hf):
+    """As a text, and as the number of a token."""
+    first, last = ANSWERS["medmcqa_openmed"]
+    whole = f"So {first}? No.{mark}It is {last}"
+    for reply, is_cut, answered in ((whole, False, 1.0), (f"So {first}? But", True, 0.0)):
+        model = hf(PLAIN, reply, is_cut=is_cut)
+        model.think_end_token = 0 if mark == "<s>" else mark
+        for sample in asked(model)[1]:
+            assert sample["answered"] == answered and first in sample["reasoning"][0]
+            assert sample["resps"] == [[f"It is {last}" if answered else ""]]
 
 
 def test_a_server_whose_template_opens_reasoning_shows_in_finished_replies():

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 from commanding import exit_code, one_line, succeed
+from fake_time import FakeTime
 from given import each_row, error_line
 from local_server import Fault, LocalServer
-from running import Scripted, evaluate
-from scripts import echoed
+from running import Scripted, evaluate, model_of
+from scripts import echoed, in_turn
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.lm_eval_names import get_model
@@ -36,6 +37,17 @@ def test_a_server_that_does_not_echo_is_one_line_before_the_run(name, status, bo
     line = one_line(capsys.readouterr().err)
     assert says in line and "--model vllm or hf" in line and "A" not in line.partition(":")[0]
     assert [body for body in server.probes if body.get("echo")][1:] == []
+
+
+@pytest.mark.torch
+def test_an_outage_is_waited_out_among_log_likelihoods_too(tiny_model, monkeypatch):
+    time = FakeTime(monkeypatch)
+    with LocalServer(probed=in_turn(echoed, *[Fault(503)] * 9, echoed)) as server:
+        tokenizer = {"tokenizer_backend": "huggingface", "tokenizer": str(tiny_model), "max_length": 4000}
+        arguments = {"base_url": f"{server.url}/completions", "max_retries": 3, "num_concurrent": 1, **tokenizer}
+        model = model_of(server, "local-completions", **arguments)
+        (sample,) = evaluate(TASK, model, limit=1, apply_chat_template=False)["samples"][TASK]
+    assert (len(server.probes), len(time.slept), len(sample["resps"])) == (4 + 9, 9, 4)
 
 
 @each_row("likelihoods_of_no_choice")

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from commanding import exit_code, one_line, succeed
 from fake_time import FakeTime
+from fake_vllm import vllm_model
 from given import FILE, each_row, medmcqa_rows, table, write_rows
 from lm_eval.api.model import CacheHook
 from lm_eval.api.registry import get_model
@@ -197,13 +198,13 @@ def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatc
     assert type(model.cache_hook) is CacheHook
 
 
-ROOM = {"hf": -1, "server": 2}
+ROOM = {"hf": -1, "vllm": 1, "server": 2}
 """How many tokens more than a prompt and a letter a context must have, as each engine counts them."""
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize("engine", ROOM)
-def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny_model, tmp_path):
+def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny_model, tmp_path, monkeypatch):
     """The longer of two prompts is compared as with room to spare where it just fits, else not at all."""
     name = "medexqa_biomedical_engineering_logits"
     path = tmp_path / "medexqa/test/biomedical_engineer_test.tsv"
@@ -213,6 +214,9 @@ def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny
     def compared(context):
         if engine == "hf":
             model = hf(max_length=context)
+        elif engine == "vllm":
+            model = vllm_model(monkeypatch, str(tiny_model), lambda *_: ("", 1, "length"), context)
+            model.enable_thinking = None  # with True, lm_eval's class compares no letters
         else:
             settings = {"base_url": f"{server.url}/completions", "max_length": context, "tokenizer": str(tiny_model)}
             model = model_of(server, "local-completions", tokenizer_backend="huggingface", **settings)
@@ -237,10 +241,16 @@ def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny
 
 
 @pytest.mark.torch
+def test_results_name_the_device_that_a_model_chose(tiny_model, tmp_path):
+    arguments = f"pretrained={tiny_model},device=cpu"
+    words = ("--model", "hf", "--model_args", arguments, "--gen_kwargs", "max_gen_toks=2", "--apply_chat_template")
+    succeed("eval", "--data", "sample", "--tasks", "medhallu", "--limit", 1, *words, "-o", tmp_path)
+    assert saved_results(tmp_path)["config"]["device"] == "cpu"
+
+
+@pytest.mark.torch
 def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monkeypatch):
     """It generates in an order of its own, and a prompt that does not fit is not sent."""
-    from fake_vllm import vllm_model
-
     ends = table("ends_of_vllm")
 
     def answer(prompt, parameters):

@@ -1,6 +1,5 @@
 """lm_eval's own vLLM class over an engine that says what it is told, in the form of vLLM's outputs."""
 
-import importlib
 import importlib.metadata
 import sys
 from collections.abc import Callable
@@ -9,6 +8,7 @@ from typing import Any
 
 import pytest
 from lm_eval.api.model import LM
+from lm_eval.api.registry import get_model
 
 Generated = tuple[str, int, str | None]
 """The text, how many tokens it has, and why it ended: stop, length, abort, error or repetition; None if it did not."""
@@ -29,7 +29,8 @@ class LLM:
             self.prompts.append(tokens)
             text, count, reason = self._answer(self._tokenizer.decode(tokens), parameters)
             generated = SimpleNamespace(text=text, token_ids=[0] * count, finish_reason=reason)
-            outputs.append(SimpleNamespace(outputs=[generated], prompt_token_ids=tokens))
+            logprobs = [None, *({token: -1.0 - token} for token in tokens[1:])]
+            outputs.append(SimpleNamespace(outputs=[generated], prompt_token_ids=tokens, prompt_logprobs=logprobs))
         return outputs
 
 
@@ -49,8 +50,8 @@ def vllm_model(
 
     version = importlib.metadata.version
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "0.32.0" if name == "vllm" else version(name))
-    kind = importlib.import_module("lm_eval.models.vllm_causallms").VLLM
-    monkeypatch.delitem(sys.modules, "lm_eval.models.vllm_causallms")
+    kind = get_model("vllm")  # which imports it once
+    monkeypatch.delitem(sys.modules, "lm_eval.models.vllm_causallms", raising=False)
     model = kind.__new__(kind)
     tokenizer = AutoTokenizer.from_pretrained(folder)
     LM.__init__(model)
