@@ -51,7 +51,7 @@ def test_an_interval_covers_every_share_of_which_most_responses_are_read():
 
 
 @each_row("estimates")
-def test_estimates_of_strata_are_added_by_their_sizes(base, gains, losses, expected):
+def test_estimates_of_strata_are_added_by_their_sizes(name, base, gains, losses, expected):
     """Within 0.006 of Wilson's ends; gains and losses exclude each other, and what was wholly read has no width."""
     found = estimated(strata_of(gains, losses), "gained", "lost" if losses else "", base)
     assert found == (expected and pytest.approx(dict(zip(("value", "low", "high"), expected, strict=True))))
@@ -114,7 +114,7 @@ def test_of_a_long_response_the_auditor_sees_the_end(more):
 
 
 @each_row("strata")
-def test_unsure_readings_are_doubtful(certainty, strict, flexible, stratum):
+def test_unsure_readings_are_doubtful(name, certainty, strict, flexible, stratum):
     """By a certainty below 0.96, where the filters disagree, and where one of them read nothing."""
     answers = {"strict-match": ["A", strict], "flexible-extract": ["A", flexible]}
     details: Any = {"flexible-extract": {"certainty": certainty}}
@@ -247,6 +247,6 @@ def test_an_unknown_task_or_a_server_that_is_down_ends_an_audit_in_one_line(tmp_
 
 
 @each_row("summaries")
-def test_the_summary_of_an_audit_says_its_estimates_in_these_lines(audit, lines):
+def test_the_summary_of_an_audit_says_its_estimates_in_these_lines(name, audit, lines):
     """An estimate a hair below zero is not printed as minus zero."""
     assert [*summary_lines([audit])] == lines

@@ -113,6 +113,6 @@ def test_a_part_whose_labels_fit_the_answers_at_another_row_is_said(task, offset
 
 
 @each_row("doubt_mistakes")
-def test_a_mistake_with_doubt_is_said_and_nothing_is_written(names, code, says, folder, tmp_path, capsys):
+def test_a_mistake_with_doubt_is_said_and_nothing_is_written(name, names, code, says, folder, tmp_path, capsys):
     assert exit_code(["doubt", *(folder / name for name in names), "-o", tmp_path / "doubts.csv"]) == code
     assert says in capsys.readouterr().err and not (tmp_path / "doubts.csv").exists()

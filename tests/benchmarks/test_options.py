@@ -43,14 +43,14 @@ def test_version_is_another_name_of_dataset_version():
 
 
 @each_row("weights")
-def test_one_weight_sets_the_other_and_two_are_taken_as_they_are(given, weights, warnings_of_harness):
+def test_one_weight_sets_the_other_and_two_are_taken_as_they_are(name, given, weights, warnings_of_harness):
     options = load("medexqa_all", medexqa=given).options
     assert [options.mcq_weight, options.explanation_weight] == weights
     assert len([line for line in warnings_of_harness() if "combined" in line]) == (sum(weights) != 1)
 
 
 @each_row("misspelt_options")
-def test_a_misspelt_name_is_told_with_the_one_that_was_meant(metadata, says):
+def test_a_misspelt_name_is_told_with_the_one_that_was_meant(name, metadata, says):
     (name,) = metadata
     for task in [TASK_OF[name]] if name in TASK_OF else GENERATION_TASKS:
         message = error(task, **metadata)

@@ -111,7 +111,7 @@ def labelled(cops: list[int | None]) -> list[Row]:
 
 
 @each_row("bases_of_cop")
-def test_one_0_or_one_4_or_the_option_settles_the_base_of_the_whole_split(cops, base, letters, says, data):
+def test_one_0_or_one_4_or_the_option_settles_the_base_of_the_whole_split(name, cops, base, letters, says, data):
     docs = medmcqa(data, labelled(cops), cop_base=base)
     assert "".join(doc["answer_letter"] for doc in docs) == letters
     remarks = load("medmcqa_openmed", data, medmcqa={"cop_base": base}).config.metadata.get("remarks", [""])
@@ -119,7 +119,7 @@ def test_one_0_or_one_4_or_the_option_settles_the_base_of_the_whole_split(cops, 
 
 
 @each_row("cops_refused")
-def test_a_split_with_a_0_and_a_4_or_without_labels_is_an_error_that_says_why(cops, base, says, data):
+def test_a_split_with_a_0_and_a_4_or_without_labels_is_an_error_that_says_why(name, cops, base, says, data):
     with pytest.raises(DataError, match=rf"validation\.jsonl{says}"):
         medmcqa(data, labelled(cops), cop_base=base)
 
@@ -188,7 +188,7 @@ def test_few_shot_examples_are_not_drawn_from_what_is_evaluated_on(benchmark, sp
 
 
 @each_row("specialties")
-def test_specialties_by_code_or_name_one_or_many_in_any_case(given, expected):
+def test_specialties_by_code_or_name_one_or_many_in_any_case(name, given, expected):
     found = documents_of("medexqa_all", medexqa={} if given is None else {"specialty": given})
     codes = {specialty.name: specialty.code for specialty in SPECIALTIES}
     counts = {code: 8 if code == "CLS" else 4 for code in expected.split()}

@@ -58,7 +58,7 @@ def run(
 
 
 @each_row("stops")
-def test_a_run_stops_when_it_is_decided(share, expected, data, tmp_path, capsys, monkeypatch):
+def test_a_run_stops_when_it_is_decided(name, share, expected, data, tmp_path, capsys, monkeypatch):
     scorer = Mock(return_value=None)
     monkeypatch.setattr("medtasks_utils.benchmarks.base.Benchmark.batch_scorer", scorer)
     with LocalServer(right_in(0.7)) as served:
@@ -134,7 +134,7 @@ def test_a_group_is_decided_as_a_whole_and_its_tasks_say_so(tmp_path, capsys):
 
 
 @each_row("looks")
-def test_looks_grow_and_spend_five_per_cent(clusters, strata, first):
+def test_looks_grow_and_spend_five_per_cent(name, clusters, strata, first):
     sizes = look_sizes(clusters, strata)
     assert list(sizes) == sorted(set(sizes))
     assert (sizes[0], sizes[-1], len(sizes) <= 16) == (first, clusters, True)
@@ -160,7 +160,7 @@ def test_larger_differences_are_decided_sooner():
 
 
 @each_row("decisions")
-def test_an_interval_decides_better_worse_within_or_nothing(low, high, expected):
+def test_an_interval_decides_better_worse_within_or_nothing(name, low, high, expected):
     assert decision(Interval(low, high), 2.0) == expected
 
 

@@ -139,7 +139,7 @@ def test_a_group_is_compared_whole_or_not_at_all(pair_of_runs):
 
 
 @each_row("other_measurements")
-def test_other_measurements_are_refused_unless_forced(settings, words, tmp_path):
+def test_other_measurements_are_refused_unless_forced(name, settings, words, tmp_path):
     save(tmp_path, a={"limit": 4}, b={"limit": 4, **settings})
     refused(tmp_path, common=True, says=f"not comparable: {words} .*--force")
     assert words in comparison(tmp_path, force=True).warnings[0]
@@ -222,7 +222,7 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs):
 
 
 @each_row("not_there")
-def test_what_is_not_there_is_an_error(settings, message, saved):
+def test_what_is_not_there_is_an_error(name, settings, message, saved):
     refused(saved, says=message, **settings)
 
 
@@ -250,7 +250,7 @@ def test_the_json_holds_everything_under_stable_keys(found):
 
 
 @each_row("commands")
-def test_compare_prints_what_was_asked_for_and_ends_with_its_code(words, code, said, saved, monkeypatch, capsys):
+def test_compare_prints_what_was_asked_for_and_ends_with_its_code(name, words, code, said, saved, monkeypatch, capsys):
     monkeypatch.chdir(saved)
     assert cli.main(["compare", *words.split()]) == code
     assert re.search(said, "".join(capsys.readouterr()), re.DOTALL)

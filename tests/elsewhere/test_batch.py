@@ -13,7 +13,7 @@ from running import saved_results
 
 from medtasks_utils.writing import digest
 
-(FEW,) = table("requests")[-1]
+_, FEW = table("requests")[-1]
 
 
 def answer(body: Row) -> Row:
@@ -50,7 +50,7 @@ def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
 
 
 @each_row("requests")
-def test_requests_and_responses_are_those_of_a_server(words, tmp_path):
+def test_requests_and_responses_are_those_of_a_server(name, words, tmp_path):
     with LocalServer(answer) as server:
         succeed("eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", tmp_path / "run")
     requests = written(tmp_path, *words)
@@ -94,7 +94,7 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
 
 
 @each_row("requests_edited")
-def test_requests_that_were_edited_are_an_error_that_names_what_differs(change, said, tmp_path, capsys):
+def test_requests_that_were_edited_are_an_error_that_names_what_differs(name, change, said, tmp_path, capsys):
     requests = written(tmp_path, *FEW)
     out = write_rows(map(response, requests), tmp_path / "out.jsonl")
     assert imported(tmp_path, out) == 0
@@ -148,7 +148,7 @@ def test_prompts_are_rendered_with_the_chat_template_of_the_named_tokenizer(tiny
 
 
 @each_row("requests_refused")
-def test_what_no_file_can_ask_is_one_line(words, says, tmp_path, capsys):
+def test_what_no_file_can_ask_is_one_line(name, words, says, tmp_path, capsys):
     assert exit_code(["requests", "--data", "sample", *words, "-o", tmp_path / "r.jsonl"]) == 2
     assert says in one_line(capsys.readouterr().err)
     assert imported(tmp_path, "x") == 1 and "there is no file x" in capsys.readouterr().err

@@ -118,7 +118,7 @@ def test_what_is_written_is_what_the_harness_writes(benchmark, run_of_four, tmp_
 
 
 @each_row("names_of_runs")
-def test_names_in_a_run_never_lead_out_of_the_folder(names, tmp_path):
+def test_names_in_a_run_never_lead_out_of_the_folder(name, names, tmp_path):
     path = write(tmp_path / "theirs", "medmcqa", lines("medmcqa", mostly_right), names)
     run, _ = imported(path, tmp_path / "deep" / "out")
     assert run.model == names.get("model", "org/model-7b")

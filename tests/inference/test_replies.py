@@ -37,7 +37,7 @@ def test_a_form_is_read_or_is_an_error(form, body, verdict):
 
 
 @each_row("places_of_choices")
-def test_several_choices_come_in_the_order_of_their_index_if_each_has_one(places, texts):
+def test_several_choices_come_in_the_order_of_their_index_if_each_has_one(name, places, texts):
     choices = [{"index": place, "message": {"content": text}} for place, text in zip(places, "ab", strict=True)]
     found = read_completion(json.dumps({"choices": choices, "usage": {"prompt_tokens": 7, "completion_tokens": 9}}))
     assert list(map(str, found.replies)) == list(texts)

@@ -33,7 +33,7 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 
 
 @each_row("faults_that_pass")
-def test_a_fault_of_the_judge_s_server_that_may_pass_is_tried_again(status, body, tmp_path, capsys):
+def test_a_fault_of_the_judge_s_server_that_may_pass_is_tried_again(name, status, body, tmp_path, capsys):
     fault = Fault(status, body)
     uncounted = completion(GOOD) | {"usage": {"prompt_tokens": None}}
     judgement, server = one(tmp_path, fault, fault, uncounted)
@@ -85,7 +85,7 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(said, fi
 
 
 @each_row("refused_parameters")
-def test_refused_parameters_are_done_without_and_remembered(status, refused, kept, tmp_path):
+def test_refused_parameters_are_done_without_and_remembered(name, status, refused, kept, tmp_path):
     def answer(request):
         form = request.get("response_format", {}).get("type")
         for name in refused:

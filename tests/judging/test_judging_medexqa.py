@@ -156,6 +156,6 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
 
 
 @each_row("bad_judge_options")
-def test_bad_options_are_one_line_without_what_may_be_a_key(metadata, match):
+def test_bad_options_are_one_line_without_what_may_be_a_key(name, metadata, match):
     line = error_line(UsageError, load, TASK, **metadata)
     assert re.search(match, line) and "canary" not in line

@@ -113,7 +113,7 @@ def expected_of(answers: Iterable[KnownAnswer]) -> Any:
 
 
 @each_row("ends_of_empty_replies")
-def test_of_an_empty_reply_it_is_not_known_how_it_ended(texts, cut, finished):
+def test_of_an_empty_reply_it_is_not_known_how_it_ended(name, texts, cut, finished):
     expected = expected_of(KnownAnswer(text, "") for text in texts)
     assert (expected["cut"], expected["acc_finished"]) == (cut, finished)
 
@@ -126,7 +126,7 @@ def test_a_response_with_a_known_answer_is_written_in_the_benchmarks_form(name, 
 
 @each_row("selfcheck_results")
 def test_a_selfcheck_lists_its_misses_and_says_whether_it_passed(
-    scores, problems, every_score, passed, as_expected, lines
+    name, scores, problems, every_score, passed, as_expected, lines
 ):
     result = SelfcheckResult([CheckedScore(*score) for score in scores], problems, 1234, 2.04, Path("/x/runs"))
     assert [" ".join(line.split()) for line in result.to_text(every_score).splitlines()] == lines

@@ -241,13 +241,19 @@ def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares():
     assert estimate(scores(rewards), number) == of_shares != estimate(scores([-1.0, *rewards]), number)
 
 
-def test_the_interval_of_a_mean_over_strata_is_at_least_that_of_its_parts():
-    own = scores([1.0] * 20 + [1.0, 0.0] * 10, strata="a" * 20 + "b" * 20)
-    found = ratio_interval(MACRO.ratio(own), MACRO_OF)
-    assert found is not None
-    parts = [share_interval(1.0, 20), share_interval(0.5, 20)]
-    assert found.low <= 0.75 - math.hypot(1 - parts[0].low, 0.5 - parts[1].low) / 2 + 1e-9
-    assert found.high >= 0.75 + (parts[1].high - 0.5) / 2 - 1e-9
+def test_the_interval_of_a_mean_over_strata_is_the_wider_of_its_own_and_that_of_its_parts():
+    """At the low end its own, at the high end that of its parts; with wrong for right, the other way round."""
+    ratio, mirrored = (
+        MACRO.ratio(scores([of_a] * 20 + [1.0, 0.0] * 10, strata="a" * 20 + "b" * 20)) for of_a in (1.0, 0.0)
+    )
+    alone = confidence_interval(MACRO_OF, 0.75, ratio.stderr, 40, 40)
+    low, high = ratio_interval(ratio, MACRO_OF) or (0, 0)
+    assert (
+        alone
+        and alone.low == low < 0.75 - math.hypot(1 - share_interval(1, 20).low, 0.5 - share_interval(0.5, 20).low) / 2
+    )
+    assert high == approx(0.75 + (share_interval(0.5, 20).high - 0.5) / 2) and high > alone.high
+    assert ratio_interval(mirrored, MACRO_OF) == approx((1 - high, 1 - low))
 
 
 def test_a_difference_beyond_the_range_is_no_detectable_one():
@@ -286,7 +292,7 @@ def test_the_t_test_is_the_paired_one_of_the_textbook():
 
 
 @each_row("lost_and_gained")
-def test_right_or_wrong_has_mcnemar_and_bonett_price(lost, gained):
+def test_right_or_wrong_has_mcnemar_and_bonett_price(name, lost, gained):
     from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
 
     n = lost + gained + 20

@@ -16,7 +16,7 @@ def test_an_expression_has_the_value_of_the_table(expression, value):
 
 
 @each_row("calculator_written")
-def test_a_value_is_written_without_loss(value, text):
+def test_a_value_is_written_without_loss(name, value, text):
     assert written(value) == text
     assert float(text) == value
 

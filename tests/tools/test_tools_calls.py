@@ -40,7 +40,7 @@ def test_a_malformed_call_is_a_call_with_a_problem(reply, problem):
 
 
 @each_row("numbers_of_calls")
-def test_sixteen_calls_of_a_reply_are_run_and_a_hundred_read(written, more, left):
+def test_sixteen_calls_of_a_reply_are_run_and_a_hundred_read(name, written, more, left):
     calls, rest = read_calls(f"{CALL}\nx\n" * written, BOTH)
     told = Call("", problem=f"{more} more calls were not run: at most 16 are run per reply")
     assert calls == [Call("calculator", "1")] * 16 + [told] * bool(more)

@@ -25,7 +25,7 @@ def test_a_result_is_printed_and_an_error_is_exit_code_1(given, words, code, out
 
 
 @each_row("tool_usage")
-def test_wrong_usage_is_exit_code_2(words, said, tool):
+def test_wrong_usage_is_exit_code_2(name, words, said, tool):
     code, _, errors = tool("", *words)
     assert code == 2 and said in errors
 

@@ -93,7 +93,7 @@ def test_a_final_answer_ends_an_example_whatever_stands_beside_it(answer_format,
 
 
 @each_row("room_of_results")
-def test_long_results_are_cut_to_what_all_of_them_may_take(calls, limit):
+def test_long_results_are_cut_to_what_all_of_them_may_take(name, calls, limit):
     head, tail = limit * 2 // 3, limit // 3
     cut = f"{'a' * head}\n[{limit + 1 - head - tail} characters left out]\n{'a' * tail}"
     for text, shown in ("", "(no output)"), ("a" * limit, "a" * limit), ("a" * (limit + 1), cut):

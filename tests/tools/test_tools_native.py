@@ -33,10 +33,10 @@ def heard(text: str, *calls: Any) -> Any:
 
 
 @each_row("native_calls")
-def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(entry, name, argument, problem, back):
+def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(name, entry, tool, argument, problem, back):
     said = heard("Now.", entry)
     (call,), (field,) = said.calls, said.message["tool_calls"]
-    assert (said.text, said.message["content"], call.name) == ("Now.", "Now.", name)
+    assert (said.text, said.message["content"], call.name) == ("Now.", "Now.", tool)
     assert argument is None or call.argument == argument
     assert call.problem is None if problem is None else problem in str(call.problem)
     sent = json.loads(field["function"]["arguments"])
@@ -53,7 +53,7 @@ def test_sixteen_calls_are_run_and_no_more():
 
 
 @each_row("calls_by_template")
-def test_calls_in_a_text_go_back_as_the_template_writes_them(number, most, natively):
+def test_calls_in_a_text_go_back_as_the_template_writes_them(name, number, most, natively):
     text = "So. " + tagged("calculator", "1") * number
     said = understand(text, BOTH, most_by_template=most, calls_before=2).message
     function = {"name": "calculator", "arguments": {"expression": "1"}}
@@ -123,7 +123,7 @@ def test_reasoning_goes_back_with_its_calls_in_the_field_that_the_server_sent_it
 
 
 @each_row("results_refused")
-def test_a_server_that_refuses_the_results_of_calls_ends_the_run_with_the_way_out(status, is_said):
+def test_a_server_that_refuses_the_results_of_calls_ends_the_run_with_the_way_out(name, status, is_said):
     answers = in_turn(completion(None, tool_calls=table("parallel_calls")), refusal(status, "no role tool"))
     with LocalServer(answers) as server, pytest.raises(MedtasksError) as raised:
         run(server, "medcalc_bench_tools", limit=1)
@@ -131,7 +131,7 @@ def test_a_server_that_refuses_the_results_of_calls_ends_the_run_with_the_way_ou
 
 
 @each_row("servers_tried_with_tools")
-def test_auto_is_settled_by_trying_the_server(with_tools, without, resolved, line, caplog, monkeypatch):
+def test_auto_is_settled_by_trying_the_server(name, with_tools, without, resolved, line, caplog, monkeypatch):
     """What the server says to requests with and without tools, one after another, is a status and a body each."""
     tools, none = (in_turn(*starmap(Fault, answers)) for answers in (with_tools, without))
     monkeypatch.setattr("medtasks_utils.inference.pace._BACKOFF", 0.0)
