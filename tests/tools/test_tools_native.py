@@ -46,6 +46,11 @@ def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(name, en
     assert field["id"] == (entry["id"] if isinstance(entry, dict) and "id" in entry else "call00008")
 
 
+@each_row("parameters_of_tools")
+def test_servers_are_told_the_one_text_that_a_tool_takes(tool, parameters):
+    assert TOOLS_BY_NAME[tool].schema()["function"]["parameters"] == parameters
+
+
 def test_sixteen_calls_are_run_and_no_more():
     said = heard("", *[{"function": {"name": "calculator", "arguments": '{"expression": "1"}'}}] * 17)
     assert [call.problem is None for call in said.calls] == [True] * 16 + [False]
