@@ -10,10 +10,12 @@ from local_server import HANG_UP, Fault, LocalServer
 from scripts import in_turn, refusal
 
 from medtasks_utils.inference import pace
-from medtasks_utils.inference.client import Endpoint, run_with
+from medtasks_utils.inference.client import Client, Endpoint, run_with
 from medtasks_utils.inference.pace import Pace
+from medtasks_utils.inference.replies import Completion
 from medtasks_utils.inference.responses import (
     NoConnection,
+    NoResponse,
     PromptRefused,
     RequestRefused,
     ServerBusy,
@@ -81,6 +83,26 @@ def test_a_prompt_at_which_alone_a_server_fails_gets_no_reply(fault, time):
         found = run_with(Endpoint(url=server.chat, model="m", headers={}), work)
     assert [isinstance(each, PromptRefused) for each in found] == [False, True, False, True]
     assert sum(time.slept) < 60
+
+
+@pytest.mark.parametrize("kind", [ServerBusy, NoResponse])
+def test_a_server_that_is_busy_or_slow_is_waited_for_and_not_tried_with_another_prompt(kind, time, monkeypatch):
+    asked = []
+
+    async def send(client, body):
+        asked.append(body["p"])
+        if body["p"] == "slow":
+            raise kind("late")
+        return Completion([], {})
+
+    async def work(client):
+        await client.complete({"p": "good"})
+        await client.complete({"p": "slow"})
+
+    monkeypatch.setattr(Client, "_send", send)
+    with pytest.raises(kind):
+        run_with(Endpoint(url="http://a", model="m", headers={}), work)
+    assert asked.count("good") == 1 and sum(time.slept) > 600
 
 
 @pytest.mark.parametrize("attempts", [1, 3])
