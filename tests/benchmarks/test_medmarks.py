@@ -16,6 +16,7 @@ from saved_runs import save_run
 from scripts import whole
 
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.facts import LoadReport
 from medtasks_utils.benchmarks.medcalc_bench.medmarks_tools import CodeInterpreter, MedmarksCalculator, MedmarksDialogue
 from medtasks_utils.benchmarks.medexqa.medmarks import case_of_tag
 from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, tagged
@@ -128,6 +129,15 @@ def test_every_verdict_on_a_hallucination_and_its_f1_are_those_of_medmarks(refer
             pairs = [pair for n in line["ns"] if (pair := scores[n][ours]) is not None]
             of = sum(weight for _, weight in pairs)
             assert (sum(value for value, _ in pairs) / of if of else 0.0) == pytest.approx(line[theirs])
+
+
+def test_medmarks_shuffles_what_is_evaluated_and_no_few_shot_rows():
+    tasks = [load(name) for name in ("medmarks_medexqa", "medexqa_all")]
+    evaluated, few_shot = (
+        [[doc["id"] for doc in task.benchmark.load(task.files, split, LoadReport())] for task in tasks]
+        for split in ("test", "dev")
+    )
+    assert few_shot[0] == few_shot[1] and evaluated[0] != evaluated[1] and sorted(evaluated[0]) == sorted(evaluated[1])
 
 
 # ---- our own rows

@@ -25,6 +25,7 @@ from given import (
 from running import documents, documents_of, evaluate, load, manager, right_answer, samples, shown
 
 from medtasks_utils.benchmarks.facts import LoadReport
+from medtasks_utils.benchmarks.medexqa.alignment import supported
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.errors import DataError, UsageError
@@ -273,6 +274,12 @@ def test_without_a_calculators_example(data):
 
 
 # ---- MedExQA: labels at other rows
+
+
+@each_row("supported_options")
+def test_explanations_support_the_option_whose_own_words_they_say(name, options, explanation, letter):
+    assert supported({"options": options, "explanation_1": explanation, "explanation_2": ""}) == letter
+
 
 SHIFTED = SPECIALTIES[-1]
 
