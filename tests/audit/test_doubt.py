@@ -81,7 +81,7 @@ def test_of_repeats_the_most_frequent_answer_counts():
     assert (vote.answer, vote.response, vote.is_right) == ("B", "or", False)
 
 
-def test_three_of_three_and_two_of_three(folder, tmp_path, capsys):
+def test_three_runs_of_three_doubt_a_label_more_than_two_of_three(folder, tmp_path, capsys):
     rows = run(folder, tmp_path, "one", "two", "three", flags=["--json"])
     assert [row["doc_id"] for row in rows] == ["0", "1", "2"]
     assert rows[2]["runs_for"] == "one, two" and rows[2]["runs_for_label"] == "three"

@@ -171,7 +171,7 @@ def test_a_response_is_scored_as_medmarks_does_by_strict_and_as_we_do_by_flexibl
 
 
 @each_row("medmarks_refused")
-def test_options_that_medmarks_fixes_and_seeds_that_are_none(task, options, message):
+def test_options_that_medmarks_fixes_and_seeds_that_are_none_are_refused(task, options, message):
     assert message in error_line(UsageError, load, task, "sample", **options)
 
 
@@ -263,7 +263,7 @@ def test_every_judge_s_prompt_and_points_are_those_of_medmarks(reference):
 
 
 @each_row("rubric_replies")
-def test_points_of_a_reply_to_the_rubric(name, reply, points):
+def test_a_reply_to_the_rubric_gives_these_points(name, reply, points):
     assert list(read_points(reply).values()) == points
 
 

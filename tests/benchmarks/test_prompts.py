@@ -59,7 +59,7 @@ def test_few_shot_examples_are_shown_as_turns_before_the_question(task, expected
     assert chats(task, rows), "what is not needed is not read"
 
 
-def test_few_shot_examples_of_other_forms(rows):
+def test_few_shot_examples_have_the_form_of_their_task_in_a_chat_and_in_plain_text(rows):
     (train,) = ROWS["medmcqa/train.jsonl"]
     write_rows([{**train, "exp": None}], rows / "medmcqa/train.jsonl")
     assert chats("medmcqa_openmed", rows, num_fewshot=1)[0][2]["content"] == "\\boxed{B}"
@@ -84,7 +84,7 @@ def test_few_shot_examples_follow_the_few_shot_seed():
 
 
 @pytest.mark.parametrize(("benchmark", "task"), TASK.items())
-def test_a_system_instruction_a_plain_prompt_and_text_that_looks_like_a_template(rows, benchmark, task):
+def test_a_system_instruction_comes_first_and_text_that_looks_like_a_template_stays_as_it_is(rows, benchmark, task):
     (ours, user), *_ = (prompts for name, options, *prompts in table("prompts") if name == task and not options)
     before = "" if ours is None else f"{ours}\n\n"
     instructed = chats(task, rows, system_instruction="Answer in English.")[0]

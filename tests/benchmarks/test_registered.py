@@ -140,6 +140,6 @@ def test_a_benchmark_declares_this_option_metric_or_fact(benchmark, fact, value)
     assert json.loads(json.dumps(declared(benchmarks()[benchmark], fact))) == value
 
 
-def test_metrics_that_tasks_of_any_benchmark_report():
+def test_tasks_of_any_benchmark_report_these_metrics():
     found = [[each.name, *facts_of(each)] for each in TOOL_METRICS + REPLY_METRICS + REPEAT_METRICS]
     assert found == table("metrics_of_any_task")

@@ -156,7 +156,7 @@ def test_without_validation_a_tenth_of_train_is_held_out_by_seed_42_and_said(dat
     assert "remarks" not in load("medmcqa_openmed", data).config.metadata
 
 
-def test_counts_of_examples_and_of_what_few_shot_examples_are_drawn_from(data):
+def test_as_many_examples_are_evaluated_and_drawn_from_as_are_asked_for(data):
     for split in ("train", "validation"):
         write_rows(medmcqa_rows(10), data / "medmcqa" / f"{split}.jsonl")
     for count, expected in ((-1, 10), (4, 4), (99, 10)):
@@ -171,7 +171,7 @@ def test_counts_of_examples_and_of_what_few_shot_examples_are_drawn_from(data):
 
 
 @each_row("splits")
-def test_another_split_to_evaluate_on(task, split, path, data):
+def test_another_split_can_be_evaluated(task, split, path, data):
     benchmark = path.split("/")[0]
     for place, question in ((FILE[benchmark], "no"), (path, "yes")):
         name = "Question" if benchmark == "medcalc_bench" else "question"
@@ -264,7 +264,7 @@ def test_the_solved_example_is_of_the_same_calculator_and_verifieds(data):
     assert doc["example_note"] == "Verified's."
 
 
-def test_without_a_calculators_example(data):
+def test_a_calculator_without_a_solved_example_is_an_error(data):
     write_rows([ROW["medcalc_bench"]], data / "medcalc_bench" / "one_shot.csv")
     with pytest.raises(DataError, match=r"no example of calculator 69"):
         made(data, "medcalc_bench", *map(calculation, (2, 69, 13)), one_shot=True)

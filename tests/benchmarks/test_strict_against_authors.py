@@ -14,7 +14,7 @@ from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 # ---- the authors' verdicts
 
 
-def test_every_verdict_of_medexqa_s_authors(shared):
+def test_every_verdict_on_a_letter_is_that_of_medexqa_s_authors(shared):
     reference = json_lines(shared / "reference" / "medexqa_extractions.jsonl")
     assert len(reference) >= 400
     names = {specialty.stem: specialty.name for specialty in SPECIALTIES}
@@ -30,7 +30,7 @@ def test_every_verdict_of_medexqa_s_authors(shared):
     assert differing == []
 
 
-def test_every_verdict_of_medcalc_bench_s_authors(shared, tmp_path):
+def test_every_verdict_on_a_value_is_that_of_medcalc_bench_s_authors(shared, tmp_path):
     """Strict; flexible loses only numbers without a first digit (".6" for 6), which mean another."""
     reference = json_lines(shared / "reference" / "medcalc_verdicts.jsonl")
     assert len(reference) >= 600
@@ -57,7 +57,7 @@ def test_medexqa_s_most_similar_option_is_the_first_on_a_tie():
     assert [authors_answer(text, ["one", "two", "uuu", "vvv"])[0] for text in ("zzz", "…")] == ["A", "A"]
 
 
-def test_medexqa_s_two_deliberate_differences():
+def test_medexqa_differs_from_its_authors_in_two_things_on_purpose():
     task = reader("medexqa_speech_language_pathology")
     doc = documents(task)[0]
     for blank in ("", " \n\t", "<think>A</think>", "<think>A"):
@@ -69,14 +69,14 @@ def test_medexqa_s_two_deliberate_differences():
 
 
 @each_row("judgements")
-def test_medcalc_s_four_kinds_of_judgement(judgement, content, limits, truth, right):
+def test_a_value_is_right_by_its_kind_of_judgement(judgement, content, limits, truth, right):
     lower, upper = limits
     doc = {"judgement": judgement, "ground_truth": truth, "lower_limit": lower, "upper_limit": upper}
     value = KINDS[judgement].strict(content)
     assert (value is not None and is_right(value, doc)) == right
 
 
-def test_the_judgement_of_every_calculator():
+def test_every_calculator_has_this_kind_of_judgement():
     assert [[number, BY_CALCULATOR[number].name] for number in sorted(BY_CALCULATOR)] == table("calculators")
 
 

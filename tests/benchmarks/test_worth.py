@@ -90,7 +90,7 @@ def test_verdicts_go_to_their_examples_in_any_order(style_known):
     assert {example["style"] for example in docs("medhallu", style_known)} == {""}, "other rows"
 
 
-def test_the_largest_subset_on_which_style_is_at_chance(style_known):
+def test_the_balanced_task_is_the_largest_subset_on_which_style_is_at_chance(style_known):
     balanced = docs("medhallu_style_balanced", style_known)
     styles = Counter(example["style"] for example in balanced)
     assert styles == {"style says the truth": 11, "style misleads": 9}, "11 of 20 are 55 %, 13 of 22 59.1 %"

@@ -53,7 +53,7 @@ def test_each_text_of_the_table_is_read_as_it_says(name):
 
 
 @each_row("letter_among_options")
-def test_the_letter_among_options_of_its_own(text, options, letter):
+def test_a_letter_is_read_among_the_options_of_its_question(text, options, letter):
     assert read_letter(text, options).value == letter
 
 
@@ -108,7 +108,7 @@ def test_an_age_in_weeks_and_days_is_read_in_any_style(weeks, days, style):
 # ---- expressions
 
 
-def test_literals_too_long_for_python_or_too_large_for_a_float():
+def test_a_literal_too_long_for_python_or_too_large_for_a_float_is_no_value():
     assert python_literal("9" * 4300) == 10**4300 - 1
     assert python_literal("9" * 4301) is None
     assert python_literal("9" * 400 + ".0") is None

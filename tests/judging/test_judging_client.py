@@ -113,7 +113,7 @@ def test_refused_parameters_are_done_without_and_remembered(name, status, refuse
 
 
 @each_row("judge_addresses")
-def test_endpoints_in_one_form_without_credentials(url, address):
+def test_an_endpoint_comes_into_one_form_and_may_have_no_credentials(url, address):
     if address:
         assert endpoint(url) == address
     else:

@@ -390,7 +390,7 @@ def test_the_best_is_in_the_set_of_the_best_in_95_of_100(n, k, tied):
 # ---- plans
 
 
-def test_a_plan_is_the_published_one():
+def test_a_plan_needs_as_many_examples_as_published_ones():
     """Half a standard deviation takes 34 pairs, as in G*Power and statsmodels.
 
     By Cohen's formula, the fewest pairs whose paired t test detects a difference; for McNemar's test by Connor's, with

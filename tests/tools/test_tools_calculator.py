@@ -43,7 +43,7 @@ PYTHON = {**vars(math), "min": lambda *numbers: min(numbers), "max": lambda *num
 
 
 @given(EXPRESSIONS)
-def test_it_computes_what_python_computes(expression):
+def test_the_calculator_computes_what_python_computes(expression):
     assume(len(expression) <= MAX_EXPRESSION)
     try:
         expected = eval(expression, dict(PYTHON))

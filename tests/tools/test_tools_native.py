@@ -156,8 +156,9 @@ def test_a_server_that_does_not_say_whether_it_takes_tools_ends_the_run(fault):
         with pytest.raises(MedtasksError):
             run(server, limit=1)
         assert not server.requests
-        run(server, limit=1, options={"tool_format": "text"})
+        about = config(run(server, limit=1, options={"tool_format": "text"}))
     assert "tools" not in server.requests[0]
+    assert not any("called in the text" in remark for remark in about.get("remarks", ())), "as was asked for"
 
 
 # ---- in this process
