@@ -56,7 +56,8 @@ def each_row(name: str, *more: Sequence[Any]) -> Callable[[Any], Any]:
     rows = [*table(name), *more]
 
     def known(line: int, row: Sequence[Any]) -> str:
-        return " ".join([f"{name}:{line}", *(text for text in row[:2] if isinstance(text, str) and len(text) <= 40)])
+        texts = [text for text, longest in zip(row, (90, 40), strict=False) if len(str(text)) <= longest]
+        return " ".join([f"{name}:{line}", *(text for text in texts if isinstance(text, str))])
 
     def run(test: Any) -> Any:
         names = [*inspect.signature(test).parameters][: len(rows[0])]
