@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from medtasks_utils.results import Sample, read_runs
 from medtasks_utils.results.runs import audit_file
 
 __all__ = ["no_keys_and_no_waits"]
-Command = Callable[..., int]
 
 
 # ---- the estimate
@@ -180,6 +179,7 @@ def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, se
     assert not any("answer_letter" in whole(request["messages"]) for request in server.requests)
     assert [run.model for run in read_runs([tmp_path / "run"])] == ["org/model"], "the audit's file is no run"
     found = json.loads(audit_file(path).read_text())
+    assert found["signature"] == f"{Auditor.signature}|model:m"
     readings = found["readings"]
     assert [row["stratum"] for row in readings] == ["others"] * 150
     assert max(row["doc_id"] for row in readings) > 500, "not the first"

@@ -115,6 +115,7 @@ def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
         _, errors = new(*against, "--system_instruction", "Be brief.", code=1)
         assert "not comparable with the saved run" in errors
         assert len(served.requests) == before + 10 + 12 + 24, "only the first batch was asked"
+        assert "are selected" not in new(*against, "--limit", "50")[1], "the saved run has no more"
 
 
 def test_a_group_is_decided_as_a_whole_and_its_tasks_say_so(tmp_path, capsys):

@@ -20,6 +20,8 @@ from medtasks_utils.compare.comparing import Comparison
 from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import STRICT
+from medtasks_utils.report.pair import compared
 from medtasks_utils.results import Sample
 from medtasks_utils.statistics.sequential import expected_clusters
 from medtasks_utils.writing import WIDTH
@@ -151,7 +153,10 @@ def test_explanation_metrics_matter_to_explanations_alone(tmp_path):
         save_run(tmp_path / name, right_in(0.7, name), tasks="medexqa_all", metadata=metadata)
     refused(tmp_path, says="explanation metrics or judges")
     found = comparison(tmp_path, metrics=["acc", "macro_acc"])
-    assert not found.warnings and {line.metric.name for line in found.differences} == {"acc", "macro_acc"}
+    on_the_page, _ = compared(found.a, found.b, STRICT)
+    assert not found.warnings
+    for each in (found, on_the_page):
+        assert each and {line.metric.name for line in each.differences} == {"acc", "macro_acc"}
 
 
 def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs):

@@ -126,6 +126,13 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path, capsys):
     assert "--missing FILE writes the requests without a reply" in message and "--partial" not in message
 
 
+def test_a_part_of_a_limited_run_is_scored(tmp_path):
+    requests = written(tmp_path, "--tasks", "medhallu", "--limit", "4")
+    some = write_rows(map(response, requests[1:3]), tmp_path / "some.jsonl")
+    assert imported(tmp_path, some, "--partial") == 0
+    assert [sample["doc_id"] for sample in comparable(tmp_path / "out")[1]["samples_medhallu"]] == [1, 2, 1, 2]
+
+
 def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch):
     words = ["--max_requests", "9", "--form", "completions", "--limit", "14"]
     monkeypatch.setenv("MEDTASKS_DATA", "sample")
