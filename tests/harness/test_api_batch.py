@@ -9,10 +9,14 @@ from unittest.mock import Mock, call
 
 import aiohttp
 import pytest
-from local_server import HANG_UP, Fault, LocalServer, Request
-from running import load, samples
+from local_server import HANG_UP, Fault, LocalServer, Request, completion
+from running import evaluate, load, model_of, samples
 from scripts import in_turn
 from tool_caller import reply, run, tagged, turn
+
+from medtasks_utils.harness.lm_eval_names import Instance
+from medtasks_utils.harness.progress import Progress
+from medtasks_utils.harness.run_model import RunModel
 
 
 def caller(body: Request) -> str:
@@ -106,3 +110,30 @@ def test_retries_headers_times_and_certificates_are_as_the_model_s_arguments_say
     assert session.call_args.kwargs["timeout"].total == 99 and session.call_args.kwargs["trust_env"]
     assert len(server.requests) == 4
     assert {headers["x-ours"] for headers in server.headers} == {"1"}
+
+
+# ---- progress
+
+
+def test_progress_is_logged_at_each_tenth(caplog):
+    caplog.set_level("INFO", "lm_eval")
+    with Progress(["t"] * 40, True) as progress:
+        for _ in range(40):
+            progress.count("t", False)
+    assert len([line for line in caplog.messages if line.startswith("t  ")]) == 10
+
+
+@pytest.mark.parametrize(("finish", "is_said"), [("length", True), ("odd", False)])
+def test_replies_that_reach_the_limit_are_said_and_those_of_unknown_end_are_not(finish, is_said, caplog):
+    with LocalServer(lambda body: completion("\\boxed{1}", finish)) as server:
+        evaluate("medhallu", model_of(server))
+    assert ("replies reached max_gen_toks" in caplog.text) == is_said
+
+
+def test_prompts_with_pictures_go_to_the_model_s_own_method(monkeypatch):
+    model = RunModel(model_of(LocalServer()), None, {})
+    monkeypatch.setattr(model, "_answer", lambda method, requests: [method])
+    for more, own in (((), False), (({"visual": []},), True)):
+        monkeypatch.setattr(model.batch, "replies_to", lambda requests: ["together"])
+        request = Instance("generate_until", {}, ("Q", {}, *more), 0)
+        assert model.generate_until([request]) == (["generate_until"] if own else ["together"])

@@ -129,9 +129,11 @@ def test_samples_without_a_filter_of_other_runs_have_none_there(runs):
 def test_report_writes_a_page_and_a_figure_against_the_baseline(tmp_path, capsys):
     output, figure = tmp_path / "r.html", tmp_path / "board.md"
     command = ["report", str(SMALL), "-o", str(output)]
-    assert main([*command, "--baseline", "second", "--figure", str(figure)]) == 0
+    assert main([*command, "--baseline", "first", "--figure", str(figure)]) == 0
     assert capsys.readouterr().out == f"{output}: 3 runs\n"
-    assert "Difference from second, in points" in " ".join(drawn(output.read_text()).split())
+    assert "Difference from first, in points" in " ".join(drawn(output.read_text()).split())
+    shown = re.findall(r'data-reference="(\w+)">', output.read_text())
+    assert {*shown} == {"first"}, "the differences from others are hidden"
     assert figure.read_text().startswith("| Model |")
 
 
