@@ -141,17 +141,21 @@ def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, server,
     assert not server.requests
 
 
-def test_a_job_that_is_extended_has_an_end_and_the_lock_says_that_it_runs(plan, capsys):
+@pytest.mark.parametrize(("had", "answers", "seconds"), [(0, 3, 30), (1, 2, 120)])
+def test_a_job_that_is_extended_has_an_end_and_the_lock_says_that_it_runs(
+    had, answers, seconds, plan, capsys, monkeypatch
+):
+    """Of its replies so far, those that it had before it began are no measure of its pace."""
+    monkeypatch.setattr("medtasks_utils.sweep.status.time", Mock(wraps=time, **{"time.return_value": 1060.0}))
     path = plan(runs=[{**A_RUN, "flags": {"limit": 4}}])
     job = only_job(path)
-    job.note(None, "running", since=time.time() - 60, had=0)
+    job.note(None, "running", since=1000.0, had=had)
     write_whole(job.folder / "m" / "replies_1.jsonl", "a\nb\n")
     write_whole(job.folder / "log.txt", "WARNING --extend: 1 reply reused; requests to send: 3 with a prompt …\n")
     with FileLock(job.plan.lock):
         assert sweep(path, "--status", "--json") == 0
     (record,) = json.loads(capsys.readouterr().out)
-    assert (record["state"], record["answers"]) == ("running", 3)
-    assert record["until"] == pytest.approx(time.time() + 30, abs=25)
+    assert (record["state"], record["answers"], record["until"]) == ("running", answers, 1060 + seconds)
 
 
 def test_a_dry_run_shows_the_script_that_slurm_would_get_and_the_jobs(plan, capsys):
