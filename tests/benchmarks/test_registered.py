@@ -1,6 +1,7 @@
 """A benchmark is checked when it is registered: what it lacks or contradicts is one line, and breaks nothing else."""
 
 import json
+import re
 import shutil
 from dataclasses import fields, replace
 from operator import attrgetter
@@ -10,7 +11,7 @@ from typing import Any
 
 import pytest
 from commanding import medtasks, one_line
-from given import ROOT, each_row, table
+from given import ROOT, TASKS, each_row, table
 from running import load
 
 from medtasks_utils.benchmarks import benchmarks
@@ -19,6 +20,7 @@ from medtasks_utils.benchmarks.facts import Abstention, Breakdown, LoadReport, b
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.options import About
 from medtasks_utils.benchmarks.registered import Benchmarks, problems_of
+from medtasks_utils.benchmarks.yaml_tasks import tasks_named
 from medtasks_utils.errors import DataError
 from medtasks_utils.statistics.aggregation import MACRO
 from medtasks_utils.statistics.metrics import ACC, REPEAT_METRICS, REPLY_METRICS, TOOL_METRICS, Metric
@@ -143,3 +145,9 @@ def test_a_benchmark_declares_this_option_metric_or_fact(benchmark, fact, value)
 def test_tasks_of_any_benchmark_report_these_metrics():
     found = [[each.name, *facts_of(each)] for each in TOOL_METRICS + REPLY_METRICS + REPEAT_METRICS]
     assert found == table("metrics_of_any_task")
+
+
+def test_a_task_s_own_file_has_the_last_word_over_those_that_it_includes():
+    texts = (path.read_text("utf-8") for path in TASKS.rglob("[!_]*.yaml"))
+    names = [found[1] for found in map(re.compile(r"^task: (\w+)$", re.MULTILINE).search, texts) if found]
+    assert [[task["task"] for task in tasks_named(name)] for name in names] == [[name] for name in names]
