@@ -85,8 +85,9 @@ def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again
     refused = {"status_code": 400, "body": {"error": "maximum context length"}}
     rest = write_rows([{**failed, "response": refused}, *map(response, again)], tmp_path / "rest.jsonl")
     assert imported(tmp_path, out, rest) == 0
-    said = capsys.readouterr().out
+    said, warnings = capsys.readouterr()
     assert f"{len(requests)} of {len(requests)} requests have a reply" in said and "95 % CI" in said
+    assert "errors instead of a reply" not in warnings, "those that have a reply by now are none"
     whole, samples = comparable(tmp_path / "out")
     (n,) = whole["n-samples"].values()
     assert n["effective"] == len(requests) == len(samples["samples_medexqa_all"]) / 2
