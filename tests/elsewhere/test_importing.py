@@ -23,7 +23,7 @@ from running import documents_of, right_answer
 from saved_runs import save_run
 
 from medtasks_utils.audit.auditor import Item
-from medtasks_utils.elsewhere.matching import NOWHERE, by_id, by_prompt
+from medtasks_utils.elsewhere.matching import by_id, by_prompt
 from medtasks_utils.elsewhere.other_runs import Response
 from medtasks_utils.elsewhere.saving import import_run
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -180,14 +180,11 @@ def test_a_prompt_asks_about_the_last_question_that_is_no_part_of_another(name, 
     assert by_prompt([prompt], [{"q": question} for question in questions], ["q"]) == [asked]
 
 
-def test_an_id_of_two_documents_is_that_of_neither():
-    responses = [Response("line 1", [], Reply("A"), {}, (name,)) for name in "xy"]
-    assert by_id(responses, [{"id": name} for name in "xxy"], ["id"]) == [NOWHERE, 2]
-
-
-def test_ids_that_the_field_of_this_name_does_not_have_are_looked_up_in_the_others():
-    response = Response("line 1", [], Reply("A"), {}, ("x",))
-    assert by_id([response], [{"id": 0, "name": "y"}, {"id": 1, "name": "x"}], ["id"]) == [1]
+@each_row("matches")
+def test_a_response_is_matched_to_the_document_that_it_is_about(name, responses, documents, fields, places):
+    """By its id; -1 stands for no document."""
+    made = [Response("line 1", prompt, Reply("A"), {}, tuple(ids)) for prompt, ids in responses]
+    assert by_id(made, documents, fields) == places
 
 
 def test_answers_in_boxes_are_read_where_the_environment_asked_for_them(tmp_path):
