@@ -16,7 +16,7 @@ from running import load
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark
-from medtasks_utils.benchmarks.facts import Abstention, Breakdown, LoadReport, by_field
+from medtasks_utils.benchmarks.facts import Abstention, Breakdown, by_field
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.options import About
 from medtasks_utils.benchmarks.registered import Benchmarks, problems_of
@@ -71,6 +71,7 @@ def test_brackets_take_a_class_of_options(brackets):
         ({"truth": "label"}, "the benchmark's data names the field label; its examples have question, "),
         ({"content": ("question", "label")}, "names the field label"),
         ({"cluster": "label"}, "names the field label"),
+        ({"shown": ("question", "context")}, "names the field context; its examples have question, "),
         ({"known_issues": lambda self, examples: [[]]}, "known_issues returns 1 lists for 28 examples"),
     ],
 )
@@ -78,11 +79,6 @@ def test_what_examples_lack_is_told_when_they_are_loaded(attributes, said, monke
     monkeypatch.setattr(Benchmarks, "__getitem__", lambda self, name: changed(**attributes))
     with pytest.raises(DataError, match=said):
         load("medhallu")
-
-
-def test_a_shown_field_that_examples_lack_is_told():
-    with pytest.raises(DataError, match="names the field context; its examples have question"):
-        LoadReport().with_text([{"question": "Why?"}], "question", "context")
 
 
 # ---- from the command line
