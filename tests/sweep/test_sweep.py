@@ -29,6 +29,7 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep import local_executor, report, scheduler
 from medtasks_utils.sweep.allocation import is_up
 from medtasks_utils.sweep.job import Allocation, Job, allocations_of, jobs_of
+from medtasks_utils.sweep.job_size import size_of
 from medtasks_utils.sweep.local_executor import LocalExecutor, visible_gpus
 from medtasks_utils.sweep.plan import Plan, read_plan
 from medtasks_utils.sweep.ray_executor import forwarded_environment, run_on_node
@@ -139,6 +140,15 @@ def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, server,
     assert (job["folder"], job["cost"]) == (str(share.folder), {"gpu_seconds": 7200})
     assert sweep(path, "--cpus", "8") == 2
     assert not server.requests
+
+
+@each_row("sizes_of_jobs")
+def test_a_job_has_as_many_requests_as_its_examples_and_their_repeats_or_choices(name, run, model, requests, plan):
+    path = plan(
+        runs=[{"name": "a", "flags": {"limit": 2}, **run}],
+        models=[{"name": "m", "model_args": {"model": "m"}, **model}],
+    )
+    assert size_of(only_job(path)) == requests
 
 
 @pytest.mark.parametrize(("had", "answers", "seconds"), [(0, 3, 30), (1, 2, 120)])
