@@ -15,7 +15,7 @@ from medtasks_utils.compare import comparison_data as compared_data
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.report import board, pair, score_table
-from medtasks_utils.report.about import replies_table
+from medtasks_utils.report.about import endings_of_replies
 from medtasks_utils.report.board import board_of
 from medtasks_utils.report.outcomes import OUTCOMES, outcomes
 from medtasks_utils.report.page import leaderboard_figure
@@ -170,9 +170,11 @@ def test_a_score_might_rise_by_what_the_lenient_rule_finds_unanswered():
         values: Any = scores[rule if metric == "answered" else metric]
         return MetricScores.of([[value] for value in values], np.arange(3), np.zeros(3, int))
 
-    result = SimpleNamespace(filters=[STRICT, FLEXIBLE], scores=scores_of)
-    topic: Any = SimpleNamespace(results={"a": result}, is_group=False)
-    rise = board._rise(topic, "a", STRICT, ACC, board.Score(100 / 3, None, None, 3))
+    result: Any = SimpleNamespace(filters=[STRICT, FLEXIBLE], scores=scores_of)
+    column: Any = SimpleNamespace(
+        topic=SimpleNamespace(is_group=False), metric=ACC, filter=STRICT, is_of_right=True
+    )  # fmt: skip
+    rise = board._rise(column, result, board.Score(100 / 3, None, None, 3))
     assert rise == pytest.approx(100 / 3)
 
 
@@ -181,20 +183,15 @@ def test_tokens_of_replies_have_their_median_the_number_below_which_nine_of_ten_
     topic: Any = SimpleNamespace(
         values={}, sampled={"a": SimpleNamespace(samples=samples)}, benchmark_name="x", label="X"
     )
-    ((*_, median, most_of_all, most),) = replies_table([topic]).rows
-    assert [cell.text for cell in (median, most_of_all, most)] == ["50", "90", "100"]
+    ((*_, median, nine_of_ten, most),) = endings_of_replies([topic])
+    assert [median, nine_of_ten, most] == ["50", "90", "100"]
 
 
 def test_parts_of_fewer_than_thirty_questions_stand_apart(monkeypatch):
     monkeypatch.setattr(pair, "_line", lambda one, name: one.line)
     metric = SimpleNamespace(name="acc", scale=100)
-    differences: Any = [
-        SimpleNamespace(
-            task="t", breakdown="kind", group=str(n), metric=metric, contrast=SimpleNamespace(difference=0.1),
-            line=SimpleNamespace(n=n, metric=metric, score=SimpleNamespace(value=n)),
-        )
-        for n in (29, 30, 31)
-    ]  # fmt: skip
+    lines = [SimpleNamespace(n=n, metric=metric, score=SimpleNamespace(value=n)) for n in (29, 30, 31)]
+    differences: Any = {("t", "acc", ("kind", str(line.n))): SimpleNamespace(line=line) for line in lines}
     page: Any = SimpleNamespace(
         columns=[SimpleNamespace(topic=SimpleNamespace(tasks=["t"], is_group=False), metric=metric)]
     )

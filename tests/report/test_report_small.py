@@ -6,7 +6,7 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ def runs():
     return load_runs(SMALL)
 
 
-def packed(runs: Runs) -> Mapping[str, Sequence[str]]:
+def packed(runs: Runs) -> Mapping[str, Iterable[str]]:
     """The stores of a page, by name."""
     packer = SamplePacker()
     return packer.parts([packer.add(run).name for run in runs])
