@@ -240,7 +240,7 @@ class Chosen:
 def first_failure(files: list[str]) -> str:
     """The first test that fails; empty if all pass."""
     chosen = Chosen(files)
-    status = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *files], plugins=[chosen])
+    status = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-n", "0", *files], plugins=[chosen])
     return chosen.failed or ("" if status in (0, 5) else f"pytest ended with {int(status)}")
 
 
@@ -307,6 +307,8 @@ def work_on(out: Path, part: int, faults: list[Fault], minutes: float, seconds: 
     for name in ("lm_eval.evaluator", "datasets", "hypothesis", "scipy.stats", "pandas", "sklearn.metrics", "openai"):
         with suppress(ImportError):
             importlib.import_module(name)  # once, before the processes fork
+    if failure := in_child(lambda: first_failure(["tests/test_scoring.py"]), seconds):
+        raise SystemExit(f"tests fail without a fault ({failure}): all faults would count as noticed")
     kept.touch()
     done = {tuple(json.loads(line)[field] for field in Fault._fields) for line in kept.read_text().splitlines()}
     end, executing = time.monotonic() + 60 * minutes, Executing(out)
