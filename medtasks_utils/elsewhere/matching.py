@@ -107,6 +107,11 @@ def by_id(
     matches = []
     for response in responses:
         likely = places.get(_words(response.id), [])
+        if len(likely) > 1:  # such as ids that differ in their letters' case
+            as_written = [
+                place for place in likely if {*map(str, response.id)} <= {*map(str, documents[place].values())}
+            ]
+            likely = as_written or likely
         if len(likely) > 1:
             likely = [place for place in likely if fits(response, documents[place])]
         matches.append(likely[0] if len(likely) == 1 else NOWHERE)
