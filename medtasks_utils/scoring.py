@@ -110,7 +110,7 @@ class Scorer:
         if self._batch_scorer is None:
             self._batch_scorer = self.benchmark.batch_scorer(examples)
         if self._batch_scorer is not None:
-            self._batch_scorer.score([*chain.from_iterable(answers)])
+            self._batch_scorer.add_scores([*chain.from_iterable(answers)])
         scored = [starmap(self._scored, of_example) for of_example in answers]
         return [dict(zip(self.benchmark.readers, results, strict=True)) for results in scored]
 
@@ -151,7 +151,7 @@ class Scorer:
             raise UsageError(f"{self.benchmark.task.name}: kind must be {known}, not {kind!r}")
         return dict(blanks[kind])
 
-    def told(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
+    def lines_of_readings(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
         """Yield lines with the answer that each filter reads in a response, and how.
 
         With ``explain``, list the certainty and the 20 heaviest candidates too, in descending order of weight: weight,

@@ -116,7 +116,7 @@ def _record(item: Item, judgement: Judgement, facts: Sequence[str], person: str 
         "doc_id": item.sample.doc_id,
         "generation": item.generation,
         "stratum": item.stratum,
-        **{name: item.read(name) for name in FILTERS},
+        **{name: item.answer_of(name) for name in FILTERS},
         "stated": stated,
         "person": person,
         "person_agrees": None if person is None or stated is None else item.is_same(person, stated),
@@ -138,7 +138,7 @@ def _facts(item: Item, stated: str | None) -> list[str]:
         return []
     facts = ["read"]
     for name in FILTERS:
-        answer = item.read(name)
+        answer = item.answer_of(name)
         if not item.is_same(answer, stated):
             facts.append(f"{'missed' if answer == UNANSWERED else 'misread'} {name}")
     is_right = item.is_right(stated)

@@ -47,7 +47,7 @@ class Item(NamedTuple):
     @property
     def stratum(self) -> str:
         """``doubtful`` if a filter found no answer, the filters disagree, or the flexible reading is uncertain."""
-        strict, flexible = map(self.read, FILTERS)
+        strict, flexible = map(self.answer_of, FILTERS)
         certainty = self.sample.details[FLEXIBLE].get("certainty")
         if isinstance(certainty, list):
             certainty = certainty[self.generation]
@@ -55,7 +55,7 @@ class Item(NamedTuple):
         is_doubtful = UNANSWERED in (strict, flexible) or not self.is_same(strict, flexible) or is_unsure
         return DOUBTFUL if is_doubtful else OTHERS
 
-    def read(self, filter_name: str) -> str:
+    def answer_of(self, filter_name: str) -> str:
         """Return the answer that a filter read."""
         return self.sample.answer_shown(self.sample.answers[filter_name][self.generation], self.generation)
 
@@ -96,7 +96,7 @@ class Auditor:
         messages = TEMPLATE.messages(**question._asdict(), response=cut + response[-_LONGEST:])
         line = re.compile(rf"[`*\s]*STATED:[`*\s]*({question.pattern}|{NONE_STATED})[`*.\s]*", re.IGNORECASE)
 
-        def read(text: str) -> str:
+        def parse(text: str) -> str:
             """Return the answer in the only line of a reply; raise UnreadableError if there is no valid one."""
             match = line.fullmatch(text)
             stated = match[1] if match else ""
@@ -106,4 +106,4 @@ class Auditor:
                 raise UnreadableError("the reply is not the requested line with a valid answer")
             return stated
 
-        return Judgement(0.0, output={"stated": await ask(messages, read)})
+        return Judgement(0.0, output={"stated": await ask(messages, parse)})

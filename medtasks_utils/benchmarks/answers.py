@@ -59,5 +59,5 @@ class BatchScorer(Protocol):
     def signatures(self) -> dict[str, str]:
         """By metric or judge, a text with every choice that its scores depend on."""
 
-    def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
+    def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add the scores to each answer's ``scores``, and further fields of the sample to its ``details``."""

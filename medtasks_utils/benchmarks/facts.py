@@ -158,7 +158,7 @@ class Data:
     sample: Path | None = None
     resources: Callable[[], Sequence[Resource]] = tuple
 
-    def check(self, example: Example) -> None:
+    def check_fields(self, example: Example) -> None:
         """Check that an example has the fields that are read in every example.
 
         Raises:

@@ -43,9 +43,11 @@ class Extract(Command):
                         right = sample.answer_shown(sample.target, generation)
                         lines.append(f"{run.name}, {task.task} {sample.doc_id}, right: {right}")
                         example = sample.example_shown(scorer.benchmark, generation)
-                        lines += [f"  {line}" for line in scorer.told(response, example, self.explain)]
+                        lines += [f"  {line}" for line in scorer.lines_of_readings(response, example, self.explain)]
         if not self.paths:
-            lines += scorer.told(printable(sys.stdin.read()), scorer.blank_example(self.kind), self.explain)
+            lines += scorer.lines_of_readings(
+                printable(sys.stdin.read()), scorer.blank_example(self.kind), self.explain
+            )
         elif not lines:
             raise UsageError(f"no run has samples of {self.task}; add --log_samples to a run to save them")
         return CommandResult(lines, lines)

@@ -96,7 +96,7 @@ class TaskAgainst:
         for name in self.saved.facts.compared:
             metric = self.saved.metric(name)
             is_of_means = isinstance(metric.aggregation.within_stratum or metric.aggregation, Mean)
-            if is_of_means and self.saved.scores(self._filter, name).applies.any():
+            if is_of_means and self.saved.metric_scores(self._filter, name).applies.any():
                 return metric
         return self.saved.metric("acc")
 
@@ -111,7 +111,7 @@ class TaskAgainst:
         reasons = [
             difference.message
             for difference in incompatibilities(self.saved, new, self._filter)
-            if difference.refuse and difference.field not in _ONLY_OF_EXAMPLES
+            if difference.not_comparable and difference.field not in _ONLY_OF_EXAMPLES
         ]
         if reasons:
             raise MedtasksError(
@@ -122,7 +122,7 @@ class TaskAgainst:
     def saved_scores(self, metric: str) -> MetricScores:
         """Return the saved run's scores of the n examples."""
         places = [self.saved.examples[self._keys[number]] for number in self.numbers]
-        return self.saved.scores(self._filter, metric)[places]
+        return self.saved.metric_scores(self._filter, metric)[places]
 
     def new_scores(self, metric: str) -> list[Sequence[Score]]:
         """Return the new run's scores of the n examples; nothing for those that are not evaluated yet."""
@@ -220,7 +220,7 @@ class SavedRun:
         self._run = one_run(path, tasks)
         self._within = WITHIN if within is None else within
 
-    def check(self, tasks: Sequence[str]) -> None:
+    def check_tasks(self, tasks: Sequence[str]) -> None:
         """Raise a UsageError if the saved run lacks a task of the new run."""
         for task in tasks:
             if task not in self._run.tasks:

@@ -66,7 +66,7 @@ def plan(comparison: Comparison, points: float) -> Iterator[Need]:
             "detectable": None if detectable is None else 100 * detectable / highest,
             "examples": sensitivity.examples_needed(target),
             "until_decided": sum(filter(None, until)) if all(until) else None,
-            "repeats": repeats_needed(*pair.scores("acc"), stderr) if pair else None,
+            "repeats": repeats_needed(*pair.metric_scores("acc"), stderr) if pair else None,
         }
 
 

@@ -105,7 +105,7 @@ def common_groups(a: Run, b: Run, pairs: TaskPairs) -> dict[str, tuple[TaskPair,
 @lru_cache(maxsize=1024)
 def group_difference(name: str, members: tuple[TaskPair, ...], metric_name: str) -> MetricDifference | None:
     """Return the difference of the unweighted mean over the tasks of a group; None if a task has no such value."""
-    sides = zip(*(member.scores(metric_name) for member in members), strict=True)
+    sides = zip(*(member.metric_scores(metric_name) for member in members), strict=True)
     scores_a, scores_b = (concatenate(side, tasks_are_strata=True) for side in sides)
     metric = members[0].a.metric(metric_name).over_strata()
     result = contrast(scores_a, scores_b, metric)

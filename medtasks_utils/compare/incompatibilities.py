@@ -27,11 +27,11 @@ _OF_PROMPTS = {"prompt", "prompts"}  # hashes of their templates, in earlier res
 
 
 class Incompatibility(NamedTuple):
-    """A field in which two signatures differ; ``refuse`` is True if such results must not be compared."""
+    """A field in which two signatures differ; ``not_comparable`` is True if such results must not be compared."""
 
     field: str
     message: str
-    refuse: bool
+    not_comparable: bool
 
 
 def incompatibilities(a: TaskRun, b: TaskRun, filter_name: str) -> list[Incompatibility]:
@@ -51,14 +51,14 @@ def incompatibilities(a: TaskRun, b: TaskRun, filter_name: str) -> list[Incompat
     if is_of_other_kind or any(first.get(name) != second.get(name) for name in ("rows", "chat")):
         ignored = _IRRELEVANT | _OF_PROMPTS
         if reason := _other_prompts(a, b):
-            differences.append(Incompatibility("prompts", reason, refuse=True))
+            differences.append(Incompatibility("prompts", reason, not_comparable=True))
     for field in dict.fromkeys([*first, *second]):
         left, right = first.get(field, "none"), second.get(field, "none")
         if left == right or field in ignored:
             continue
         meaning = _COMPARABLE_ONLY_IF_EQUAL.get(field) or _WORTH_A_WARNING.get(field) or f"versions of {field} differ"
-        refuse = field in _COMPARABLE_ONLY_IF_EQUAL
-        differences.append(Incompatibility(field, f"{meaning} ({left} and {right})", refuse))
+        not_comparable = field in _COMPARABLE_ONLY_IF_EQUAL
+        differences.append(Incompatibility(field, f"{meaning} ({left} and {right})", not_comparable))
     return differences
 
 

@@ -46,7 +46,7 @@ def order_effect(pair: TaskPair) -> OrderEffect | None:
     moved = np.array([a.doc[choices] != b.doc[choices] for a, b in samples])
     if not moved.any():
         return None
-    of_runs = pair.scores("acc")
+    of_runs = pair.metric_scores("acc")
     changes = [[_share_changed(a, b, pair.filter, choices)] for a, b in samples]
     changed = MetricScores.of(changes, of_runs[0].clusters, of_runs[0].strata)[moved]
     by_run = []

@@ -69,19 +69,19 @@ class Comparability(NamedTuple):
     """The differences between two results of a task, as sentences.
 
     Attributes:
-        refused: the reasons why they are not comparable.
+        incompatible: the reasons why they are not comparable.
         examples: how their examples differ, if the common ones can be compared; empty if the examples are the same.
         warned: warnings about other differences.
     """
 
-    refused: list[str]
+    incompatible: list[str]
     examples: str
     warned: list[str]
 
     @property
     def reason(self) -> str:
         """The first reason why the results must not be compared; an empty string if they may be."""
-        return [*self.refused, self.examples][0]
+        return [*self.incompatible, self.examples][0]
 
 
 @lru_cache(maxsize=1024)  # called again for every metric
@@ -97,16 +97,16 @@ def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: 
         of_explanations: True if the metric depends on the scorers of explanations.
     """
     have_samples = bool(a.samples and b.samples)
-    refused: list[str] = []
+    incompatible: list[str] = []
     warned: list[str] = []
     for difference in incompatibilities(a, b, filter_name):
         samples_tell = difference.field in ("rows", "n") and have_samples
         if not samples_tell and (difference.field != "scorers" or of_explanations):
-            (refused if difference.refuse else warned).append(difference.message)
+            (incompatible if difference.not_comparable else warned).append(difference.message)
     if not all(filter_name in task.signatures for task in (a, b)):
         warned.append("one or both runs have no signature, so options, prompts and versions cannot be checked")
     both = len(common_examples(a, b)[0])
     only_a, only_b = len(a.samples) - both, len(b.samples) - both
     differ = have_samples and (only_a or only_b)
     examples = f"different examples ({both} in both, {only_a} only in A, {only_b} only in B)" if differ else ""
-    return Comparability(refused, examples, warned)
+    return Comparability(incompatible, examples, warned)

@@ -64,7 +64,7 @@ class TaskPair:
         is harder to reach than a single right generation. ``n_gained − n_lost`` always equals the difference in
         accuracy times the number of examples.
         """
-        a, b = (scores.values for scores in self.scores("acc"))
+        a, b = (scores.values for scores in self.metric_scores("acc"))
         return {
             "task": self.a.task,
             "filter": self.filter,
@@ -74,15 +74,15 @@ class TaskPair:
             "n_lost": float(np.nansum(a * (1 - b))),
         }
 
-    def scores(self, metric: str) -> tuple[MetricScores, MetricScores]:
+    def metric_scores(self, metric: str) -> tuple[MetricScores, MetricScores]:
         """Return the scores of the common examples in both runs, with the clusters and strata of the first run."""
         sides = zip((self.a, self.b), common_examples(self.a, self.b), strict=True)
-        a, b = (task.scores(self.filter, metric)[common] for task, common in sides)
+        a, b = (task.metric_scores(self.filter, metric)[common] for task, common in sides)
         return a, replace(b, clusters=a.clusters, strata=a.strata)
 
     def default_metrics(self) -> Sequence[str]:
         """Return the metrics to compare if none are named."""
-        a, b = self.scores("acc")
+        a, b = self.metric_scores("acc")
         has_same_repeats = a.numerators.shape == b.numerators.shape  # REPEAT_METRICS depend on them
         of_repeats = [metric.name for metric in REPEAT_METRICS]
         in_both = {name for name, _ in self.a.metrics} & {name for name, _ in self.b.metrics}
@@ -119,7 +119,7 @@ class TaskPair:
         self, name: str, breakdown: str | None = None, group: str | None = None, members: Mask | None = None
     ) -> MetricDifference | None:
         """Compute the difference in a metric for all examples or a group; return None if the metric does not apply."""
-        a, b = self.scores(name)
+        a, b = self.metric_scores(name)
         if members is not None:
             a, b = a[members], b[members]
         metric = self.a.metric(name)
@@ -142,13 +142,13 @@ class TaskPair:
             counts = f"A {len(self.a.samples):,}, B {len(self.b.samples):,}; {both:,} in both"
             way_on = f"--common compares the {both:,}, and says so in every line"
             raise MedtasksError(f"{self.a.task}: not compared: other questions ({counts}); {way_on}")
-        if comparable.refused and not force:
-            reasons = "; ".join(comparable.refused)
+        if comparable.incompatible and not force:
+            reasons = "; ".join(comparable.incompatible)
             raise MedtasksError(f"{self.a.task}: not comparable: {reasons}; add --force to compare them anyway")
         if comparable.examples:
             yield f"the runs have {comparable.examples}; they are compared only on those in both"
-        yield from (*comparable.refused, *comparable.warned)
-        cut_a, cut_b = (MEAN.value(scores) for scores in self.scores("cut"))
+        yield from (*comparable.incompatible, *comparable.warned)
+        cut_a, cut_b = (MEAN.value(scores) for scores in self.metric_scores("cut"))
         if cut_a is not None and cut_b is not None and abs(cut_a - cut_b) > MAX_CUT_DIFFERENCE:
             yield (
                 f"{ACC.shown(cut_a)} % of the replies in A and {ACC.shown(cut_b)} % in B were cut at the token limit; "

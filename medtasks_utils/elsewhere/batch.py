@@ -26,7 +26,7 @@ from medtasks_utils.harness.settings import check_arguments
 from medtasks_utils.harness.sources import source_of
 from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.inference.replies import Reply
-from medtasks_utils.inference.responses import PromptRefused, read
+from medtasks_utils.inference.responses import PromptRefused, parse_response
 from medtasks_utils.results.samples import Row, mapping, numbered_lines
 from medtasks_utils.writing import SECRETS, digest, json_lines, shortened, write_whole
 
@@ -145,15 +145,15 @@ def import_responses(
     if data is not None:
         config.metadata[DATA_KEY] = data
     responses = BatchResponses(paths, _edited(requests))
-    evaluation = _run(config, (), responses.answer)
+    evaluation = _run(config, (), responses.replies_to)
     if missing and responses.unanswered:
         write_whole(missing, json_lines(responses.unanswered.values()))
     way_on = "--partial scores the examples that have all of their replies"
     if evaluation is None and is_partial:
         way_on = "no example has all of its replies, so nothing can be scored"
-        config.limit, config.samples = None, responses.keep_answered(config.samples)
+        config.limit, config.samples = None, responses.keep_replied(config.samples)
         config.tasks = list(config.samples)
-        evaluation = _run(config, (), responses.answer) if config.tasks else None
+        evaluation = _run(config, (), responses.replies_to) if config.tasks else None
     if evaluation:
         return evaluation, responses.problems()
     written = f"{missing} has" if missing else "--missing FILE writes"
@@ -210,7 +210,7 @@ class BatchResponses:
                 except (ValueError, LookupError, TypeError):
                     self._unreadable.append(f"{path.name} line {number}")
 
-    def answer(self, model: Any, requests: Sequence[Instance]) -> list[Reply]:
+    def replies_to(self, model: Any, requests: Sequence[Instance]) -> list[Reply]:
         """Return the replies to requests.
 
         When the run is repeated on fewer examples, each request keeps its first prompt. A new prompt could have other
@@ -257,7 +257,7 @@ class BatchResponses:
             response = mapping(line.get("response"))
             sent = json.dumps(response.get("body") or {"error": line.get("error") or "no response"})
             try:
-                completion = read(
+                completion = parse_response(
                     int(response.get("status_code") or 200), sent, custom_id, model.model, request["body"]
                 )
                 reply, *_ = replies_in(completion, model, custom_id, request["body"].get("n", 1))
@@ -271,7 +271,7 @@ class BatchResponses:
                 return reply
         return None
 
-    def keep_answered(self, samples: Mapping[str, Sequence[int]] | None) -> dict[str, list[int]]:
+    def keep_replied(self, samples: Mapping[str, Sequence[int]] | None) -> dict[str, list[int]]:
         """Drop examples with a generation that has no reply, and return ``--samples`` for the others.
 
         Args:

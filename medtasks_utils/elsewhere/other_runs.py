@@ -135,7 +135,7 @@ class OtherRun:
             time = datetime.fromtimestamp(self.path.stat().st_mtime)
         return f"{time:%Y-%m-%dT%H-%M-%S}"
 
-    def read(
+    def add_records(
         self,
         kind: str,
         records: Iterable[tuple[object, Any]],
@@ -229,7 +229,7 @@ def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str, sco
         for reply in _replies(_at(line, response_field)):
             yield Response(place, [], reply, scores, tuple(map(str, identity)), stated)
 
-    run.read("row" if path.suffix in (".csv", ".tsv", ".parquet") else "line", _records(path), convert, lacking)
+    run.add_records("row" if path.suffix in (".csv", ".tsv", ".parquet") else "line", _records(path), convert, lacking)
     if score_field and not any(response.scores for response in run.responses):
         raise MedtasksError(f"{path}: --score {score_field} is in no record a number, true or false, right or wrong")
     return run
@@ -320,7 +320,7 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]])
         stated = {"choices": sample.get("choices"), "truth": sample.get("target")}
         return [Response(place, _chat(sample["messages"][:first]), reply, scores, stated=stated)]
 
-    return run.read("sample", samples, convert)
+    return run.add_records("sample", samples, convert)
 
 
 # ---- HELM
@@ -347,7 +347,7 @@ def _helm_run(path: Path, state: Row) -> OtherRun:
         (reply,) = _replies(body)
         return [Response(place, _chat(prompt), reply, scores[instance["id"]], stated={"truth": right})]
 
-    return run.read("request", enumerate(state["request_states"], 1), convert)
+    return run.add_records("request", enumerate(state["request_states"], 1), convert)
 
 
 # ---- the environments that defined the scores
@@ -373,7 +373,7 @@ def _environment_run(path: Path) -> OtherRun:
         }
         return [Response(place, _chat(line["prompt"]), reply, scores, stated=_stated(line))]
 
-    return run.read("line", numbered_lines(path), convert)
+    return run.add_records("line", numbered_lines(path), convert)
 
 
 def _traces_run(path: Path) -> OtherRun:
@@ -400,7 +400,7 @@ def _traces_run(path: Path) -> OtherRun:
         prompt = _chat([node["message"] for node in nodes[:first]])
         return [Response(place, prompt, reply, known, stated=_stated(_at(trace, "task.data") or {}))]
 
-    return run.read("line", numbered_lines(path), convert)
+    return run.add_records("line", numbered_lines(path), convert)
 
 
 def _written(trace: Row) -> list[int]:

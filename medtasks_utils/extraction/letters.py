@@ -228,11 +228,11 @@ def _candidates(plain: str, options: Sequence[str], asked_for: str = "") -> tupl
         lacking.evidence.pop("denied", None)
         if lacking.support < _LACKS:
             lacking.cue, lacking.support = "lacking", _LACKS
-    refused = {candidate.value for candidate in candidates if "not chosen" in candidate.evidence}
+    rejected = {candidate.value for candidate in candidates if "not chosen" in candidate.evidence}
     for candidate in candidates:
         if candidate.cue in ("false", "odd"):
             candidate.evidence.pop("denied", None)
-        if candidate.cue == "named" and candidate.value in refused:
+        if candidate.cue == "named" and candidate.value in rejected:
             candidate.discard("not chosen elsewhere")
     written_out = [candidate for candidate in candidates if _is_written_out(candidate, plain)]
     if len({candidate.value for candidate in written_out}) == 1:

@@ -22,7 +22,7 @@ from .lm_eval_names import LM, Instance
 from .log_likelihoods import log_likelihood
 from .progress import Progress
 from .server_model import endpoint_of, replies_in, request_body
-from .stages import Stages, refused
+from .stages import Stages, empty_replies
 
 NextPrompt = Callable[[Instance, Reply], Any]
 """A function of a request and its last reply that returns the next prompt, or None if the conversation is over."""
@@ -89,7 +89,7 @@ class ApiBatch:
                     if prompt is None:
                         break
                     (reply,) = await self._replies(client, request, prompt)
-                self._stages.answered(request, reply)
+                self._stages.note_reply(request, reply)
                 progress.count(self._stages.title(request.task_name), getattr(reply, "ended", "") == "length")
 
         titles = [self._stages.title(request.task_name) for request in requests]
@@ -131,7 +131,7 @@ class ApiBatch:
             else:
                 replies = await self._sent(client, arguments)
         except PromptRefused as error:
-            return refused(request.task_name, arguments, error.problem, error.ended)
+            return empty_replies(request.task_name, arguments, error.problem, error.ended)
         except ServerError as error:
             if "tools" in settings and error.status in _REFUSES_TOOLS:
                 way_out = f"{error}; if it does not accept native calls of tools, set tool_format=text"

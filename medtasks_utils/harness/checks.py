@@ -33,7 +33,7 @@ from .lm_eval_names import (
 from .log_likelihoods import try_echo
 from .models import HF, IN_PROCESS, begins_with_bos, check_tokenizer, context_in_process, mistakes_in_process
 from .server_model import endpoint_of, is_api, model_to_probe, probe
-from .settings import check_arguments, check_room, mistakes_in_generation, warn_of_cut_reasoning
+from .settings import check_arguments, check_reply_room, mistakes_in_generation, warn_of_cut_reasoning
 from .task_options import without_effect
 
 CHAT_EXAMPLE = "model=NAME,base_url=http://localhost:8000/v1/chat/completions"
@@ -42,7 +42,7 @@ _TRIAL_BYTES = 1 << 20  # large enough to fail on a full disk
 _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 
 
-def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -> tuple[TaskManager, JsonObject]:
+def check_run(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -> tuple[TaskManager, JsonObject]:
     """Run all five checks, and return the task manager and the tasks by name.
 
     The server may be away if kept replies may suffice.
@@ -76,7 +76,7 @@ def check(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -
         context = run_with(endpoint_of(model, 1), Client.context)
         if completion and any(reply.reasoning for reply in completion.replies):
             warn_of_cut_reasoning(lengths)
-    check_room(lengths, context)
+    check_reply_room(lengths, context)
     tokenizer = check_tokenizer(config.model, config.model_args, config.apply_chat_template)
     if model is not None and not config.apply_chat_template and begins_with_bos(tokenizer):
         config.model_args.setdefault("add_bos_token", True)  # lm_eval adds it for models in this process only

@@ -19,7 +19,7 @@ from medtasks_utils.inference.responses import ServerUnavailable
 from medtasks_utils.writing import SECRETS, JsonObject, digest
 
 from . import patches
-from .checks import check, folder_of
+from .checks import check_run, folder_of
 from .lm_eval_names import EvaluatorConfig
 from .patches.evaluator import current_evaluation
 from .server_model import spent
@@ -109,9 +109,9 @@ class Evaluation:
             self.store = ReplyStore(folder, model, fresh, extend)
         may_be_away = bool(extend and self.store and self.store.kept)
         with only_results_on_standard_output():
-            self.manager, tasks = check(config, settings, may_be_away)
+            self.manager, tasks = check_run(config, settings, may_be_away)
         if saved_run is not None:
-            saved_run.check(list(tasks))
+            saved_run.check_tasks(list(tasks))
 
     def run(self, harness: Any) -> None:
         """Run lm_eval, and redirect everything that it prints to standard error.

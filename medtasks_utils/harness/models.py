@@ -206,7 +206,7 @@ def begins_with_bos(tokenizer: Any) -> bool:
     return token is not None and callable(tokenizer) and tokenizer("").input_ids[:1] == [token]
 
 
-def refusal_of(model: LM, prompt: Any, reply: Settings | str) -> str | None:
+def context_error_of(model: LM, prompt: Any, reply: Settings | str) -> str | None:
     """Return the reason not to send a prompt, if prompt and reply exceed the model's context; else None.
 
     Return None too if only the server can count the tokens.

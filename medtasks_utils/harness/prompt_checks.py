@@ -6,7 +6,7 @@ from medtasks_utils.errors import DataError, UsageError, logger
 
 from .models import may_reason, runs_in_process
 from .reasoning import opened_by
-from .settings import check_room, warn_of_cut_reasoning
+from .settings import check_reply_room, warn_of_cut_reasoning
 
 
 def check_samples(task: Any, samples: Any) -> None:
@@ -44,6 +44,6 @@ def check_prompts(task: Any) -> None:
         logger.warning("%s: the model's chat template is not used; add --apply_chat_template to use it", name)
     length = task.config.generation_kwargs.get("max_gen_toks")
     if isinstance(length, int):
-        check_room([(name, length)], model.max_length)
+        check_reply_room([(name, length)], model.max_length)
         if task.has_chat_template and may_reason(model, template):
             warn_of_cut_reasoning([(name, length)])

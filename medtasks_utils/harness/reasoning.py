@@ -68,9 +68,9 @@ def separated(reply: Reply, opening: str) -> Reply:
     if is_in_words and not close and reply.ended != "length":
         return reply
     if close and close[0].lower() == "</think>" and opening.startswith(_TAG):
-        return Reply(opening + reply, **reply.facts)
+        return Reply(opening + reply, **reply.attributes)
     reasoning, text = (reply[: close.start()], reply[close.end() :]) if close else (reply, "")
-    return Reply(text.lstrip(), **{**reply.facts, "reasoning": reasoning})
+    return Reply(text.lstrip(), **{**reply.attributes, "reasoning": reasoning})
 
 
 def separated_of_server(replies: Sequence[Reply]) -> Sequence[Reply]:

@@ -40,7 +40,7 @@ def rows_of(task: Any, split: str) -> Any:
         logger.warning("%s: left out %s: %s", task.task_name, counted(count, "row"), reason)
     if not rows:
         raise DataError(f"{task.task_name}: no rows are left in the split {split} ({task.files.name})")
-    task.benchmark.data.check(rows[0])
+    task.benchmark.data.check_fields(rows[0])
     known_issues = task.benchmark.known_issues(rows)
     if len(known_issues) != len(rows):
         raise DataError(f"{task.task_name}: known_issues returns {len(known_issues)} lists for {len(rows)} examples")

@@ -111,7 +111,7 @@ def replies_in(completion: Completion, model: LM, url: str, number: int) -> list
         MedtasksError: for fewer replies than requested.
     """
     usage = completion.usage
-    replies = [Reply(SECRETS.scrub(str(reply)), **SECRETS.scrub(reply.facts)) for reply in completion.replies]
+    replies = [Reply(SECRETS.scrub(str(reply)), **SECRETS.scrub(reply.attributes)) for reply in completion.replies]
     if usage:
         spent.update(replies=len(replies), **usage)
     if len(replies) < number:
@@ -128,7 +128,7 @@ def without_thoughts(reply: Reply, token: str) -> Reply:
     if token not in reply and (reply.ended != "length" or reply.reasoning):
         return reply
     thoughts, _, text = reply.rpartition(token) if token in reply else (reply, "", "")
-    return Reply(text.lstrip(), **{**reply.facts, "reasoning": reply.reasoning or thoughts})
+    return Reply(text.lstrip(), **{**reply.attributes, "reasoning": reply.reasoning or thoughts})
 
 
 # ---- trying a server

@@ -69,7 +69,7 @@ def _shown(value: Any) -> str:
     return "a long text" if isinstance(value, str) and len(value) > _LONGEST_SHOWN else repr(value)
 
 
-def check_room(lengths: Iterable[tuple[str, int]], context: int | None) -> None:
+def check_reply_room(lengths: Iterable[tuple[str, int]], context: int | None) -> None:
     """Check that replies leave room for a prompt in the model's context.
 
     Lengths are the maximum numbers of tokens in replies, by task; the context is in tokens, and may be unknown.

@@ -23,7 +23,7 @@ from medtasks_utils.inference.reply_checks import Exchange
 from medtasks_utils.inference.reply_store import Arguments, ReplyStore
 
 from .lm_eval_names import LM, Instance
-from .models import refusal_of
+from .models import context_error_of
 
 
 @dataclass(eq=False)
@@ -63,8 +63,8 @@ class Stages:
             return kept
         if method == "loglikelihood" and task not in self.ours:
             return None
-        refusal = refusal_of(self.model, *arguments[:2])
-        return refused(task, arguments, refusal) if refusal else None
+        context_error = context_error_of(self.model, *arguments[:2])
+        return empty_replies(task, arguments, context_error) if context_error else None
 
     def title(self, task: str) -> str:
         """Return the title of the benchmark of a task of ours, or the name of another task."""
@@ -80,13 +80,13 @@ class Stages:
         if self.store:
             self.store.put(method, arguments, replies)
 
-    def answered(self, request: Instance, reply: Any) -> None:
+    def note_reply(self, request: Instance, reply: Any) -> None:
         """Tell the task of a request that its reply, the last of its conversation, is known."""
         if reader := self.readers.get(request.task_name):
             reader(request, reply)
 
 
-def refused(task: str, arguments: Arguments, reason: str, ended: End = "unknown") -> list[Reply]:
+def empty_replies(task: str, arguments: Arguments, reason: str, ended: End = "unknown") -> list[Reply]:
     """Return the empty replies to a request whose prompt does not fit or is forbidden, as many as it asks for."""
     logger.info("%s: %s", task, reason)
     settings = arguments[1]

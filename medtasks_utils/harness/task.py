@@ -348,10 +348,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             check_log_likelihoods(self.task_name, self.instances)
             super().apply_filters()
             count = len({instance.doc_id for instance in self.instances})
-            refused = {
+            without_reply = {
                 instance.doc_id: reply for instance in self.instances if isinstance(reply := instance.resps[0], Reply)
             }
-            self._check_refusals([*refused.values()], count, "examples")
+            self._check_prompts_without_reply([*without_reply.values()], count, "examples")
             return
         for name in ("failure", "without_text"):  # of an earlier batch
             self.config.metadata.pop(name, None)
@@ -359,7 +359,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.turns.finish()
         self._keep_responses()
         replies = [instance.resps[0] for instance in self.instances]
-        self._check_refusals([reply for reply in replies if reply.refusal], len(replies), "requests")
+        self._check_prompts_without_reply([reply for reply in replies if reply.refusal], len(replies), "requests")
         model = getattr(self.model, "model", "")
         name = model if isinstance(model, str) else ""  # a model in this process has its module there
         exchanges = list(chain.from_iterable(exchanges_of(instance, name) for instance in self.instances))
@@ -374,7 +374,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             if missing:
                 self.remark(f"{missing} of {len(replies)} responses state no confidence; its metrics leave them out")
         if self.scorer is not None:
-            self.scorer.score(answers)
+            self.scorer.add_scores(answers)
             self._fail(self.scorer.failure)
 
     def read_replies(self) -> list[tuple[Example, Answer]]:
@@ -394,27 +394,27 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.config.metadata["failure"] = "; ".join(filter(None, (before, reason)))
             self.remark(reason)
 
-    def _check_refusals(self, refused: Sequence[Reply], count: int, what: str) -> None:
+    def _check_prompts_without_reply(self, without_reply: Sequence[Reply], count: int, what: str) -> None:
         """Add a remark about prompts that got no reply; if none did because of a policy, the run fails after saving.
 
         Args:
-            refused: the empty replies to prompts that got none.
+            without_reply: the empty replies to prompts that got none.
             count: the number of all requests or examples.
             what: ``requests`` or ``examples``.
 
         Raises:
             MedtasksError: if no prompt got a reply in a task without tools, and no policy is the reason.
         """
-        if not refused:
+        if not without_reply:
             return
-        filtered = sum(reply.ended == "filter" for reply in refused)
+        filtered = sum(reply.ended == "filter" for reply in without_reply)
         because = f" ({filtered} because of a policy on contents)" if filtered else ""
-        reason = f"{because}; first reason: {refused[0].refusal}"
-        if len(refused) == count and filtered:
+        reason = f"{because}; first reason: {without_reply[0].refusal}"
+        if len(without_reply) == count and filtered:
             self.config.metadata["failure"] = f"none of the {what} got a reply{reason}"
-        elif len(refused) == count and not self.turns:
+        elif len(without_reply) == count and not self.turns:
             raise MedtasksError(f"{self.task_name}: none of the {what} got a reply{reason}")
-        self.remark(f"{len(refused)} of {count} {what} got no reply{reason}")
+        self.remark(f"{len(without_reply)} of {count} {what} got no reply{reason}")
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
         """Return the answer from the last filter, with facts about its reply.
@@ -427,7 +427,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             answer = filtered
         else:
             answer = self.benchmark.answer(str(filtered or ""), instance.doc, instance.resps[0])
-        answer.details |= instance.resps[0].facts
+        answer.details |= instance.resps[0].attributes
         if self._reordered is not None:
             answer.details["order"] = order_of(instance.idx, self._reordered.first_order(instance.doc))
         if self.turns:

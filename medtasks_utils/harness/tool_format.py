@@ -22,20 +22,20 @@ class ToolFormat(NamedTuple):
 
     Attributes:
         schemas: the JSON schemas of the tools, for servers and chat templates.
-        refusal: the reason why calls are not native; an empty string if they are.
+        not_native: the reason why calls are not native; an empty string if they are.
         most_by_template: maximum number of calls that the model's chat template can write in one reply, at most
             :data:`~medtasks_utils.tools.calls.MAX_CALLS`; 0 if it cannot write tools and calls, for a server, and if
             ``tool_format=text`` was set.
     """
 
     schemas: list[JsonObject]
-    refusal: str
+    not_native: str
     most_by_template: int = 0
 
     @property
     def name(self) -> str:
         """``native`` or ``text``."""
-        return "text" if self.refusal else "native"
+        return "text" if self.not_native else "native"
 
     def in_settings(self, settings: JsonObject) -> JsonObject:
         """Return the settings of a request, with the tools if a server gets them, so that cache keys include them."""
@@ -56,23 +56,23 @@ def format_of(model: Any, tools: Mapping[str, Tool], option: str, settings: Sett
         UsageError: for ``native`` if the model does not support tools.
     """
     schemas = [tool.schema() for tool in tools.values()]
-    refusal, most = "", 0
+    not_native, most = "", 0
     if option == "text":
-        refusal = "tool_format=text was set"
+        not_native = "tool_format=text was set"
     elif isinstance(model, LocalChatCompletion):
-        refusal = _refusal_of_server(model, schemas, settings)
+        not_native = _unsupported_by_server(model, schemas, settings)
     elif not hasattr(getattr(model, "tokenizer", None), "apply_chat_template"):
-        refusal = "the model does not take tools separately from its prompt"
+        not_native = "the model does not take tools separately from its prompt"
     else:
         apply = ChatTemplate(model, model.apply_chat_template)
         apply.tools = schemas
         for number, possible in ((1, 1), (2, MAX_CALLS)):
             if all(_template_writes(model, apply, tools, tool, number) for tool in tools.values()):
                 most = possible
-        refusal = "" if most else "the model's chat template does not write tool calls in a form that can be read"
-    if option == "native" and refusal:
-        raise UsageError(f"tool_format=native: {refusal}: omit tool_format, or set tool_format=text")
-    return ToolFormat(schemas, refusal, most)
+        not_native = "" if most else "the model's chat template does not write tool calls in a form that can be read"
+    if option == "native" and not_native:
+        raise UsageError(f"tool_format=native: {not_native}: omit tool_format, or set tool_format=text")
+    return ToolFormat(schemas, not_native, most)
 
 
 def _template_writes(model: LM, apply: ChatTemplate, tools: Mapping[str, Tool], tool: Tool, number: int) -> bool:
@@ -84,7 +84,7 @@ def _template_writes(model: LM, apply: ChatTemplate, tools: Mapping[str, Tool], 
     calls = [{"name": tool.name, "arguments": {tool.argument: f'"{index}"\n + 1.5'}} for index in range(number)]
     parsed = understand(json.dumps(calls), tools, number, 0)
     trial = Conversation("", [question, parsed.message], calls=parsed.calls)
-    trial.answer([CallResult("2.25", failed=False)] * number, ["2.25"] * number)
+    trial.add_results([CallResult("2.25", failed=False)] * number, ["2.25"] * number)
     try:
         first = str(apply([question], add_generation_prompt=False))
         text = str(apply(trial.chat))
@@ -98,7 +98,7 @@ def _template_writes(model: LM, apply: ChatTemplate, tools: Mapping[str, Tool], 
     return read_calls(reply, tools)[0] == parsed.calls
 
 
-def _refusal_of_server(model: LM, schemas: Sequence[JsonObject], settings: Settings) -> str:
+def _unsupported_by_server(model: LM, schemas: Sequence[JsonObject], settings: Settings) -> str:
     """Return the reason why a server does not support tools; an empty string if it does.
 
     Some servers accept tools but leave them out of the prompt, which can be seen in the number of prompt tokens.

@@ -80,7 +80,7 @@ class ToolTurns:
         if sandbox:
             task.config.metadata["sandbox"] = sandbox
         if self._format.name == "text" and self._format_option == "auto":
-            task.remark(f"tools are called in the text: {self._format.refusal}")
+            task.remark(f"tools are called in the text: {self._format.not_native}")
 
         self._render = chat_template
         if self._format.most_by_template:
@@ -208,4 +208,4 @@ def _in_all(text: str, replies: Sequence[Reply]) -> Reply:
     last, counts = replies[-1], [reply.tokens for reply in replies]
     tokens = None if None in counts else sum(count or 0 for count in counts)
     reasoning = "\n\n".join(reply.reasoning for reply in replies if reply.reasoning)
-    return Reply(text, **{**last.facts, "tokens": tokens, "reasoning": reasoning or None})
+    return Reply(text, **{**last.attributes, "tokens": tokens, "reasoning": reasoning or None})

@@ -32,7 +32,7 @@ from .responses import (
     ServerBusy,
     ServerError,
     ServerUnavailable,
-    read,
+    parse_response,
     through_proxy,
 )
 
@@ -185,7 +185,9 @@ class Client:
         with explaining_failures(url, self.endpoint.if_silent):
             async with self._session.post(url, json=body) as response:
                 content = await _read_bounded(response)
-        return read(response.status, content, url, self.endpoint.model, body, response.headers.get("Retry-After"))
+        return parse_response(
+            response.status, content, url, self.endpoint.model, body, response.headers.get("Retry-After")
+        )
 
     async def context(self) -> int | None:
         """Return the model's context length, in tokens of prompt and reply together, as the server reports it.
@@ -273,7 +275,7 @@ def _within_one_origin() -> "TraceConfig":
     """Return a trace that refuses redirects to another origin, which would get the key in the headers or the body."""
     from aiohttp import TraceConfig, TraceRequestRedirectParams
 
-    async def check(session: object, context: object, request: TraceRequestRedirectParams) -> None:
+    async def check_redirect(session: object, context: object, request: TraceRequestRedirectParams) -> None:
         """Raise RequestRefused for another origin."""
         headers = request.response.headers
         target = headers.get("Location") or headers.get("URI") or ""
@@ -285,7 +287,7 @@ def _within_one_origin() -> "TraceConfig":
         raise RequestRefused(problem, "base_url must be the address that answers", request.response.status)
 
     trace = TraceConfig()
-    trace.on_request_redirect.append(check)
+    trace.on_request_redirect.append(check_redirect)
     return trace
 
 

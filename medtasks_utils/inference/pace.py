@@ -39,13 +39,13 @@ class Pace:
     Args:
         most: the maximum number of requests under way.
         patience: the time in seconds without any reply after which failures are errors.
-        has_answered: whether the server has ever answered; if not, its address may be wrong, and patience is of no use.
+        has_replied: whether the server has ever replied; if not, its address may be wrong, and patience is of no use.
     """
 
-    def __init__(self, most: int, patience: float = LONGEST_OUTAGE, has_answered: bool = True) -> None:
+    def __init__(self, most: int, patience: float = LONGEST_OUTAGE, has_replied: bool = True) -> None:
         self.allowed = float(most)
         self._most, self._patience, self._under_way = most, patience, 0
-        self._has_answered = has_answered
+        self._has_replied = has_replied
         self._given_up: ServerUnavailable | None = None
         self._turn, self._changed = asyncio.Lock(), asyncio.Event()
         self._setbacks = 0  # since the last reply; requests that were under way together are one
@@ -84,7 +84,7 @@ class Pace:
 
     def succeed(self) -> None:
         """Note that the server has answered a request, be it by refusing it."""
-        self._setbacks, self._has_answered = 0, True
+        self._setbacks, self._has_replied = 0, True
         self.allowed = min(self.allowed + 1 / self.allowed, self._most)
         self._changed.set()
 
@@ -109,7 +109,7 @@ class Pace:
             self._next_remark = now + _BETWEEN_REMARKS
             message = "%s; failing for %.0f s; waiting %.0f s, then sending at most %d at once"
             logger.warning(message, error.problem, self.failing_for, pause, self.allowed)
-        is_unknown = not (self._has_answered or isinstance(error, ServerBusy) or math.isinf(self._patience))
+        is_unknown = not (self._has_replied or isinstance(error, ServerBusy) or math.isinf(self._patience))
         if self.failing_for > self._patience or (is_unknown and self._setbacks >= _FIRST_ATTEMPTS):
             self._given_up = error
             raise error

@@ -80,28 +80,28 @@ OF_THE_TIME = (408, 425, 429, 503, 529)
 """Statuses of servers that have too much to do at the time."""
 
 
-def said(body: str) -> str:
+def texts_in(body: str) -> str:
     """Return the text of a body: each field that has a value, with this value, on a line.
 
     What it repeats of the request is left out, and so is a page in HTML.
     """
     try:
-        return "\n".join(_said(json.loads(body)))[:_MOST_READ]
+        return "\n".join(_texts_of(json.loads(body)))[:_MOST_READ]
     except (ValueError, RecursionError):
         return "" if re.match(r"\s*<", body) else body[:_MOST_READ]
 
 
-def _said(value: Any) -> Iterator[str]:
+def _texts_of(value: Any) -> Iterator[str]:
     """Yield names and values in a JSON value."""
     if isinstance(value, dict):
         for name, inner in value.items():
             if inner:
                 yield name
             if name not in _ECHOES:
-                yield from _said(inner)
+                yield from _texts_of(inner)
     elif isinstance(value, list):
         for inner in value:
-            yield from _said(inner)
+            yield from _texts_of(inner)
     elif isinstance(value, str):
         yield value
 

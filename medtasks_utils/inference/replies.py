@@ -95,7 +95,7 @@ class Reply(str):
         return self
 
     @property
-    def facts(self) -> JsonObject:
+    def attributes(self) -> JsonObject:
         """All attributes except the text, and except those of the last three that are unknown, as arguments."""
         return dict(vars(self))
 
@@ -113,7 +113,7 @@ IF_ANY = ("reasoning", "refusal", "reasoning_field", "prompt_tokens", "model")
 
 def as_reply(reply: Any) -> Reply:
     """Convert a text, a reply or None to a :class:`Reply` with a text that can be saved."""
-    facts = reply.facts if isinstance(reply, Reply) else {}
+    facts = reply.attributes if isinstance(reply, Reply) else {}
     return Reply(printable(reply or ""), **facts)
 
 

@@ -261,7 +261,7 @@ class ReplyStore:
         prompt, settings = self._request(method, arguments)
         entry: JsonObject = {"prompt": prompt, "settings": settings, "replies": replies}
         if method == "generate_until":
-            entry["replies"] = [{"text": reply, **as_reply(reply).facts} for reply in replies]
+            entry["replies"] = [{"text": reply, **as_reply(reply).attributes} for reply in replies]
         if prompt in self._first_prompts:
             entry["first_prompt"] = self._first_prompts.pop(prompt)
         with self._explaining_errors():

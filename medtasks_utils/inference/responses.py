@@ -22,7 +22,7 @@ from urllib.request import getproxies, proxy_bypass
 from medtasks_utils.errors import HINTS_BY_STATUS, MedtasksError
 from medtasks_utils.writing import Settings, quoted
 
-from .provider_words import NO_CREDIT, OF_THE_TIME, asked_pause, is_about_length, is_about_policy, said
+from .provider_words import NO_CREDIT, OF_THE_TIME, asked_pause, is_about_length, is_about_policy, texts_in
 from .replies import Completion, End, NoReplyError, read_completion, words_of
 
 _MAX_QUOTED = 300  # maximum number of characters that are quoted from a server's message
@@ -100,7 +100,9 @@ class NoResponse(ServerUnavailable):
     """A server that does not answer within the timeout."""
 
 
-def read(status: int, body: str, url: str, model: str, request: Settings, retry_after: str | None = None) -> Completion:
+def parse_response(
+    status: int, body: str, url: str, model: str, request: Settings, retry_after: str | None = None
+) -> Completion:
     """Return the completion in a response.
 
     Args:
@@ -122,7 +124,7 @@ def read(status: int, body: str, url: str, model: str, request: Settings, retry_
             words, status = str(error), error.status or status
     reason = f" ({quoted(words, _MAX_QUOTED)})" if words.strip() else ""
     problem = f"{url}{through_proxy(url)} answered with status {status} for the model {model}{reason}"
-    everything = re.sub(rf"(?<!\w){re.escape(model)}(?!\w)", "", said(body))  # it may be named after a filter
+    everything = re.sub(rf"(?<!\w){re.escape(model)}(?!\w)", "", texts_in(body))  # it may be named after a filter
     if status == 413 or is_about_length(status, everything):
         raise PromptTooLong(problem, "", status, body)
     if is_about_policy(status, everything):

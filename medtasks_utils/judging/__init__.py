@@ -7,7 +7,7 @@
 =============  =================================================================  =================
 
 >>> settings = JudgeSettings.from_environment(model="judge", base_url="http://localhost:8000/v1")  # doctest: +SKIP
->>> check(settings)                                                                                # doctest: +SKIP
+>>> check_endpoint(settings)                                                                       # doctest: +SKIP
 >>> judgements = judge_all(make_judge("g-eval"), settings, cases)                                  # doctest: +SKIP
 
 A judge gets a :class:`Case` and returns a :class:`Judgement`: a score from 0 to 100, or the kind of failure. Replies
@@ -21,7 +21,7 @@ from .judge import JUDGES, Case, Judge, Judgement, judge_name, make_judge
 from .judge_settings import DEFAULT_MODEL, JudgeError, JudgeSettings, model_names
 
 if TYPE_CHECKING:
-    from .judge_cases import by_model, check, judge_all
+    from .judge_cases import by_model, check_endpoint, judge_all
 
 __all__ = [
     "DEFAULT_MODEL",
@@ -32,7 +32,7 @@ __all__ = [
     "JudgeSettings",
     "Judgement",
     "by_model",
-    "check",
+    "check_endpoint",
     "judge_all",
     "judge_name",
     "make_judge",

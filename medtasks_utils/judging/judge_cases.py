@@ -21,14 +21,14 @@ from .judge_settings import JudgeSettings
 
 
 @cache
-def check(settings: JudgeSettings) -> None:
+def check_endpoint(settings: JudgeSettings) -> None:
     """Send a small request to the endpoint before a long run; once per process, if it succeeds.
 
     Raises:
         JudgeError: if the cache cannot be written, or if the endpoint cannot be reached or rejects the key, the model
             or the parameters.
     """
-    _with_client(settings, False, lambda client: client.check())
+    _with_client(settings, False, lambda client: client.check_endpoint())
 
 
 def by_model(judge: Judge, settings: JudgeSettings) -> list[JudgeSettings]:

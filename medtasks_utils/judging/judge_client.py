@@ -49,7 +49,7 @@ _CHECK_SCHEMA: Schema = {
     "required": ["ready"],
     "additionalProperties": False,
 }
-_refused: dict[tuple[str, str], frozenset[str]] = {}
+_unsupported: dict[tuple[str, str], frozenset[str]] = {}
 """By base URL and model name, the parameters that the model has refused."""
 
 
@@ -92,7 +92,7 @@ class JudgeClient:
             with suppress(UnreadableError):  # from a version that parsed replies differently
                 return read(final_text(cached))
         if self._check_first:
-            self._checking = self._checking or asyncio.ensure_future(self.check())
+            self._checking = self._checking or asyncio.ensure_future(self.check_endpoint())
             await asyncio.shield(self._checking)
         *before, last = messages
         asked, problem = messages, UnreadableError()
@@ -122,19 +122,19 @@ class JudgeClient:
         """
         settings = self.settings
         model = settings.base_url, settings.model
-        refused = _refused.get(model, frozenset())
+        unsupported = _unsupported.get(model, frozenset())
         while True:
-            sent = parameters(refused, settings.max_tokens, schema, dict(settings.sampling))
+            sent = parameters(unsupported, settings.max_tokens, schema, dict(settings.sampling))
             body = {"model": settings.model, "messages": messages, **sent}
             try:
                 completion = await self._client.complete(body, attempts)
                 break
             except ServerError as error:
-                name = refused_by(error, sent) if isinstance(error, RequestRefused) else None
+                name = unsupported_parameter(error, sent) if isinstance(error, RequestRefused) else None
                 if name is None:
                     raise explain(error) from None
-                refused |= {name}
-        _refused[model] = refused
+                unsupported |= {name}
+        _unsupported[model] = unsupported
         self._tokens.update(completion.usage)
         reply = completion.replies[0]
         text: str = SECRETS.scrub(str(reply))
@@ -147,7 +147,7 @@ class JudgeClient:
             raise UnreadableError(f"the judge's reply has no text outside its reasoning ({reply.ended})", "refusal")
         return text
 
-    async def check(self) -> None:
+    async def check_endpoint(self) -> None:
         """Send a small request with the parameters that judges use.
 
         Raises:
@@ -194,21 +194,23 @@ def endpoint_of(settings: JudgeSettings) -> Endpoint:
     )
 
 
-def parameters(refused: Set[str], max_tokens: int, schema: Schema, sampling: JsonObject | None = None) -> JsonObject:
+def parameters(
+    unsupported: Set[str], max_tokens: int, schema: Schema, sampling: JsonObject | None = None
+) -> JsonObject:
     """Return the parameters of a request for a chat completion, without those that the endpoint has refused.
 
     Newer OpenAI models need ``max_completion_tokens`` instead of ``max_tokens``, and some reasoning models refuse a
     temperature. ``sampling`` replaces the limit and the temperature.
     """
-    limit = "max_completion_tokens" if "max_tokens" in refused else "max_tokens"
+    limit = "max_completion_tokens" if "max_tokens" in unsupported else "max_tokens"
     arguments: JsonObject = sampling or {limit: max_tokens, "temperature": 0.0}
     if schema:
         form = {"name": "reply", "strict": True, "schema": schema}
         arguments["response_format"] = {"type": "json_schema", "json_schema": form}
-    return {name: value for name, value in arguments.items() if name not in refused}
+    return {name: value for name, value in arguments.items() if name not in unsupported}
 
 
-def refused_by(error: RequestRefused, sent: Settings) -> str | None:
+def unsupported_parameter(error: RequestRefused, sent: Settings) -> str | None:
     """Return the name of the parameter that the endpoint seems to have refused; None if the error has another cause."""
     if error.status not in (400, 422) or isinstance(error, PromptRefused):
         return None

@@ -87,7 +87,7 @@ def settings(run: Run) -> dict[str, str]:
 def _cost(run: Run) -> str:
     """Return the GPU time of a run in a sweep, in all and per right answer, as far as known."""
     seconds = run.spent("cost")["gpu_seconds"]
-    right = sum(task.scores(STRICT, "acc").numerators.sum() for task in run.tasks.values())
+    right = sum(task.metric_scores(STRICT, "acc").numerators.sum() for task in run.tasks.values())
     parts = {
         f"{seconds / 3600:.2f} h": seconds,
         f"{seconds / (right or 1):.2g} s per right answer": seconds * right,

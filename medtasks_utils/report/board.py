@@ -180,7 +180,7 @@ class Column(Ranking):
         """
         votes: dict[tuple[str, object], Counter[str | None]] = defaultdict(Counter)
         for task in (task for result in self.topic.sampled.values() for task in result.tasks):
-            is_right = task.scores(self.filter, "acc").values > 0.5
+            is_right = task.metric_scores(self.filter, "acc").values > 0.5
             if 2 * is_right.sum() > len(is_right):
                 for key, place in task.examples.items():
                     answer = None if is_right[place] else _answer(task.samples[place], self.filter)
@@ -349,7 +349,7 @@ def common(topic: Topic, runs: Sequence[str], filter_name: str, metric: str) -> 
     parts = []
     for tasks in zip(*(topic.results[run].tasks for run in runs), strict=True):
         places = common_examples(*tasks)
-        scores = [task.scores(filter_name, metric)[place] for task, place in zip(tasks, places, strict=True)]
+        scores = [task.metric_scores(filter_name, metric)[place] for task, place in zip(tasks, places, strict=True)]
         parts.append([replace(of_run, clusters=scores[0].clusters, strata=scores[0].strata) for of_run in scores])
     return [concatenate(of_run, tasks_are_strata=topic.is_group) for of_run in zip(*parts, strict=True)]
 
@@ -424,8 +424,8 @@ def _rise(column: Column, result: RunResult, score: Score) -> float:
     if metric.unit != "share" or of_means.over_decided or not column.is_of_right:
         return 0.0
     best = FLEXIBLE if FLEXIBLE in result.filters else column.filter
-    scores = result.scores(column.filter, metric.name, is_group)
-    answered = np.nan_to_num(result.scores(best, "answered").values, nan=1.0)
+    scores = result.metric_scores(column.filter, metric.name, is_group)
+    answered = np.nan_to_num(result.metric_scores(best, "answered").values, nan=1.0)
     raised = np.maximum(scores.numerators, scores.denominators * (1 - answered)[:, None, None])
     whole = metric.over_strata() if is_group else metric
     return max(0.0, 100 * (whole.aggregation.value(replace(scores, numerators=raised)) or 0.0) - score.value)

@@ -88,7 +88,7 @@ def calibrations(runs: Sequence[Run]) -> list[Calibration]:
     for run in runs:
         for task in run.tasks.values():
             name = task.default_filter if task.default_filter in task.filters else next(iter(task.filters), "")
-            scores, point = task.scores(name, "ece"), of_abstaining(task)
+            scores, point = task.metric_scores(name, "ece"), of_abstaining(task)
             curve = risk_coverage(scores) if scores.counted.any() else []
             drawn = curve[:: -(-len(curve) // _POINTS)] + curve[-1:] if curve else []
             bins = reliability(scores) if curve else []

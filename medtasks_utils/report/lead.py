@@ -230,7 +230,7 @@ def lead_of_two(a: str, b: str, rows: Sequence[PairRow]) -> list[str]:
     if near := groups["near"]:
         intervals = joined([ends(score.low, score.high) for _, score in near])
         sentences.append(f"On {_labels(near)} they are within {NEAR:g} points of each other ({before}{intervals}).")
-    sentences += [_not_compared(a, b, row) for row in rows if row.refused]
+    sentences += [_not_compared(a, b, row) for row in rows if row.incompatible]
     sentences += [text for row in rows if row.line and (text := _of_decided(a, b, row.column))]
     return _of_two_lines(sentences) or [f"{a} and {b} have no benchmark in common."]
 
@@ -261,7 +261,7 @@ def _by(differences: Sequence[tuple[str, Score]], before: str = "") -> str:
 
 def _not_compared(a: str, b: str, row: PairRow) -> str:
     """Return the sentence about a benchmark on which two runs are not compared."""
-    why = row.refused
+    why = row.incompatible
     if why.startswith("different examples"):
         of_a, of_b, of_both = row.counts
         why = f"{a} answered {of_a:,} questions, {b} {of_b:,}, {of_both:,} in common"

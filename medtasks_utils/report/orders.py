@@ -21,7 +21,7 @@ def orders_of(runs: Sequence[Run]) -> Iterator[JsonObject]:
     for (run_a, a), (run_b, b) in combinations(tasks, 2):
         name = shared_filter(a, b, None)
         is_alike = run_a.model == run_b.model and a.benchmark_name == b.benchmark_name
-        if not is_alike or name is None or not len(common_examples(a, b)[0]) or comparability(a, b, name).refused:
+        if not is_alike or name is None or not len(common_examples(a, b)[0]) or comparability(a, b, name).incompatible:
             continue
         if effect := order_effect(TaskPair(a, b, name)):
             yield {"a": [run_a.name, a.task], "b": [run_b.name, b.task], **order_data(effect)}

@@ -55,10 +55,10 @@ def outcomes(result: RunResult) -> dict[str, float]:
     """
     filters, abstention = result.tasks[0].filters, result.tasks[0].facts.abstention
     best = FLEXIBLE if FLEXIBLE in filters else filters[0]
-    is_scored = ~np.isnan(result.scores(best, "acc").values)
+    is_scored = ~np.isnan(result.metric_scores(best, "acc").values)
 
     def rates(filter_name: str, metric: str) -> Array:
-        return result.scores(filter_name, metric).values[is_scored]
+        return result.metric_scores(filter_name, metric).values[is_scored]
 
     flexible, strict = rates(best, "acc"), rates(STRICT, "acc")
     strict = np.where(np.isnan(strict), flexible, strict)

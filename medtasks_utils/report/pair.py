@@ -54,7 +54,7 @@ class PairRow:
 
     column: Column
     line: PairLine | None
-    refused: str
+    incompatible: str
     counts: tuple[int, int, int]
     right: Counter[str] = field(default_factory=Counter)
     needed: int | None = None
@@ -73,7 +73,7 @@ class Pair:
 
 def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
     """Compare two runs on the benchmarks of the board under a filter."""
-    comparison, refused = compared(a, b, filter_name)
+    comparison, incompatible = compared(a, b, filter_name)
     differences = {_key(difference): difference for difference in comparison.differences}
     needed = {(need["task"], need["metric"]): need["examples"] for need in plan(comparison, PLANNED)}
     rows = []
@@ -82,9 +82,9 @@ def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
         if a.name not in results or b.name not in results:
             continue
         difference = differences.get((*key, None))
-        row = PairRow(column, None, refused.get(key[0], "no samples in both runs"), _counts(column, a, b))
+        row = PairRow(column, None, incompatible.get(key[0], "no samples in both runs"), _counts(column, a, b))
         if difference:
-            row.line, row.refused, row.needed = _line(difference, column.label), "", needed.get(key)
+            row.line, row.incompatible, row.needed = _line(difference, column.label), "", needed.get(key)
             for task in column.topic.tasks:
                 agreement = comparison.pairs[task].agreement()
                 row.right.update({who: round(agreement[who]) for who in _RIGHT})
@@ -115,21 +115,21 @@ def compared(a: Run, b: Run, filter_name: str) -> tuple[Comparison, dict[str, st
     tasks = [name for name, task in a.tasks.items() if name in b.tasks and filter_name in task.filters]
     tasks = [name for name in tasks if filter_name in b.tasks[name].filters]
     groups = [name for name in a.groups if name in b.groups and {*a.groups[name].tasks} & {*tasks}]
-    refused = {name: text for name in (*groups, *tasks) if (text := reason(name))}
+    incompatible = {name: text for name in (*groups, *tasks) if (text := reason(name))}
     nothing: Comparison = Comparison(a, b, [], {}, [])
-    chosen = [(name, name) for name in tasks if name not in refused]
+    chosen = [(name, name) for name in tasks if name not in incompatible]
     if not chosen:
-        return nothing, refused
+        return nothing, incompatible
     try:
         result = compare_runs(a, b, tasks=chosen, filter_name=filter_name, force=True)
     except NothingToCompare:  # such as tasks of others, whose scores nobody says how to compare
-        return nothing, refused | dict.fromkeys(tasks, "they have no score on which runs are compared")
+        return nothing, incompatible | dict.fromkeys(tasks, "they have no score on which runs are compared")
     differences = [
         difference
         for difference in result.differences
         if not (difference.metric.is_of_explanations and reason(difference.task, True))
     ]
-    return replace(result, differences=differences), refused
+    return replace(result, differences=differences), incompatible
 
 
 _Key = tuple[str, str, tuple[str, str | None] | None]

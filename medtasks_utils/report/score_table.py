@@ -40,7 +40,7 @@ class ScoreLine:
     means: dict[str, float | None]
 
     @property
-    def score(self) -> Estimate:
+    def estimate(self) -> Estimate:
         """The score under the filter that is shown first: ``strict-match``, if the task has it."""
         return next(iter(self.scores.values()), _UNKNOWN)
 
@@ -62,16 +62,16 @@ class ScoreLine:
     def shown(self) -> str:
         """Return the score below the row of the main score, such as ``F1 86.2 (80.4–90.5) of the 267 …``."""
         name = "F1" if self.metric.name == "f1" else self.metric.name
-        ends = self.score.ends(self.metric)
+        ends = self.estimate.ends(self.metric)
         is_of_decided = self.metric.aggregation.over_decided and self.topic.sampled
-        of = f" of the {self.score.n:,} that it decided" if is_of_decided else ""
-        return f"{name} {self.metric.shown(self.score.value)}{f' ({ends})' if ends else ''}{of}"
+        of = f" of the {self.estimate.n:,} that it decided" if is_of_decided else ""
+        return f"{name} {self.metric.shown(self.estimate.value)}{f' ({ends})' if ends else ''}{of}"
 
     @property
     def says_something(self) -> bool:
         """False for a score over no example, and for one of 0 of which less is better, or neither."""
-        is_empty = self.metric.aggregation.over_decided and not self.score.n
-        return not is_empty and (self.score.value != 0 or bool(self.metric.higher_is_better))
+        is_empty = self.metric.aggregation.over_decided and not self.estimate.n
+        return not is_empty and (self.estimate.value != 0 or bool(self.metric.higher_is_better))
 
     def cells(self) -> list[str]:
         """Return the cells of the main score of a topic, under :data:`_HEAD`; an unknown one is a dash."""
@@ -80,8 +80,8 @@ class ScoreLine:
         return [
             self.label if self.is_usual else f"{self.label}, {self.metric.name}",
             f"{self.n:,} of {available:,}" if self.n < available else f"{self.n:,}",
-            self.metric.shown(self.score.value),
-            self.score.ends(self.metric) or "–",
+            self.metric.shown(self.estimate.value),
+            self.estimate.ends(self.metric) or "–",
             self.metric.shown(self.lenient.value),
             ANSWERED.shown(None if answered is None else 1 - answered),
             ANSWERED.shown(self.means["cut"]),
@@ -143,16 +143,18 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
 
 def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
     """Yield what distrusts the scores: intervals, the form of answers, and classifiers that do as well."""
-    main = [line for line in lines if line.says_something and line.score.value is not None]
+    main = [line for line in lines if line.says_something and line.estimate.value is not None]
     for has_interval, words in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
-        reasons = {line.score.unreliable for line in main if (line.score.interval is not None) is has_interval} - {""}
+        reasons = {
+            line.estimate.unreliable for line in main if (line.estimate.interval is not None) is has_interval
+        } - {""}
         if reasons:
             yield f"{words}: {' or '.join(sorted(reasons))}."
     for line in main:
-        reached, high = line.without_question, line.score.high
+        reached, high = line.without_question, line.estimate.high
         if reached and high is not None and high < reached.value:
             yield f"{line.label}: {line.metric.shown(reached.value)} % is reached without seeing the question."
-        lost = line.metric.scale * ((line.lenient.value or 0.0) - (line.score.value or 0.0))
+        lost = line.metric.scale * ((line.lenient.value or 0.0) - (line.estimate.value or 0.0))
         if line.is_usual and lost >= _LOST and not line.topic.is_overall:
             yield f"{line.label}: {lost:.1f} points are lost to the form of the answers."
 

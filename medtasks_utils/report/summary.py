@@ -34,7 +34,7 @@ def _contradictions(task: TaskRun) -> list[str]:
     sentences = []
     for (name, filter_name), reported in task.metrics.items() if task.benchmark and task.samples else ():
         metric = task.metric(name)
-        of_samples = metric.aggregation.value(task.scores(filter_name, name))
+        of_samples = metric.aggregation.value(task.metric_scores(filter_name, name))
         if of_samples is not None and abs(of_samples - reported.value) >= TOLERANCE:
             shown = metric.shown(reported.value), metric.shown(of_samples)
             sentences.append(f"{name} ({filter_name}) is reported as {shown[0]}, but is {shown[1]} in the samples")

@@ -43,9 +43,9 @@ class RunResult:
         """The samples of all tasks."""
         return [sample for task in self.tasks for sample in task.samples]
 
-    def scores(self, filter_name: str, metric: str, by_task: bool = False) -> MetricScores:
+    def metric_scores(self, filter_name: str, metric: str, by_task: bool = False) -> MetricScores:
         """Return the scores of all samples; with ``by_task``, each task is a stratum."""
-        return concatenate([task.scores(filter_name, metric) for task in self.tasks], tasks_are_strata=by_task)
+        return concatenate([task.metric_scores(filter_name, metric) for task in self.tasks], tasks_are_strata=by_task)
 
     @property
     def filters(self) -> list[str]:
@@ -71,7 +71,7 @@ def incompatibility(
         other = tasks_of_b[task.task]
         found = comparability(task, other, filter_name, of_explanations=of_explanations)
         most = max(len(task.samples), len(other.samples))
-        if found.refused or len(common_examples(task, other)[0]) < (1 - missing) * most:
+        if found.incompatible or len(common_examples(task, other)[0]) < (1 - missing) * most:
             return found.reason
     return ""
 
@@ -244,7 +244,7 @@ class Topic:
             return Estimate(0, None)
         reported = result.metrics.get((metric.name, filter_name))
         by_task = self.is_group and reported is not None
-        of_samples = estimate(result.scores(filter_name, metric.name, by_task), metric, over_strata=by_task)
+        of_samples = estimate(result.metric_scores(filter_name, metric.name, by_task), metric, over_strata=by_task)
         if reported is None:
             return of_samples
         if of_samples.value is not None and abs(of_samples.value - reported.value) < TOLERANCE:
@@ -258,7 +258,7 @@ class Topic:
         groups: dict[str, dict[str, Estimate]] = {}
         for run, result in self.sampled.items():
             names = np.array([group for task in result.tasks for group in task.groups[breakdown]], dtype=object)
-            scores, metric = result.scores(filter_name, name), result.tasks[0].metric(name)
+            scores, metric = result.metric_scores(filter_name, name), result.tasks[0].metric(name)
             for group in filter(None, dict.fromkeys(names)):
                 groups.setdefault(group, {})[run] = estimate(scores[names == group], metric)
         return groups

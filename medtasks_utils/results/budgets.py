@@ -36,7 +36,7 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> JsonObject | None:
         is the smallest budget with 99 % of the accuracy. ``per_right_answer`` is the number of tokens of all replies
         divided by the number of right ones, and ``note`` explains the numbers.
     """
-    metric, scores = task.metric("acc"), task.scores(filter_name, "acc")
+    metric, scores = task.metric("acc"), task.metric_scores(filter_name, "acc")
     tokens = _tokens_of(task, scores)
     is_right = scores.numerators[..., 0] > 0
     if not is_right.any() or np.isnan(tokens[is_right]).any():

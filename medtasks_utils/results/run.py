@@ -139,7 +139,7 @@ class TaskRun:
         docs = [sample.doc for sample in self.samples]
         return {breakdown.name: list(map(breakdown.key, docs)) for breakdown in self.facts.breakdowns}
 
-    def scores(self, filter_name: str, metric: str) -> MetricScores:
+    def metric_scores(self, filter_name: str, metric: str) -> MetricScores:
         """Return the scores of all samples in order; a sample for which the metric was not computed has none."""
         key = filter_name, metric
         if key not in self._scores:

@@ -78,7 +78,7 @@ def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
     waiting = [allocation for allocation in allocations if not all(job.is_done for job in allocation)]
     running: dict[Allocation, Future[None]] = {}
     attempts, shown, reported = Counter[Allocation](), dict.fromkeys(jobs, NOT_STARTED), dict[Job, str]()
-    report, told_at = Thread(), time.monotonic()
+    report, reported_at = Thread(), time.monotonic()
     try:
         while waiting or running:
             executor.watch()
@@ -95,8 +95,8 @@ def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
                 if _try_again(allocation, future.exception(), is_last=attempts[allocation] == _MOST_ATTEMPTS):
                     waiting.append(allocation)
             _say_what_changed(shown, ended_ones)
-            if time.monotonic() - told_at > _PROGRESS_INTERVAL and not report.is_alive():
-                told_at = time.monotonic()
+            if time.monotonic() - reported_at > _PROGRESS_INTERVAL and not report.is_alive():
+                reported_at = time.monotonic()
                 for job, state in shown.items():
                     if state == "running":
                         _say(f"{job.name}: {job.replies} of {size_of(job)} replies")

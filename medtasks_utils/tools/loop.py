@@ -64,7 +64,7 @@ class Conversation:
             message.pop("calls", None)
         return messages
 
-    def answer(self, results: Sequence[CallResult], texts: Sequence[str], notice: str = "") -> None:
+    def add_results(self, results: Sequence[CallResult], texts: Sequence[str], notice: str = "") -> None:
         """Add the results of the last reply's calls, one for each, to the transcript, and count the calls.
 
         Args:
@@ -116,11 +116,11 @@ class Dialogue(NamedTuple):
     most_by_template: int
     last_turn: str = LAST_TURN
 
-    def read(self, reply: str, calls_before: int) -> ParsedReply:
+    def split_reply(self, reply: str, calls_before: int) -> ParsedReply:
         """Split a reply into text and calls; there were ``calls_before`` earlier calls in the conversation."""
         return understand(reply, self.tools, self.most_by_template, calls_before)
 
-    def shown(self, results: Sequence[CallResult]) -> list[str]:
+    def messages_of(self, results: Sequence[CallResult]) -> list[str]:
         """Return the results of a reply's calls as messages for the model."""
         limit = min(MAX_RESULT, MAX_RESULTS // min(len(results), MAX_CALLS + 1))
         return [_result_text(result, limit) for result in results]
@@ -138,11 +138,11 @@ class Dialogue(NamedTuple):
         for conversation in unfinished:
             of_reply = list(islice(results, len(conversation.calls)))
             is_last = conversation.turns + 1 == self.max_turns
-            conversation.answer(of_reply, self.shown(of_reply), self.last_turn if is_last else "")
+            conversation.add_results(of_reply, self.messages_of(of_reply), self.last_turn if is_last else "")
 
     def _add_reply(self, conversation: Conversation, reply: str) -> None:
         """Add a reply to a conversation; if the conversation is then over, end its session in each tool."""
-        understood = self.read(reply, conversation.tool_calls)
+        understood = self.split_reply(reply, conversation.tool_calls)
         conversation.reply = understood.text
         conversation.turns += 1
         conversation.transcript.append(understood.message)

@@ -313,7 +313,7 @@ def test_letters_mean_the_choices_that_the_record_shows(name, benchmark, fields,
     # What else reads the responses sees the choices as the model saw them.
     for sample, letter in zip(task.samples, said, strict=True):
         item = Item(task.benchmark, sample, 0)
-        assert item.read("flexible-extract") == letter and item.is_right(letter)
+        assert item.answer_of("flexible-extract") == letter and item.is_right(letter)
         assert item.example["options"]["ABCD".index(letter)] == sample.doc["options"][sample.doc["answer_idx"]]
     capsys.readouterr()
     succeed("extract", run.path, "--task", task.task)

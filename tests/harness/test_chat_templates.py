@@ -136,7 +136,7 @@ def test_the_switch_of_vllm_reaches_the_template_and_is_signed(switch, changes, 
 
 @each_row("switches_of_vllm")
 def test_vllm_gets_the_switch_of_its_template(arguments, given, monkeypatch):
-    monkeypatch.setattr("medtasks_utils.harness.evaluation.check", lambda *_: (None, {}))
+    monkeypatch.setattr("medtasks_utils.harness.evaluation.check_run", lambda *_: (None, {}))
     config = EvaluatorConfig(model="vllm", tasks=["medhallu"], model_args=arguments)
     assert {**Evaluation(config, ()).config.model_args, "chat_template_args": {}} == {**given, "chat_template_args": {}}
 

@@ -82,7 +82,7 @@ def test_what_samples_say_is_aggregated_as_in_the_run(tmp_path):
     (run,) = read_runs(tmp_path)
     task = run.tasks["medhallu"]
     for name in ("brier", "brier_resolution", "ece", "auroc", "aurc", "e_aurc", "acc@80"):
-        aggregation, scores = task.metric(name).aggregation, task.scores("strict-match", name)
+        aggregation, scores = task.metric(name).aggregation, task.metric_scores("strict-match", name)
         assert aggregation.value(scores) == pytest.approx(task.metrics[name, "strict-match"].value)
         assert aggregation.stderr(scores) == pytest.approx(task.metrics[name, "strict-match"].stderr)
     (drawn,) = calibrations([run])
@@ -91,7 +91,7 @@ def test_what_samples_say_is_aggregated_as_in_the_run(tmp_path):
     assert all(bin.low <= bin.right <= bin.high for bin in drawn.bins)
     assert drawn.point and drawn.curve[-1][0] == drawn.point[0] == abstains.count(False) / len(abstains)
     assert drawn.curve[-1] == pytest.approx(drawn.point) and of_abstaining(task) == drawn.point
-    scores = task.scores("strict-match", "ece")
+    scores = task.metric_scores("strict-match", "ece")
     assert len(risk_coverage(scores)) == sum(bin.n for bin in reliability(scores))
     del task.samples[0].details["strict-match"]["confidence"]
     assert calibrations([run])[0].origin == "stated", "the first sample does not speak for all"

@@ -188,7 +188,7 @@ def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog, 
         again = ReplyStore(tmp_path, MODEL, extend=is_archived)
         for prompt, reply in expected.items():
             answer = take(again, prompt, max_gen_toks=5)
-            assert answer is None or (answer, answer.facts) == (reply, reply.facts)
+            assert answer is None or (answer, answer.attributes) == (reply, reply.attributes)
             found[answer is not None] += 1
         assert again.take("loglikelihood", ("p", " A")) in ([(-1.5, True)], None)
     assert found[True] > found[False] / 2

@@ -50,8 +50,8 @@ def test_what_makes_another_measurement_is_refused_and_what_is_the_model_s_affai
 ):
     settings = {"limit": 3, **settings}
     differences = incompatibilities(run(task, **settings), run(task, **settings | change), STRICT)
-    assert [each.field for each in differences if each.refuse] == refused
-    assert [each.field for each in differences if not each.refuse] == warned
+    assert [each.field for each in differences if each.not_comparable] == refused
+    assert [each.field for each in differences if not each.not_comparable] == warned
 
 
 @each_row("signature_differences")

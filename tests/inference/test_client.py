@@ -20,7 +20,7 @@ from medtasks_utils.inference.responses import (
     RequestRefused,
     ServerBusy,
     ServerUnavailable,
-    read,
+    parse_response,
 )
 
 
@@ -120,14 +120,14 @@ def test_a_failure_among_replies_is_tried_again_after_the_others(time):
 @each_row("pauses")
 def test_a_server_may_ask_for_a_pause_of_two_minutes_in_any_form(name, asked, pause, time):
     with pytest.raises(ServerBusy) as raised:
-        read(503, "", "http://a", "m", {}, asked)
+        parse_response(503, "", "http://a", "m", {}, asked)
     assert pause_after(raised.value) == pytest.approx(pause, abs=1)
 
 
 @each_row("pauses_in_words")
 def test_a_server_may_ask_for_a_pause_in_words(name, body, pause, time):
     with pytest.raises(ServerBusy) as raised:
-        read(429, body, "http://a", "m", {})
+        parse_response(429, body, "http://a", "m", {})
     assert pause_after(raised.value) == pause
 
 
@@ -201,7 +201,7 @@ def test_a_prompt_is_at_fault_for_a_refusal_if_other_words_are_answered(status, 
 def test_an_error_says_which_field_is_refused_and_how_to_send_none(name, status, body, says):
     request = {"model": "m", "messages": [], "max_tokens": 9, "seed": 1, "temperature": 0}
     with pytest.raises(RequestRefused) as raised:
-        read(status, json.dumps(body), "http://a", "m", request)
+        parse_response(status, json.dumps(body), "http://a", "m", request)
     assert says in str(raised.value)
 
 
@@ -212,6 +212,6 @@ def test_a_proxy_of_the_environment_is_named_without_its_password(monkeypatch):
     with pytest.raises(NoConnection, match=says + r"does not respond"):
         run_with(Endpoint(url="http://a/v1", model="m", headers={}, attempts=1), lambda client: client.complete({}))
     with pytest.raises(RequestRefused, match=says + "answered with status 403"):
-        read(403, "<html>Forbidden</html>", "http://a/v1", "m", {})
+        parse_response(403, "<html>Forbidden</html>", "http://a/v1", "m", {})
     with pytest.raises(RequestRefused, match=r"^http://c/v1 answered with status 403"):
-        read(403, "", "http://c/v1", "m", {})
+        parse_response(403, "", "http://c/v1", "m", {})

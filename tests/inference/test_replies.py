@@ -15,7 +15,7 @@ from medtasks_utils.harness.in_process import replies_of_transformers
 from medtasks_utils.harness.server_model import replies_in
 from medtasks_utils.inference.replies import NoReplyError, Reply, read_completion
 from medtasks_utils.inference.reply_checks import Exchange, failure_of, remarks_on
-from medtasks_utils.inference.responses import ServerError, read
+from medtasks_utils.inference.responses import ServerError, parse_response
 
 LIMIT = 16
 
@@ -48,7 +48,7 @@ def test_several_choices_come_in_the_order_of_their_index_if_each_has_one(name, 
 @pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
 def test_a_reply_without_an_end_is_cut_at_the_limit_and_its_thoughts_end_at_the_last_mark(name):
     sent = json.dumps({"choices": [{"text": "Hm.<end>So.<end> A"}], "usage": {"completion_tokens": 3}})
-    completion = read(200, sent, "http://a", "m", {name: 3})
+    completion = parse_response(200, sent, "http://a", "m", {name: 3})
     (reply,) = replies_in(completion, SimpleNamespace(think_end_token="<end>"), "http://a", 1)
     assert (reply, reply.ended, reply.reasoning) == ("A", "length", "Hm.<end>So.")
 
@@ -56,7 +56,7 @@ def test_a_reply_without_an_end_is_cut_at_the_limit_and_its_thoughts_end_at_the_
 def test_a_reply_passes_through_caches_as_it_is():
     reply = Reply("A", "length", 3, "Hm.")
     again = pickle.loads(pickle.dumps(reply))
-    assert (again, again.facts) == ("A", {"ended": "length", "tokens": 3, "reasoning": "Hm.", "refusal": None})
+    assert (again, again.attributes) == ("A", {"ended": "length", "tokens": 3, "reasoning": "Hm.", "refusal": None})
 
 
 @each_row("reply_checks")
@@ -74,7 +74,7 @@ def test_replies_that_are_not_what_was_requested_are_said(name, replies, says):
 @each_row("responses")
 def test_a_response_without_a_reply_is_an_error_of_a_type(status, body, kind):
     with pytest.raises(ServerError) as raised:
-        read(status, body, "http://a", "m", {}, retry_after="7")
+        parse_response(status, body, "http://a", "m", {}, retry_after="7")
     assert type(raised.value).__name__ == kind
     waits = {"ServerUnavailable": 7, "ServerBusy": 7, "NoCompletion": 0}
     assert getattr(raised.value, "retry_after", None) == waits.get(kind)
@@ -83,7 +83,9 @@ def test_a_response_without_a_reply_is_an_error_of_a_type(status, body, kind):
 @each_row("refusals")
 def test_what_a_provider_says_is_about_the_prompt_or_not(provider, status, body, kind):
     with pytest.raises(ServerError) as raised:
-        read(status, body if isinstance(body, str) else json.dumps(body), "http://a", "my-moderation-model", {})
+        parse_response(
+            status, body if isinstance(body, str) else json.dumps(body), "http://a", "my-moderation-model", {}
+        )
     assert type(raised.value).__name__ == kind
 
 
@@ -122,7 +124,7 @@ CHOICES = st.builds(
 @given(status=st.sampled_from([200, 400, 403, 422, 429, 500]), body=BODIES, asked=st.text() | st.none())
 def test_whatever_an_error_holds_it_is_an_error_of_a_type(status, body, asked):
     with suppress(ServerError):
-        read(status, json.dumps(body), "http://a", "m", {"seed": 1}, asked)
+        parse_response(status, json.dumps(body), "http://a", "m", {"seed": 1}, asked)
 
 
 @given(body=BODIES | CHOICES, limit=st.none() | st.integers(1, 9))

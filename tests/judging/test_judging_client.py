@@ -14,7 +14,7 @@ from local_server import HANG_UP, Fault, completion
 from scripts import in_turn, refusal, whole
 
 from medtasks_utils.inference.responses import NoResponse
-from medtasks_utils.judging import JudgeError, JudgeSettings, check
+from medtasks_utils.judging import JudgeError, JudgeSettings, check_endpoint
 from medtasks_utils.judging.cache import Cache
 from medtasks_utils.judging.judge_client import explain
 from medtasks_utils.judging.judge_settings import endpoint, find_key
@@ -46,7 +46,7 @@ def test_a_fault_of_the_judge_s_server_that_may_pass_is_tried_again(name, status
 def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr("medtasks_utils.judging.judge_client._PATIENCE", 0.0)
     with JudgeServer(lambda body: HANG_UP) as server, pytest.raises(JudgeError, match="is the server running"):
-        check(settings_for(server.url, tmp_path, max_retries=2))
+        check_endpoint(settings_for(server.url, tmp_path, max_retries=2))
     assert f"at {server.url} has not responded yet; making up to 3 attempts" in caplog.text
 
 
@@ -78,7 +78,7 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(said, fi
     prompts = [whole(request["messages"]) for request in server.requests]
     assert prompts[1].startswith(prompts[0]) and "could not be used" in prompts[1]
     with JudgeServer(in_turn(bad)) as server:
-        check(settings_for(server.url, tmp_path))  # an endpoint that replies works
+        check_endpoint(settings_for(server.url, tmp_path))  # an endpoint that replies works
 
 
 # ---- what endpoints refuse
@@ -95,7 +95,7 @@ def test_refused_parameters_are_done_without_and_remembered(name, status, refuse
         return sound(request)
 
     with JudgeServer(answer) as server:
-        check(settings_for(server.url, tmp_path))
+        check_endpoint(settings_for(server.url, tmp_path))
         judging = [request for request in server.requests if request["messages"][0]["content"] != "Hi"]
         assert len(judging) == 1 + len(refused)
         assert [server.requests[0]["response_format"]["json_schema"]] == table("form_of_the_check")
@@ -104,7 +104,7 @@ def test_refused_parameters_are_done_without_and_remembered(name, status, refuse
         last = server.requests[-1]
         assert last == {"model": "judge", "messages": last["messages"], **kept}
         number = len(server.requests)
-        check(settings_for(server.url, tmp_path))  # once in a process
+        check_endpoint(settings_for(server.url, tmp_path))  # once in a process
         # What the check learned needs no learning again.
         assert len(server.requests) == number
 
@@ -139,7 +139,7 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(tmp_path, monkeypatch, ca
         judgements = judged(server, tmp_path, cases(3), key_variable="MINE")
         server.answer = in_turn(echo)
         settings = settings_for(server.url, tmp_path, key_variable="MINE")
-        line = error_line(JudgeError, check, settings)
+        line = error_line(JudgeError, check_endpoint, settings)
     assert server.headers[0]["authorization"] == f"Bearer {KEY}"
     assert {judgement.failure for judgement in judgements} == {"http_400", None}
     written = b"".join(path.read_bytes() for path in tmp_path.glob("*"))

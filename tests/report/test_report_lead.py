@@ -43,10 +43,10 @@ def test_the_lead_of_one_run_says_its_scores_and_their_intervals(case, results, 
 @each_row("lead_of_two")
 def test_the_lead_of_two_runs_says_which_is_better_at_what(case, compared, said):
     rows = []
-    for label, difference, is_shown, refused, counts, *decided in compared:
+    for label, difference, is_shown, incompatible, counts, *decided in compared:
         line = difference and PairLine(label, 9, 0.0, 0.0, score(difference), None, is_shown, ACC, None)
         also = {"f1": {run: Score(50, None, None, n) for run, n in zip("xy", decided, strict=False)}}
-        rows.append(PairRow(standing(label, {"x": 50, "y": 50}, also=also), line, refused, counts))
+        rows.append(PairRow(standing(label, {"x": 50, "y": 50}, also=also), line, incompatible, counts))
     assert lead_of_two("x", "y", rows) == said, case
 
 

@@ -50,8 +50,8 @@ def test_results_are_compared_if_they_measure_the_same(field, now, config, promp
 def test_a_task_without_samples_keeps_no_other_from_being_compared(runs):
     a, b = runs
     b = replace(b, tasks={**b.tasks, "medhallu": replace(b.tasks["medhallu"], samples_path=None)})
-    comparison, refused = compared(a, b, "strict-match")
-    assert refused == dict.fromkeys(("medhallu", "overall"), "no samples in one of the runs")
+    comparison, incompatible = compared(a, b, "strict-match")
+    assert incompatible == dict.fromkeys(("medhallu", "overall"), "no samples in one of the runs")
     assert comparison and {line.task for line in comparison.differences} >= {"medexqa", "medmcqa_openmed"}
 
 
@@ -64,8 +64,10 @@ def test_only_a_missing_score_is_said_to_be_one(runs, monkeypatch):
     for error, outcome in ((NothingToCompare("none"), contextlib.nullcontext()), (MedtasksError("cause"), None)):
         monkeypatch.setattr(pair, "compare_runs", lambda *_, error=error, **__: failing(error))
         with outcome or pytest.raises(MedtasksError, match="cause"):
-            comparison, refused = compared(runs[0], runs[1], "strict-match")
-            assert not comparison.differences and "they have no score on which runs are compared" in refused.values()
+            comparison, incompatible = compared(runs[0], runs[1], "strict-match")
+            assert (
+                not comparison.differences and "they have no score on which runs are compared" in incompatible.values()
+            )
 
 
 # ---- one file, and data is data

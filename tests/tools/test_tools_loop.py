@@ -99,7 +99,7 @@ def test_long_results_are_cut_to_what_all_of_them_may_take(name, calls, limit):
     for text, shown in ("", "(no output)"), ("a" * limit, "a" * limit), ("a" * (limit + 1), cut):
         conversation = Conversation("", [{}], calls=[Call("python")] * calls)
         results = [CallResult(text, failed=False)] * calls
-        conversation.answer(results, Dialogue({}, bool, 5, 0).shown(results))
+        conversation.add_results(results, Dialogue({}, bool, 5, 0).messages_of(results))
         assert conversation.transcript[-1]["content"].startswith(f"<tool_response>\n{shown}\n</tool_response>")
 
 

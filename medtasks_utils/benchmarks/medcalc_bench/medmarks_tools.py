@@ -84,10 +84,10 @@ class MedmarksDialogue(Dialogue):
 
     last_turn: str = ""
 
-    def read(self, reply: str, calls_before: int) -> ParsedReply:
+    def split_reply(self, reply: str, calls_before: int) -> ParsedReply:
         """Split a reply into its text and its native calls; a chat template writes them in the text."""
         if self.most_by_template:
-            return super().read(reply, calls_before)
+            return super().split_reply(reply, calls_before)
         text, entries = parts(reply)
         message: JsonObject = {"role": "assistant", "content": text}
         calls = []
@@ -98,7 +98,7 @@ class MedmarksDialogue(Dialogue):
             message.setdefault("tool_calls", []).append(field)
         return ParsedReply(text, text, calls, message)
 
-    def shown(self, results: Sequence[CallResult]) -> list[str]:
+    def messages_of(self, results: Sequence[CallResult]) -> list[str]:
         """Return the results as they are."""
         return [result.text for result in results]
 

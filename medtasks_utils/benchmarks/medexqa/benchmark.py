@@ -32,7 +32,7 @@ from medtasks_utils.statistics.scores import Score
 
 from .alignment import realigned, shifted_specialties
 from .authors import authors_answer, misspelt_option, only_letter
-from .explanations import Explanations, case_of, references, scored
+from .explanations import Explanations, case_of, metric_names, references
 from .metrics import METRICS as EXPLANATION_METRICS
 from .options import SPECIALTIES, MedExQAOptions, Specialty
 
@@ -87,7 +87,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         if self.task.subset is None:
             names.add("macro_acc")
         if self._scores_explanations:
-            names.update(scored(self.options))
+            names.update(metric_names(self.options))
         return [metric for metric in self.metrics if metric.name in names]
 
     # ---- rows

@@ -31,7 +31,7 @@ def references(example: Example) -> list[str]:
     return [text for text in (example["explanation_1"], example["explanation_2"]) if text.strip()]
 
 
-def scored(options: MedExQAOptions) -> list[str]:
+def metric_names(options: MedExQAOptions) -> list[str]:
     """Return the names of the metrics of explanations that the options ask for."""
     judge = _judge(options)
     return [*options.lexical_metrics, "explanation", "combined", *((*judge.rates, "judge_failures") if judge else ())]
@@ -88,7 +88,7 @@ class Explanations:
         except MedtasksError as error:
             raise MedtasksError(f"{error}. {_WAYS_OUT}") from None
         self.signatures = {metric.name: metric.signature for metric in self._metrics}
-        self._names = scored(options)
+        self._names = metric_names(options)
         self._judge = _judge(options)
         self.failure: str | None = None
         if self._judge:
@@ -101,11 +101,11 @@ class Explanations:
                 max_tokens=options.judge_max_tokens,
             )
             for settings in judging.by_model(self._judge, self._settings):
-                judging.check(settings)
+                judging.check_endpoint(settings)
             models = options.judge_model.replace(",", "+")
             self.signatures[self._judge.name] = f"{self._judge.signature}|model:{models}"
 
-    def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
+    def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add ``explanation``, ``combined`` and their parts to the answers.
 
         A wrong answer scores 0. The score is None if the example has no references or the judge failed. The judge's

@@ -40,9 +40,9 @@ def case_of_tag(example: Example, response: str) -> Case:
 class RewardedExplanations(Explanations):
     """A scorer that adds ``reward``, the judges' mean from 0 to 1; it is 0 if a judge failed, as at Medmarks."""
 
-    def score(self, answers: Sequence[tuple[Example, Answer]]) -> None:
+    def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add the scores of explanations, and the reward."""
-        super().score(answers)
+        super().add_scores(answers)
         for _, answer in answers:
             judged = answer.details.get("judge") or {"score": None}
             is_whole = judged["score"] is not None and not judged.get("failed_judges")

@@ -16,7 +16,7 @@ def prepare_harness() -> None:
     patches.apply("process")
 
 
-def standard_errors_of_aggregations(original: Callable[..., Any]) -> Callable[..., Any]:
+def stderr_by_aggregation(original: Callable[..., Any]) -> Callable[..., Any]:
     """Return a ``stderr_for_metric`` that uses the method ``stderr`` of an aggregation, if it has one."""
 
     def stderr_for_metric(metric: Any, bootstrap_iters: int) -> Any:

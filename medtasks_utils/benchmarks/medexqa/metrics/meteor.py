@@ -70,7 +70,7 @@ def _load(place: str) -> None:
         MedtasksError: if it cannot be downloaded or read.
     """
     name = Path(place).name
-    with warnings.catch_warnings(record=True) as refusals:  # NLTK warns about folders that others can write to
+    with warnings.catch_warnings(record=True) as issued:  # NLTK warns about folders that others can write to
         warnings.simplefilter("always", RuntimeWarning)
         try:
             try:
@@ -82,7 +82,7 @@ def _load(place: str) -> None:
                 nltk.download(name, quiet=True, print_error_to=StringIO())
                 _READERS[place]()
         except Exception as error:  # a damaged copy fails in many ways
-            reason = refusals[-1].message if refusals else type(error).__name__
+            reason = issued[-1].message if issued else type(error).__name__
             raise MedtasksError(f"meteor needs NLTK's {name}, which is missing or cannot be read ({reason})") from None
 
 
