@@ -1,4 +1,4 @@
-"""What holds for every test, and the fixtures that tests of several rooms use; helpers are in ``support/``."""
+"""What holds for every test, and the fixtures that tests of several packages use; helpers are in ``support/``."""
 
 import logging
 import os

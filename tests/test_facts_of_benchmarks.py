@@ -1,4 +1,4 @@
-"""No room but the benchmarks' knows a benchmark by its name, or by what its rows, metrics and groups are called."""
+"""No package but the benchmarks' knows a benchmark by its name, or by what its rows, metrics and groups are called."""
 
 import ast
 from pathlib import Path

@@ -170,7 +170,7 @@ def test_a_score_might_rise_by_what_the_lenient_rule_finds_unanswered():
         values: Any = scores[rule if metric == "answered" else metric]
         return MetricScores.of([[value] for value in values], np.arange(3), np.zeros(3, int))
 
-    result: Any = SimpleNamespace(filters=[STRICT, FLEXIBLE], scores=scores_of)
+    result: Any = SimpleNamespace(filters=[STRICT, FLEXIBLE], metric_scores=scores_of)
     column: Any = SimpleNamespace(
         topic=SimpleNamespace(is_group=False), metric=ACC, filter=STRICT, is_of_right=True
     )  # fmt: skip
@@ -203,7 +203,7 @@ def test_parts_of_fewer_than_thirty_questions_stand_apart(monkeypatch):
 def test_a_score_is_distrusted_if_its_whole_interval_is_below_what_needs_no_question(high, is_said):
     score = SimpleNamespace(value=0.8, unreliable="", interval=(0.7, high), high=high)
     line: Any = SimpleNamespace(
-        says_something=True, score=score, without_question=SimpleNamespace(value=0.9), label="X", metric=ACC,
+        says_something=True, estimate=score, without_question=SimpleNamespace(value=0.9), label="X", metric=ACC,
         lenient=score, is_usual=True, topic=SimpleNamespace(is_overall=False),
     )  # fmt: skip
     assert [*score_table.cautions([line])] == ["X: 90.0 % is reached without seeing the question."] * is_said

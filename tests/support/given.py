@@ -43,7 +43,7 @@ def csv_rows(path: Path) -> list[Any]:
 
 
 def table(name: str) -> list[Any]:
-    """The lines of a file of cases in a room's ``tables/``: each a list, of what is given and what comes of it."""
+    """The lines of a file of cases in a package's ``tables/``: each a list, of what is given and what comes of it."""
     (path,) = (ROOT / "tests").glob(f"**/tables/{name}.jsonl")
     return json_lines(path)
 
