@@ -34,7 +34,7 @@ ENDED = {
     "wrong": "wrong",
     "unsure": "unsure",
     "none": "no answer",
-    "cut": "cut off",
+    "cut": "cut off, no answer",
 }
 """How examples end, in the order in which bars show it."""
 HATCHED = 0.4

@@ -2,7 +2,7 @@
    {task, a, b, which, among, lost, distrust, found, sign, q, order, open, show}, and the group of each breakdown. */
 
 const PAIRED = { only_b: "only B right", only_a: "only A right", both_wrong: "both wrong", same_wrong: "same wrong answer", both_right: "both right" };
-const LOST = { wrong: "wrong answer", unsure: "says it is unsure", none: "no answer", form: "wrong form", cut: "cut off" };
+const LOST = { wrong: "wrong answer", unsure: "says it is unsure", none: "no answer", form: "wrong form", cut: "cut off, no answer" };
 const DISTRUST = { doubted: "label doubted", uncertain: "reading uncertain", audit: "audit reads otherwise", marked: "marked by you" };
 const ORDERS = { "": "data", hard: "fewest right first", longest: "longest reply first", shortest: "shortest reply first", unsure: "least certain first" };
 const LENIENT = "flexible-extract";
