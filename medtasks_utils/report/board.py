@@ -86,6 +86,7 @@ class Ranking:
         floor: what is reached without the question; None if it is not known.
         questions: the number of questions on which runs are ranked; of the largest run if none are.
         also: by name, further headline metrics with their scores by run.
+        reasons: by run that is not ranked, the reason.
     """
 
     label: str
@@ -97,6 +98,7 @@ class Ranking:
     floor: Floor | None = None
     questions: int = 0
     also: dict[str, dict[str, Score]] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
 
     @property
     def is_of_right(self) -> bool:
@@ -126,14 +128,12 @@ class Column(Ranking):
     Attributes:
         topic: the task or group of tasks.
         filter: the filter, which is the topic's own if it lacks the one that the page shows.
-        reasons: by run that is not ranked, the reason.
         outcomes: by run with samples, the number of examples by how they ended (:data:`ENDED`).
         counts: by run with samples, the number of questions by what they say of it (:func:`_counts`).
     """
 
     topic: Topic
     filter: str
-    reasons: dict[str, str]
     outcomes: dict[str, dict[str, float]]
     counts: dict[str, dict[str, float]]
 

@@ -30,6 +30,7 @@ _SENTENCES = {
     "too few": "On {on} {questions} questions are too few to rank the runs.",
     "no samples": "{first} has the highest reported score on {on}, {values}; without samples no run can be compared.",
     "nothing in common": "On {on} no two runs answered the same questions.",
+    "not comparable": "On {on} no two runs can be compared: {reasons}.",
 }
 """By outcome, in the order in which they are said, the sentence about all benchmarks with it."""
 
@@ -64,10 +65,11 @@ def _of_two_lines(sentences: Sequence[str]) -> list[str]:
 
 def _outcome(standing: Ranking) -> tuple[str, tuple[str, ...]]:
     """Return which sentence applies, and the runs that it names."""
-    ranked, best = standing.ranked, tuple(standing.best or ())
+    ranked, best, reasons = standing.ranked, tuple(standing.best or ()), standing.reasons.values()
     outcomes = {
         "no samples": (not ranked, standing.best_first([*standing.scores])[:1]),
-        "nothing in common": (len(ranked) < 2, ()),
+        "nothing in common": (len(ranked) < 2 and all(reason.endswith("questions") for reason in reasons), ()),
+        "not comparable": (len(ranked) < 2, ()),
         "too few": (standing.best is None, ()),
         "best": (len(best) == 1, best),
         "all tied": (len(best) == len(ranked), ()),
@@ -84,6 +86,7 @@ def _sentence(outcome: str, named: Sequence[str], standings: Sequence[Ranking], 
     of_ranked = [[standing.scores[run].value for run in standing.ranked] for standing in standings]
     questions = joined([f"{standing.questions:,}" for standing in standings])
     begin, parts = differing_parts(named) or ("", [])
+    reasons = dict.fromkeys(reason for standing in standings for reason in standing.reasons.values())
     return _SENTENCES[outcome].format(
         on=joined([standing.label for standing in standings]),
         first=joined(named[:1]),
@@ -95,6 +98,7 @@ def _sentence(outcome: str, named: Sequence[str], standings: Sequence[Ranking], 
         sizes=joined([str(len(standing.best or ())) for standing in standings]),
         runs=len(standings[0].ranked),
         questions=questions,
+        reasons=joined([*reasons]),
         these="these" if len(standings) > 1 else f"these {questions}",
         ahead=_ahead(standings, before, is_alone),
     )
