@@ -197,7 +197,9 @@ def lead_of_one(run: str, standings: Sequence[Ranking], losses: Mapping[str, tup
 
 
 _LOSSES = {
-    "cut": "{:.0f} % of its replies were cut off without an answer: had all of these been right, it would have {:.0f} %.",
+    "cut": (
+        "{:.0f} % of its replies were cut off without an answer: had all of these been right, it would have {:.0f} %."
+    ),
     "none": "{:.0f} % give no answer: had all of these been right, it would have {:.0f} %.",
     "form": "{:.1f} points are lost to the form: read leniently, it has {:.1f} %.",
 }

@@ -20,12 +20,6 @@ function sortBy(head) {
   }
 }
 
-function addSorting() {
-  for (const head of document.querySelectorAll("th[data-sort]")) {
-    head.append(button([...head.childNodes], () => sortBy(head), { class: "sort", title: "Sort by this column" }));
-  }
-}
-
 /** Let readers choose the run from which differences are shown, if there are differences from several. */
 function addReferences() {
   for (const view of document.querySelectorAll("#compare .view")) {
@@ -38,6 +32,9 @@ function addReferences() {
   }
 }
 
-addSorting(); // at once, since the page above the script is there; samples are still to come
+// At once, since the page above the script is there; samples are still to come.
+for (const head of document.querySelectorAll("th[data-sort]")) {
+  head.append(button([...head.childNodes], () => sortBy(head), { class: "sort", title: "Sort by this column" }));
+}
 addReferences();
 document.documentElement.dataset.ready = "true";
