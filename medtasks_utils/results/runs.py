@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
@@ -20,7 +21,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.signature import NO_VALUE, parse
 from medtasks_utils.inference.reply_files import files_of_replies
 from medtasks_utils.statistics.metrics import FORMER_NAMES
-from medtasks_utils.writing import JsonObject, without_secrets
+from medtasks_utils.writing import JsonObject, one_line, without_secrets
 
 from .run import GroupRun, Metrics, Run, TaskRun, Value
 from .samples import mapping, number
@@ -254,8 +255,8 @@ def name_apart(runs: Sequence[Run]) -> None:
     """Give each run a unique name: the last part of its model's name, and whatever distinguishes it.
 
     Runs are distinguished by the first of these that differs: the first part of the model's name, the engine, the
-    number of questions, the generation settings, the model's arguments, such as its revision, and what signatures say;
-    then by the output folder, the date and the file.
+    number of questions, the generation settings, the model's arguments, such as its revision, what signatures say, and
+    the system message; then by the output folder, hashes of prompts, the date and the file.
     """
     for run in runs:
         run.name = re.split(r"[/\\]|__", run.model.rstrip("/\\_"))[-1] or run.model
@@ -271,8 +272,11 @@ def name_apart(runs: Sequence[Run]) -> None:
                 run.name = " ".join([run.name, *(part for part in of_run if part not in in_all)]).strip()
 
 
-_SIGNED = ("opts", "select", "shots", "repeats", "gen", "chat", "rendered", "prompts")
+_SIGNED = ("opts", "select", "shots", "repeats", "gen")
 """The fields of signatures that tell runs apart, the most telling first."""
+_HASHED = ("chat", "rendered", "prompts")
+"""The fields that only say that runs differ, and not how."""
+_LONGEST_MESSAGE = 30  # characters of a system message in a name
 
 
 def _signed(field: str, tasks: Sequence[TaskRun]) -> list[str]:
@@ -288,6 +292,12 @@ def _model_arguments(run: Run) -> list[str]:
     return [f"{name}={value}" for name, value in without_secrets(of_model).items()]
 
 
+def _system_message(run: Run) -> list[str]:
+    """Return the beginning of the system message, in quotation marks."""
+    message = one_line(str(run.results.get("system_instruction") or ""))
+    return [f"“{shorten(message, _LONGEST_MESSAGE, placeholder='…')}”"] if message else []
+
+
 _PARTS: tuple[Callable[[Run, Sequence[TaskRun]], Sequence[str]], ...] = (
     lambda run, _: [run.model.rpartition("/")[0]],
     lambda run, _: [str(run.setting("model") or "")],
@@ -295,7 +305,9 @@ _PARTS: tuple[Callable[[Run, Sequence[TaskRun]], Sequence[str]], ...] = (
     lambda run, _: [f"{name}={value}" for name, value in _arguments(run, "gen_kwargs")],
     lambda run, _: _model_arguments(run),
     *(partial(lambda field, _, tasks: _signed(field, tasks), field) for field in _SIGNED),
+    lambda run, _: _system_message(run),
     lambda run, _: [run.path.resolve().parent.parent.name],  # the output folder, which has a folder for each model
+    *(partial(lambda field, _, tasks: _signed(field, tasks), field) for field in _HASHED),
     lambda run, _: [run.date.replace("T", " ")[:19]],
     lambda run, _: [str(run.path)],
 )
