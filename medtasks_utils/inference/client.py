@@ -140,7 +140,7 @@ class Client:
         Raises:
             ServerError: of the last attempt; a PromptRefused if the server answers other words in the same request.
         """
-        attempts, alone = attempts or self.endpoint.attempts, 0
+        attempts, alone, is_refused = attempts or self.endpoint.attempts, 0, False
         for attempt in count(1):
             await self.pace.start()
             try:
@@ -155,10 +155,11 @@ class Client:
             except RequestRefused as error:
                 self.pace.succeed()
                 is_explained = isinstance(error, PromptRefused) or (error.hint and error.status != 403)
+                if is_refused and not is_explained:
+                    raise _refusing_alone(error, attempt) from None
                 if is_explained or not await self._answers_other_words(body, error):
                     raise
-                if attempt > 1:
-                    raise _refusing_alone(error, attempt) from None
+                is_refused = True
             else:
                 self.pace.succeed()
                 _answering.add(self._server)

@@ -62,6 +62,8 @@ class Rescoring:
         text = table([("", "", "score", "stderr", "examples", *STATUSES), *rows], left=(0, 1))
         if count := sum(score["failed_judges"] for score in self.scores):
             text += f"\n\nfailed judgements of single models: {count}; they count as the mean of the others"
+        if sum(score["statuses"][SKIPPED] for score in self.scores):
+            text += f"\n\n{SKIPPED}: the example has no reference explanation to judge by"
         return f"{text}\n\nwritten: {', '.join(map(str, self.paths))}"
 
 

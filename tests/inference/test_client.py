@@ -192,6 +192,8 @@ def test_a_prompt_is_at_fault_for_a_refusal_if_other_words_are_answered(status, 
     with LocalServer(lambda request: refusal(status, says) if refused in str(request) else ".") as server:
         found = run_with(Endpoint(url=server.chat, model="m", headers={}), work)
     assert [type(each).__name__ for each in found] == kinds
+    alone = sum(kind.startswith("Prompt") for kind in kinds)
+    assert not alone or len(server.requests) == 1 + 3 * alone, "a prompt, other words, and the prompt once more"
 
 
 # ---- what errors say
