@@ -134,10 +134,10 @@ def caution(text: str) -> str:
 
 
 def table(rows: Iterable[Sequence[object]], left: Collection[int] = (0,)) -> str:
-    """Return a table as text; a name in the first column that makes rows too long has a line before its row.
+    """Return a table as text; a first-column name too long for its row stands on a line of its own above it.
 
     Args:
-        rows: the cells. A row with fewer cells than the first is a note below another: it widens no column.
+        rows: the cells. A row with fewer cells than the first is a note on the previous row, and widens no column.
         left: the columns that are aligned to the left; spaces at the beginning of their cells are kept.
 
     >>> table([["", "%"], ["a" * 78, "5.0"]]) == "    %" + chr(10) + "a" * 78 + chr(10) + "  5.0"

@@ -25,7 +25,7 @@ _QUANTILES = (np.arange(400) + 0.5) / 400
 
 
 def estimated(strata: Strata, gain: str, loss: str = "", base: float = 0.0) -> dict[str, float] | None:
-    """Estimate the share of responses with a property, or a known share that some responses increase or decrease.
+    """Estimate the share of responses with a property, or correct a known share by responses that raise or lower it.
 
     Drawn responses that could not be read are assumed to resemble the others in their stratum. If none of a stratum was
     read, the interval of its share is 0 to 1.

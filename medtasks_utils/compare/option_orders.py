@@ -81,7 +81,7 @@ def order_lines(effect: OrderEffect, is_one_model: bool) -> Iterator[str]:
 
 
 def order_data(effect: OrderEffect) -> JsonObject:
-    """Return the effect as JSON, with shares from 0 to 1."""
+    """Return the effect as a JSON-compatible dict; shares are from 0 to 1."""
     positions = [{"a": _numbers(a), "b": _numbers(b)} for a, b in effect.by_position]
     return {"n": effect.n, "moved": effect.moved, "changed": _numbers(effect.changed), "by_position": positions}
 

@@ -49,7 +49,7 @@ _VERDICTS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0} | {
 }
 _ENDS: dict[str | None, End] = {"stop": "stop", "length": "length"}
 _NOTHING: Row = {}
-_WAY_ON = "Say what an own file has with --task TASK --id FIELD --response FIELD"
+_WAY_ON = "For a file of your own, name its fields: --task TASK --id FIELD --response FIELD"
 _ZSTANDARD = 93  # the number of this compression method in ZIP archives
 
 

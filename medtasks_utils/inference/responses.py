@@ -93,7 +93,7 @@ class NoCompletion(ServerUnavailable):
 
 
 class NoConnection(ServerUnavailable):
-    """A server that cannot be reached, or that hangs up."""
+    """A server that cannot be reached, or drops the connection."""
 
 
 class NoResponse(ServerUnavailable):

@@ -139,7 +139,7 @@ class JudgeClient:
         reply = completion.replies[0]
         text: str = SECRETS.scrub(str(reply))
         if reply.ended == "length":
-            raise UnreadableError(f"the reply was cut off at max_tokens={settings.max_tokens}")
+            raise UnreadableError(f"the reply was cut off at max_tokens={settings.max_tokens}; raise it")
         if completion.refusal or reply.ended == "filter":
             reason = completion.refusal or "content_filter"
             raise UnreadableError(f"the judge refused to reply: {reason}", "refusal")

@@ -50,8 +50,8 @@ class Score(NamedTuple):
     """A run's value as shown.
 
     Attributes:
-        rise: what it would gain if all lost replies were right.
-        bracket: with repeats, the shares of examples that all and that any of the generations have right.
+        rise: the points it would gain if every reply that was cut or has no answer were right.
+        bracket: with repeats, the shares of examples that all generations, and that any generation, got right.
         audited: the ends of the interval of the accuracy as an LLM reads the replies, if it was audited.
     """
 
@@ -66,7 +66,7 @@ class Score(NamedTuple):
 
 
 class Floor(NamedTuple):
-    """The score that is reached without the question or, if that is not known, by guessing."""
+    """The score attainable without reading the question or, if that was never measured, by guessing."""
 
     value: float
     is_reached: bool

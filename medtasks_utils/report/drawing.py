@@ -32,7 +32,7 @@ class Axis(NamedTuple):
 
     @property
     def ticks(self) -> list[float]:
-        """The places of the ticks."""
+        """The positions of the axis ticks."""
         return [self.low + place * self.step for place in range(round((self.high - self.low) / self.step) + 1)]
 
     def at(self, value: float) -> float:

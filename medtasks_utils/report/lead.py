@@ -146,7 +146,7 @@ def common_beginning(names: Sequence[str]) -> str:
 
 
 def differing_parts(names: Sequence[str]) -> tuple[str, list[str]] | None:
-    """Return what names begin with, and the part in which alone they differ; None if they differ otherwise.
+    """Return the names' common beginning and the one part in which they differ; None if others differ too.
 
     >>> differing_parts(["gemma3-12b_q8_0", "gemma3-12b_q5_k_m", "gemma3-12b_q6_k"])
     ('gemma3-12b', ['q8_0', 'q5_k_m', 'q6_k'])

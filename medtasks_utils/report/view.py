@@ -118,7 +118,7 @@ class View:
 
     @cached_property
     def against(self) -> dict[str, dict[str, Against]]:
-        """By reference, the differences of all ranked runs from it; the first reference is shown at first."""
+        """For each reference run, the difference of every ranked run from it; the page opens with the first."""
         ranked = self.board.ranked
         if len(self.runs) < 3 or len(ranked) < 2:
             return {}

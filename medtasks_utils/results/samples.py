@@ -150,7 +150,7 @@ class Sample:
         return benchmark.relabelled(self.doc, order) if order else self.doc
 
     def answer_shown(self, answer: str, generation: int) -> str:
-        """Return an answer or the target, whose letter is the data's, with the letter that the model saw."""
+        """Translate an answer or the target from the data's letter to the letter that the model saw."""
         order = self.order(generation) or ""
         return LETTERS[order.index(answer)] if answer in tuple(order) else answer
 

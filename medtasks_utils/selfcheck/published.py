@@ -86,7 +86,7 @@ def score_published(folder: Path, data: str) -> Iterator[PublishedRun]:
                     tasks[name] = _task(name, data)
                 yield PublishedRun(path.name.partition(".")[0], name, run, list(_verdicts(tasks[name], of_run)))
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path}: not published responses to the rows of {data}: {error!r}") from None
+            raise DataError(f"{path}: not published responses to the rows of {data} (--data): {error!r}") from None
 
 
 def _task(name: str, data: str) -> MedTask:

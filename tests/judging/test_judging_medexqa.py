@@ -92,7 +92,7 @@ def test_failures_are_left_out_of_the_means_counted_and_named(tmp_path, warnings
     assert (sample["explanation"], sample["combined"], sample["judge_failures"]) == (None, None, 2)
     assert [(judge["score"], judge["failure"]) for judge in sample["judge"]] == [(None, "unreadable")] * 2
     (warning,) = [text for text in warnings_of_harness() if "judge failed" in text]
-    means = "each counts as the mean of the judged right answers"
+    means = "each gets the mean score of the right answers that were judged"
     assert warning.startswith(f"{TASK}: the judge failed on {lost}; {means} (first failure: unreadable: ")
 
 

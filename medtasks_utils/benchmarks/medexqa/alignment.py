@@ -17,7 +17,7 @@ def shifted_specialties(examples: Iterable[Example]) -> dict[str, Shift]:
 
 
 def supported(example: Example) -> str | None:
-    """Return the letter of the option whose own words the explanations have most often, by word; None for a tie."""
+    """Return the letter of the option whose distinctive words are most frequent in the explanations; None for a tie."""
     times = Counter(words_of(f"{example['explanation_1']} {example['explanation_2']}").split())
     options = [set(words_of(option).split()) for option in example["options"]]
     having = Counter(chain.from_iterable(options))

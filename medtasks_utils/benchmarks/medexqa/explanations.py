@@ -166,7 +166,8 @@ class Explanations:
         """
         first = next(iter(failed.values()))
         logger.warning(
-            "%s: the judge failed on %s; each counts as the mean of the judged right answers (first failure: %s)",
+            "%s: the judge failed on %s; each gets the mean score of the right answers that were judged "
+            "(first failure: %s)",
             self._task,
             ", ".join(failed),
             first,
