@@ -4,7 +4,6 @@ What is moved to a reply's ``reasoning`` is what a server with a reasoning parse
 """
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 from medtasks_utils.extraction.reasoning_marks import AT_END, SIGNS, TOKENS_AT_START, WORDS_AT_START
@@ -73,21 +72,12 @@ def separated(reply: Reply, opening: str) -> Reply:
     return Reply(text.lstrip(), **{**reply.attributes, "reasoning": reasoning})
 
 
-def separated_of_server(replies: Sequence[Reply]) -> Sequence[Reply]:
-    """Return replies to prompts that a server renders, as :func:`separated` does if these open the reasoning.
-
-    This shows in finished replies, more than half of which then close reasoning that they did not open.
-    """
-    close = [_closes_unopened(reply) for reply in replies if reply.ended != "length"]
-    if 2 * sum(close) <= len(close):
-        return replies
-    opening = f"{_TAG}\n"
-    return [
-        separated(reply, opening) if reply.ended == "length" or _closes_unopened(reply) else reply for reply in replies
-    ]
+def separated_of_server(reply: Reply) -> Reply:
+    """Return a reply to a prompt with which a server opens reasoning, as :func:`separated` does."""
+    return separated(reply, f"{_TAG}\n") if reply.ended == "length" or closes_unopened(reply) else reply
 
 
-def _closes_unopened(reply: Reply) -> bool:
+def closes_unopened(reply: Reply) -> bool:
     """Return whether a reply closes reasoning that it did not open, since its prompt did."""
     lower = reply.lower()
     close = _CLOSE.search(reply) if any(sign in lower for sign in SIGNS) else None

@@ -112,6 +112,9 @@ class RunModel(Stages):
         ]
         self.explain()
         replies = [of_request and of_request[0] for of_request in known]
+        for request, reply in zip(requests, replies, strict=True):
+            if reply is not None:
+                self.note_reply(request, reply)
         to_send = [place for place, of_request in enumerate(known) if of_request is None]
         for piece in _pieces(to_send) if self.store and not self._calls_hook else [to_send]:
             new_replies = self._ask(method, [requests[place] for place in piece], requests)
@@ -119,6 +122,7 @@ class RunModel(Stages):
                 replies[place] = reply
                 if not self._calls_hook:
                     self.keep(method, requests[place].args, [reply])
+                self.note_reply(requests[place], reply)
         return replies
 
     def _ask(self, method: str, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:

@@ -12,18 +12,20 @@
 """
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from medtasks_utils.errors import logger
-from medtasks_utils.inference.replies import End, Reply
+from medtasks_utils.inference.replies import End, Reply, as_reply
 from medtasks_utils.inference.reply_checks import Exchange
 from medtasks_utils.inference.reply_store import Arguments, ReplyStore
 
 from .lm_eval_names import LM, Instance
 from .models import context_error_of
+from .reasoning import closes_unopened
 
 
 @dataclass(eq=False)
@@ -35,7 +37,7 @@ class Stages:
         store: the store of replies; None to store nothing.
         ours: the titles of our tasks, which can handle a log-likelihood that was not requested, by name.
         cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
-        readers: by task, what is told of each request whose reply, the last of its conversation, a server has sent.
+        readers: by task, what is told of each request whose reply, the last of its conversation, is known.
     """
 
     model: LM
@@ -46,6 +48,7 @@ class Stages:
         """Take over the cache hook."""
         self.cache_hook = self.model.cache_hook
         self.readers: dict[str, Callable[[Instance, Any], None]] = {}
+        self._closes_unopened: Counter[bool] = Counter()
 
     def without_model(
         self, method: str, task: str, arguments: Arguments, first: Arguments | None = None
@@ -82,8 +85,20 @@ class Stages:
 
     def note_reply(self, request: Instance, reply: Any) -> None:
         """Tell the task of a request that its reply, the last of its conversation, is known."""
+        if isinstance(reply, str) and not isinstance(request.args[0], str):
+            whole = as_reply(reply)
+            self._closes_unopened[closes_unopened(whole)] += whole.ended != "length"
         if reader := self.readers.get(request.task_name):
             reader(request, reply)
+
+    @property
+    def begins_in_reasoning(self) -> bool:
+        """True if prompts that a server renders open the reasoning.
+
+        Then more than half of the finished replies to them close reasoning that they did not open. All tasks of a run
+        count together, so that the replies of one model are read in one way.
+        """
+        return self._closes_unopened[True] > self._closes_unopened[False]
 
 
 def empty_replies(task: str, arguments: Arguments, reason: str, ended: End = "unknown") -> list[Reply]:

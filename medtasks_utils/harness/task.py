@@ -41,7 +41,7 @@ from .prompt_checks import check_prompts, check_samples
 from .reasoning import opened_by, separated, separated_of_server
 from .rendering import check_templates, index_or_text, index_or_texts, rendered, rendering
 from .rows import rows_of
-from .run_model import current_run
+from .run_model import RunModel, current_run
 from .settings import without_nulls
 from .signing import sign
 from .sources import BenchmarkFiles, source_of
@@ -63,7 +63,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             does not support.
     """
 
-    model: LM | None = None  # set when requests are built
+    model: LM | None = None  # these two are set when requests are built
+    _run: RunModel | None = None
     with_batch_scores = True  # False while the scores of explanations are not needed yet
     fewshot_seed: int | None = None
     has_chat_template = False
@@ -216,7 +217,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     def build_all_requests(self, **kwargs: Any) -> None:
         """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
-        run = current_run.get()
+        run = self._run = current_run.get()
         self.model = run.model if run else None
         settings = self.config.generation_kwargs or {}
         if self.model is not None and None in settings.values() and runs_in_process(self.model):
@@ -254,7 +255,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if run and run.batch and self.generates:
             early = self._early = EarlyReading(self._read_now, readings_of(self._filters), run.thread)
             run.readers[self.task_name] = lambda request, reply: early.begin(
-                separated_of_server([self._response(request, reply)])[0], request.doc
+                self._response(request, reply), request.doc
             )
 
     def doc_iterator(self, *, samples: Any = None, rank: int = 0, world_size: int = 1, **limit: Any) -> Iterator[Any]:
@@ -314,20 +315,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _response(self, request: Instance, reply: Any) -> Reply:
         """Return the text to read: the reply without its reasoning, or the last reply of the conversation."""
         if self.turns:
-            return self.turns.response_to(request)
-        return separated(as_reply(reply), opened_by(request.args[0]))
-
-    def _keep_responses(self) -> None:
-        """Replace replies by the texts to read, without reasoning; of a conversation, the last reply is read."""
-        of_server = []  # which renders their prompts
-        for instance in self.instances:
-            # With several processes, lm_eval pads the last request of a process with extra responses.
-            instance.resps = [self._response(instance, instance.resps[0])]
-            if not isinstance(instance.args[0], str):
-                of_server.append(instance)
-        responses = separated_of_server([instance.resps[0] for instance in of_server])
-        for instance, response in zip(of_server, responses, strict=True):
-            instance.resps = [response]
+            response = self.turns.response_to(request)
+        else:
+            response = separated(as_reply(reply), opened_by(request.args[0]))
+        is_rendered_by_server = not isinstance(request.args[0], str)
+        begins_in_reasoning = is_rendered_by_server and self._run is not None and self._run.begins_in_reasoning
+        return separated_of_server(response) if begins_in_reasoning else response
 
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
         """Return the answer in a response, which may have been read early."""
@@ -357,7 +350,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.config.metadata.pop(name, None)
         if self.turns:
             self.turns.finish()
-        self._keep_responses()
+        for instance in self.instances:
+            # With several processes, lm_eval pads the last request of a process with extra responses.
+            instance.resps = [self._response(instance, instance.resps[0])]
         replies = [instance.resps[0] for instance in self.instances]
         self._check_prompts_without_reply([reply for reply in replies if reply.refusal], len(replies), "requests")
         model = getattr(self.model, "model", "")

@@ -182,6 +182,14 @@ def test_a_server_whose_template_opens_reasoning_shows_in_finished_replies():
             assert [sample["answered"] for sample in samples(result, name)] == answered
 
 
+def test_whether_prompts_open_reasoning_is_decided_for_all_tasks_of_a_run():
+    of_letters = in_turn(*[completion("So B?</think>\\boxed{A}")] * 4)
+    of_verdicts = in_turn(*[completion("\\boxed{1}")] * 2, completion("\\boxed{1} maybe. But", "length"))
+    with LocalServer(lambda body: (of_verdicts if "hallucinated" in str(body) else of_letters)(body)) as server:
+        result = evaluate(["medmcqa_openmed", "medhallu"], model_of(server, num_concurrent=1), limit=4)
+    assert [sample["answered"] for sample in result["samples"]["medhallu"]] == [1.0, 1.0, 0.0, 0.0] * 2
+
+
 def test_a_reply_cut_before_its_mark_is_reasoning():
     with LocalServer(lambda body: completion("\\boxed{A} maybe", "length")) as server:
         result = evaluate("medmcqa_openmed", model_of(server, think_end_token="</t>"), limit=1)
