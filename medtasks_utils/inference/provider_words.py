@@ -55,13 +55,16 @@ _POLICY = _words(r"""
     | (?<!case[- ])sensitive | (disallowed|illegal)[ ]content | \bharm(ful|[ _]cat) | jailbreak | llama[ -]guard
     | (violat|against) .{0,60} (polic|guideline|terms) | (policy|guideline)s?[ _]violation
     | (blocked|restricted)[ ](by|under|due|terms) | (content|prompt|response)[ _]blocked | model[ ]armor | not[ ]approv
-    | 敏感 | 违规 | 违反 | 不安全 | 审核 | 风险 | ポリシー | 정책 | политик | richtlinie | politique | pol[ií]tica
+    | 敏感 | 违规 | 违反 | 不安全 | 审核 | 风险 | ポリシー.{0,6}(違反|反し) | 정책.{0,6}(위반|위배)
+    | (наруш|запрещ|противореч) .{0,60} (политик|правил) | inhaltsrichtlinie | (verst(ö|oe)|verletz) .{0,60} richtlinie
+    | (enfrei|viol|contrair|contrev) .{0,60} (politique|r[èe]gles) | (viol|infring|incumpl|contra) .{0,60} pol[ií]tica
 """)
 _NOT_THE_PROMPT = _words(r"""
     \b(account|organi[sz]ation|subscription|project|key)\b (?!'s) .{0,60}
     \b(suspended|terminated|deactivated|disabled|banned|flagged|restricted|locked|blocked)\b
     | (?<!to[ ])\b(model|deployment)\b ([ ]\S+)? [ ]is[ ] (blocked|not[ ]allowed|disabled|restricted)\b
     | access .{0,20} terminated | \bIP\b | network
+    | \b(konto|compte|cuenta|conta)\b | аккаунт | уч[её]тн | アカウント | 계정 | [账帐][户号]
 """)
 """What says that an account or a model is not allowed."""
 _FAULT = _words(r"""
