@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from playwright.sync_api import sync_playwright
 
+from medtasks_utils.elsewhere.other_runs import Fields
 from medtasks_utils.elsewhere.saving import import_run
 from medtasks_utils.report.page import build_page
 from medtasks_utils.results import read_runs
@@ -68,9 +69,8 @@ def import_models(folder: Path, data: str, into: Path) -> None:
                 into / "runs" / model,
                 TASKS[benchmark],
                 data,
-                id_fields=("id",),
-                response_field="response",
-                model=model,
+                Fields(["id"], "response"),
+                model,
             )
 
 
@@ -89,9 +89,8 @@ def import_invented(into: Path) -> None:
             into / "invented" / model,
             "medmcqa_openmed",
             "sample",
-            id_fields=("id",),
-            response_field="response",
-            model=model,
+            Fields(["id"], "response"),
+            model,
         )
 
 

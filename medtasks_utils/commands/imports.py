@@ -48,6 +48,9 @@ class Import(Command):
     """the field with the other harness's own verdict: a number, true or false, correct or incorrect"""
     model: str = ""
     """the model's name; default: as in the file, or the file's name"""
+    split_by: str = ""
+    """the field whose values tell the runs in a file apart, such as model; each becomes a run with the value as its
+    model's name"""
     requests: Path | None = None
     """the file of requests, written by medtasks requests, to which the responses belong"""
     partial: bool = False
@@ -81,18 +84,28 @@ class Import(Command):
 
     def _other_runs(self, files: list[Path]) -> CommandResult:
         """Score the responses in files of other harnesses, and return where the results are."""
+        from medtasks_utils.elsewhere.other_runs import Fields, values_in
         from medtasks_utils.elsewhere.saving import import_run
 
         if bool(self.id) != bool(self.response) or (self.id and not self.task) or (self.score and not self.id):
             raise UsageError(
                 "--id, --response and --task must be given together, to import another format; --score needs them"
             )
-        lines, data = [], []
+        if self.split_by and (self.model or not self.id):
+            raise UsageError("--split_by names the models, so not with --model, and needs --task, --id and --response")
+        lines: list[str] = []
+        data = []
         id_fields = [name.strip() for name in self.id.split(",") if name.strip()]
-        for path in files:
-            imported = import_run(
-                path, self.output, self.task, self.data, id_fields, self.response, self.score, self.model
-            )
+        runs = [(path, run) for path in files for run in (values_in(path, self.split_by) if self.split_by else [""])]
+        for path, run in runs:
+            fields = Fields(id_fields, self.response, self.score, self.split_by, run)
+            try:
+                imported = import_run(path, self.output, self.task, self.data, fields, self.model or run)
+            except MedtasksError as error:
+                if not self.split_by or (run == runs[-1][1] and not lines):
+                    raise
+                warn(f"{run}: {error}")  # a run of another benchmark
+                continue
             warn(*imported.problems)
             of_run = _summary(imported)
             lines += [str(imported.path), *of_run.lines]

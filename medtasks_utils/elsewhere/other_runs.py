@@ -20,6 +20,7 @@ import pickle
 import re
 from collections import ChainMap, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -180,17 +181,48 @@ def named(names: Sequence[str], what: str) -> str:
     return f"{what}: {len(names)} ({', '.join(names[:3])}{', …' * (len(names) > 3)})"
 
 
-def read_other_run(path: Path, id_fields: Sequence[str], response_field: str, score_field: str = "") -> OtherRun:
-    """Read the run that another harness saved in a file.
+class Fields(NamedTuple):
+    """The fields of records in a file of any other form.
 
-    The fields or columns that identify the document and that have the response and its score are empty for the known
-    file formats.
+    Attributes:
+        id: the fields that identify the document together; empty for the known file formats.
+        response: the field with the response.
+        score: the field with the other harness's verdict; empty for the usual names.
+        split_by: the field whose values tell the runs of the file apart; empty if the file has one run.
+        run: the value of ``split_by`` in the records to read.
+    """
+
+    id: Sequence[str] = ()
+    response: str = ""
+    score: str = ""
+    split_by: str = ""
+    run: str = ""
+
+
+def values_in(path: Path, name: str) -> list[str]:
+    """Return the values of a field in a file of records, each once, in the order of the file.
 
     Raises:
-        MedtasksError: if the file contains no response.
+        MedtasksError: if no record has the field.
     """
-    if id_fields:
-        return _run_of_lines(path, id_fields, response_field, score_field)
+    values: dict[str, None] = {}
+    for _, record in _records(path):
+        with suppress(LookupError, TypeError, ValueError):  # told when the record is converted
+            value = _at(from_json(record) if isinstance(record, bytes) else record, name)
+            values |= {} if value is None else {str(value): None}
+    if not values:
+        raise MedtasksError(f"{path}: no record has the field {name} of --split_by")
+    return list(values)
+
+
+def read_other_run(path: Path, fields: Fields) -> OtherRun:
+    """Read the run that another harness saved in a file.
+
+    Raises:
+        MedtasksError: if the file contains no response, or those of several models without ``split_by``.
+    """
+    if fields.id:
+        return _run_of_lines(path, fields)
     try:
         if path.suffix == ".eval":
             with ZipFile(path) as archive:
@@ -211,27 +243,33 @@ def read_other_run(path: Path, id_fields: Sequence[str], response_field: str, sc
 # ---- lines with an id
 
 
-def _run_of_lines(path: Path, id_fields: Sequence[str], response_field: str, score_field: str) -> OtherRun:
+def _run_of_lines(path: Path, fields: Fields) -> OtherRun:
     """Read a run from a file of JSON lines, a JSON array, or a CSV or TSV file."""
     about = read_json(path.with_name("metadata.json"))
     run = OtherRun(path, path.stem, path.stem, mapping(about.get("env_args")))
-    names = (score_field,) if score_field else ("score", "correct", "is_correct", "acc", "accuracy", "reward")
-    lacking = f" in {response_field}, or without {' or '.join(id_fields)}"
+    names = (fields.score,) if fields.score else ("score", "correct", "is_correct", "acc", "accuracy", "reward")
+    models: dict[str, None] = {}
+    lacking = f" in {fields.response}, or without {' or '.join(fields.id)}"
 
     def convert(place: str, line: Row) -> Iterator[Response]:
-        identity = tuple(_at(line, name) for name in id_fields)
+        if fields.split_by and str(_at(line, fields.split_by)) != fields.run:
+            return
+        models.setdefault(str(line.get("model")))
+        identity = tuple(_at(line, name) for name in fields.id)
         if None in identity:
             raise LookupError
         scores = {f"their_{name}": value for name in names if (value := _verdict(line.get(name))) is not None}
         # A record may have the row's fields in an object, such as doc.
         stated = dict(ChainMap(line, *map(mapping, line.values())))
-        stated.pop(response_field.partition(".")[0], None)
-        for reply in _replies(_at(line, response_field)):
+        stated.pop(fields.response.partition(".")[0], None)
+        for reply in _replies(_at(line, fields.response)):
             yield Response(place, [], reply, scores, tuple(map(str, identity)), stated)
 
     run.add_records("row" if path.suffix in (".csv", ".tsv", ".parquet") else "line", _records(path), convert, lacking)
-    if score_field and not any(response.scores for response in run.responses):
-        raise MedtasksError(f"{path}: --score {score_field} is in no record a number, true or false, right or wrong")
+    if len(models) > 1 and not fields.split_by:
+        raise MedtasksError(f"{path} has {named([*models], 'responses of several models')}; add --split_by model")
+    if fields.score and not any(response.scores for response in run.responses):
+        raise MedtasksError(f"{path}: --score {fields.score} is in no record a number, true or false, right or wrong")
     return run
 
 

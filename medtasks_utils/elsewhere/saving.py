@@ -29,7 +29,7 @@ from medtasks_utils.results.samples import Row
 from medtasks_utils.writing import printable, read_json, write_whole
 
 from .matching import NOWHERE, find_documents
-from .other_runs import OtherRun, Response, Spool, named, read_other_run
+from .other_runs import Fields, OtherRun, Response, Spool, named, read_other_run
 from .record_contents import differing, shown_order, shuffles, stated_fields
 
 
@@ -55,14 +55,15 @@ class Imported:
     problems: list[str]
 
 
+_KNOWN = Fields()
+
+
 def import_run(
     path: Path,
     folder: Path,
     task: str | None = None,
     data: str | None = None,
-    id_fields: Sequence[str] = (),
-    response_field: str = "",
-    score_field: str = "",
+    fields: Fields = _KNOWN,
     model: str = "",
 ) -> Imported:
     """Convert another harness's run into files of the form that lm_eval writes, in a folder named after the model.
@@ -70,9 +71,7 @@ def import_run(
     Args:
         task: the task to whose documents the run has responses; None to infer it from the names in the run.
         data: the source of the rows, as in ``medtasks_data``.
-        id_fields: the fields of the file that identify the document; empty for the known file formats.
-        response_field: the field with the response; empty for the known file formats.
-        score_field: the field with the other harness's verdict; empty for the usual names.
+        fields: the fields of the records, if the file is in none of the known formats.
         model: the model's name; empty for the name in the file.
 
     Raises:
@@ -81,10 +80,10 @@ def import_run(
         UsageError: for an unknown task, a group, or a task of no benchmark.
         DataError: if the rows cannot be read.
     """
-    run = read_other_run(path, id_fields, response_field, score_field)
+    run = read_other_run(path, fields)
     run.model = model or run.model
     built = _build_task(task or _task_of(run), run.arguments, data)
-    matched = _match(run, built, id_fields)
+    matched = _match(run, built, fields.id)
     if not matched:
         raise MedtasksError(f"{run.problems[-1]}; choose another task with --task, or other rows with --data")
     return _save(built, matched, run, folder)

@@ -24,7 +24,7 @@ from saved_runs import save_run
 
 from medtasks_utils.audit.auditor import Item
 from medtasks_utils.elsewhere.matching import by_id, by_prompt
-from medtasks_utils.elsewhere.other_runs import Response
+from medtasks_utils.elsewhere.other_runs import Fields, Response
 from medtasks_utils.elsewhere.saving import import_run
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.filters import FILTERS
@@ -364,6 +364,23 @@ def test_the_verdict_of_a_field_is_kept_and_compared(form, right, wrong, tmp_pat
     assert "--score said is in no record" in capsys.readouterr().err
 
 
+def test_models_in_one_file_are_never_pooled(tmp_path, capsys):
+    docs = rows("medmcqa")
+    of_right = [{"key": doc["question"], "said": right_answer(doc), "model": "right", "of": "x"} for doc in docs]
+    written = [*of_right, *({**record, "said": "no", "model": "wrong"} for record in of_right)]
+    written.append({"key": "unknown", "said": "A", "model": "astray"})
+    assert import_records("medmcqa", written, tmp_path) == 1
+    assert "--split_by model" in capsys.readouterr().err
+    for form in ("jsonl", "csv"):
+        assert import_records("medmcqa", written, tmp_path, "--split_by", "model", "--json", form=form) == 0
+        output = capsys.readouterr()
+        assert [run["scores"]["acc"][STRICT]["value"] for run in json.loads(output.out)] == [1, 0]
+        assert "astray" in output.err
+        assert {run.model for run in read_runs(tmp_path / "out")} == {"right", "wrong"}
+    for settings in (["--split_by", "nothing"], ["--split_by", "model", "--model", "m"]):
+        assert import_records("medmcqa", written, tmp_path, *settings) > 0
+
+
 def test_answers_of_a_row_that_are_not_told_apart_are_no_generations(tmp_path, capsys):
     docs = [doc for doc in rows("medhallu") if doc["shown"] == "ground_truth"]
     written = [{"key": doc["answer"], "said": f"\\boxed{{{verdict}}}"} for doc in docs for verdict in "01"]
@@ -392,7 +409,7 @@ def test_a_json_array_that_is_cut_is_one_error(tmp_path):
     path = tmp_path / "x.json"
     path.write_text(path.read_text()[:-20])
     with pytest.raises(MedtasksError, match=r"cannot read .* Unterminated"):
-        imported(path, tmp_path, task=TASK_OF["medmcqa"], id_fields=["key"], response_field="said")
+        imported(path, tmp_path, task=TASK_OF["medmcqa"], fields=Fields(["key"], "said"))
 
 
 @each_row("forms_of_responses")
