@@ -93,7 +93,7 @@ class SelfcheckResult:
             f"{verdict} as expected: lm_eval sent {self.answers:,} prompts to a server with known answers "
             f"({self.seconds:.1f} s)",
             f"checked: {len(metrics)} metrics of {len(tasks)} tasks and groups, under both filters",
-            f"accuracy ({DEFAULT_FILTER}) if answers are",
+            f"accuracy ({DEFAULT_FILTER}, few examples) if answers are",
         ]
         width = max(map(len, BEHAVIOURS.values()))
         for behaviour, description in BEHAVIOURS.items():
