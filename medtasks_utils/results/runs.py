@@ -75,10 +75,11 @@ def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:
 
 def _read(date: str, logs: dict[str, Path]) -> Run:
     """Read one run from its sample logs and, under an empty name, its results file; raise an error if unreadable."""
-    path = logs.pop("", None)
+    results_path = logs.pop("", None)
+    path = results_path or next(iter(logs.values())).parent
     try:
-        results = json.loads(path.read_bytes()) if path else {}
-        return as_run(results, path or next(iter(logs.values())).parent, date, logs)
+        results = json.loads(results_path.read_bytes()) if results_path else {}
+        return as_run(results, path, date, logs)
     except Exception as error:
         raise MedtasksError(f"{path} cannot be read: {error!r}") from None
 
