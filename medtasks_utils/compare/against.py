@@ -232,7 +232,7 @@ class SavedRun:
     ) -> TopicAgainst:
         """Begin the comparison of a task, or of a group of tasks, that the saved run has too.
 
-        ``selected`` has by task all its examples, and the indices of those that the new run selects.
+        ``selected`` has, for each task, all its examples and the indices of those that the new run selects.
 
         Raises:
             MedtasksError: if the saved run has samples of none of these examples of a task.

@@ -8,13 +8,14 @@ from itertools import chain
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.writing import counted
 
 from .contrast import MetricDifference
 from .families import TaskPairs, common_groups, corrected, group_difference, shared_filter
 from .task_pair import TaskPair
 
 Notes = dict[str, list[str]]
-"""By sentence, the names of the runs or tasks that it is about."""
+"""Sentences about runs or tasks, each with the names of those that it is about."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Comparison:
 
 
 class NothingToCompare(MedtasksError):
-    """No common example has a value of the metrics that are compared."""
+    """An error: no common example has a value of the compared metrics."""
 
 
 def compare_runs(
@@ -56,8 +57,8 @@ def compare_runs(
         a: the first run.
         b: the second run.
         tasks: pairs of task names, one from each run; if empty, all tasks of this package that both runs have.
-        filter_name: the filter to compare; None for that of the task, usually ``strict-match``
-            (:attr:`.TaskRun.default_filter`), or, in a task where not both runs have it, the first that both have.
+        filter_name: the filter to compare; None for the default of each task, usually ``strict-match``
+            (:attr:`.TaskRun.default_filter`), or else the first filter that both runs have.
         metrics: the metrics to compare.
         common: True to compare only the common examples if the runs have different examples.
         force: True to compare results even if their signatures say that they are not comparable.
@@ -117,14 +118,15 @@ def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes
 
 
 def _named_pairs(a: Run, b: Run, *names: str) -> list[tuple[TaskRun, TaskRun]]:
-    """Return the tasks, or tasks of groups, with a name in each run; raise an error if a run does not have them."""
+    """Return the pairs of tasks that two names of tasks or groups stand for; raise an error if a run lacks its name."""
     sides = [run.tasks_of(name) for run, name in zip((a, b), names, strict=True)]
     for run, name, tasks in zip((a, b), names, sides, strict=True):
         if not tasks:
             known = ", ".join([*run.groups, *run.tasks]) or "none"
             raise MedtasksError(f"{run.path} has no task {name}; it has {known}")
     if len(sides[0]) != len(sides[1]):
-        raise MedtasksError(f"{names[0]} has {len(sides[0])} tasks in A, and {names[1]} {len(sides[1])} in B")
+        sizes = f"{names[0]} has {counted(len(sides[0]), 'task')} in A, but {names[1]} has {len(sides[1])} in B"
+        raise MedtasksError(f"{sizes}; name a task, or a group of equal size, in each run")
     return list(zip(*sides, strict=True))
 
 

@@ -86,7 +86,7 @@ def comparison_lines(
     Args:
         comparison: the comparison.
         all_parts: True to show all parts of tasks, not only large ones that are far from the whole.
-        grown: by the run's name, what to say of a run that has grown.
+        grown: by run name, a sentence on how the run has grown.
     """
     topics = list(_topics(comparison))
     yield from _runs(comparison, grown)
@@ -154,7 +154,7 @@ def _topics(comparison: Comparison) -> Iterator[_Topic]:
 
 
 def _runs(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
-    """Yield lines with the runs' names, and on which questions and by which rule they are compared."""
+    """Yield lines with the runs' names, and with the questions and the rule on which they are compared."""
     names = [f"{letter}  {plain(run.name)}" for letter, run in (("A", comparison.a), ("B", comparison.b))]
     rules = {pair.filter: _RULES.get(pair.filter, pair.filter) for pair in comparison.pairs.values()}
     how = "same questions" if all(pair.is_whole for pair in comparison.pairs.values()) else "questions in both"
@@ -184,7 +184,7 @@ def _wholes(topics: Sequence[_Topic]) -> str:
 
 
 def _notes(topics: Sequence[_Topic]) -> Iterator[str]:
-    """Yield what the p-values are corrected for, what the questions can show, and the mark of intervals."""
+    """Yield notes on the correction of p-values, on detectable differences, and on the mark of intervals."""
     tested = [(topic, main) for topic in topics if (main := topic.wholes[0]).p_adjusted is not None]
     shown = [
         f"{main.metric.shown(detectable)} points in {main.contrast.n:,} questions of {topic.label}"
@@ -192,10 +192,10 @@ def _notes(topics: Sequence[_Topic]) -> Iterator[str]:
         if not main.is_significant and (detectable := main.metric.detectable(main.contrast.detectable)) is not None
     ]
     if tested:
-        text = "p: corrected (Holm) for the benchmarks that both runs have, by their main metric."
+        text = "p: corrected (Holm) over the benchmarks that both runs have, each by its main metric."
         not_shown = (
-            f" Not shown is not equal: a difference is found four times in five from {', '.join(shown)} on, before the "
-            "correction (--plan 3: how many 3 points take)."
+            f" Not shown is not equal: even before the correction, a true difference of {', '.join(shown)} is found "
+            "only four times in five (--plan 3: how many questions 3 points need)."
         )
         yield filled(text + not_shown * bool(shown))
     if any(topic.wholes[0].contrast.few and topic.wholes[0].contrast.interval for topic in topics):

@@ -155,9 +155,9 @@ def paired_difference(
         is_counted: True if values count right or wrong answers. The variance in the interval and the p-value then
             includes one more example gained and one more lost, as in Bonett and Price, so that a difference of 0 in 20
             examples does not seem certain. These are also included if all differences are equal.
-        whole_examples: True to include one more example gained and lost in all its generations instead of one
-            generation. It is for comparisons that stop early: with repeats, the first examples of a model that is
-            nearly always right often agree in all generations, and would seem to be certain.
+        whole_examples: True to include whole examples, with all their generations, as the one gained and the one lost;
+            False for single generations. Comparisons that stop early need it: with repeats, the first examples of a
+            model that is nearly always right often agree in all generations, and would seem to be certain.
 
     Returns:
         None if one of the runs has no standard error.

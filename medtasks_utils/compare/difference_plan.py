@@ -71,7 +71,7 @@ def plan(comparison: Comparison, points: float) -> Iterator[Need]:
 
 
 def _until_decided(run: Run, difference: MetricDifference, target: float) -> int | None:
-    """Return the average number of clusters until a comparison is decided; None if that of all clusters is unknown."""
+    """Return the average number of clusters until a comparison is decided; None if the benchmark's size is unknown."""
     clusters, highest = difference.contrast.clusters, difference.metric.range[1] or 1.0
     of = _number_in_benchmark(run, difference.task, clusters)
     deviation = (difference.contrast.stderr or 0.0) * math.sqrt(clusters)
@@ -98,11 +98,11 @@ def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
     for need in needs:
         if need["parts"]:
             parts = " + ".join(f"{n:,} {task}" for task, n in need["parts"].items())
-            yield filled(f"{need['task']} {need['metric']}: {parts}; in the same proportions.")
+            yield filled(f"{need['task']} {need['metric']}: {parts}; the needed ones in the same proportions.")
     yield filled(
-        "Numbers of independent examples: those that share a question or a note count once. of: all of the benchmark; "
-        "if more are needed, use repeats or another benchmark. needed: by the p of one test; for the corrected p of "
-        "several benchmarks, plan for more. until decided: what medtasks eval --against asks on average until a run is "
+        "Examples that share a question or a note count once. now: in these runs. of: in the whole benchmark; if more "
+        "are needed, use repeats or another benchmark. needed: for a single test; several benchmarks need more, since "
+        "their p is corrected. until decided: how many examples medtasks eval --against asks on average until a run is "
         f"better, worse or within {WITHIN:g} points. repeats needed: with the examples of now, for acc of runs with "
-        "several generations; – if no number is enough."
+        "repeats; – if no number is enough, or it is unknown."
     )

@@ -70,7 +70,7 @@ def _key(difference: MetricDifference) -> tuple[str | None, ...]:
 
 
 def shared_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str | None:
-    """Return the wanted filter, else the one that counts in a run, else the first that both have; None without any.
+    """Return the first filter that both runs have of: the wanted one, the runs' defaults, and all others; else None.
 
     >>> from types import SimpleNamespace as Task
     >>> a, b = (Task(filters=names, default_filter=DEFAULT_FILTER) for names in (["none", "strict-match"], ["none"]))

@@ -68,11 +68,11 @@ def _share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> floa
 
 
 def order_lines(effect: OrderEffect, is_one_model: bool) -> Iterator[str]:
-    """Yield what the order of choices changes, in lines of at most 80 columns; of two models, only that it differs."""
-    yield f"The choices are in another order in B for {effect.moved} of {effect.n} questions."
+    """Yield what the order of choices changes, in lines of at most 80 columns; for two models, only that it differs."""
+    yield f"B shows the choices of {effect.moved} of {effect.n} questions in another order than A."
     if is_one_model:
-        yield f"The answer changed: {_shown(effect.changed)} of the {effect.changed.n} that both answer."
-        head = ("acc if right is", "n", "A", "n", "B")
+        yield f"Answers that changed, of the {effect.changed.n} that both runs have: {_shown(effect.changed)}."
+        head = ("acc if the right one is", "n", "A", "n", "B")
         rows = [
             (f"choice {place}", a.n, _shown(a), b.n, _shown(b))
             for place, (a, b) in enumerate(effect.by_position, start=1)

@@ -20,7 +20,7 @@ MAX_CUT_DIFFERENCE = 0.02
 """The largest difference between the shares of cut replies that causes no warning."""
 
 MAX_LEFT_OUT = 0.05
-"""The largest share of examples left out, by failed judgements or missing values, with which runs are compared."""
+"""The largest share of examples with failed judgements or missing values at which runs are still compared."""
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,8 @@ class TaskPair:
         if comparable.examples and not common:
             both = len(self._common)
             counts = f"A {len(self.a.samples):,}, B {len(self.b.samples):,}; {both:,} in both"
-            way_on = f"--common compares the {both:,}, and says so in every line"
-            raise MedtasksError(f"{self.a.task}: not compared: other questions ({counts}); {way_on}")
+            problem = f"not compared: the runs have different questions ({counts})"
+            raise MedtasksError(f"{self.a.task}: {problem}; --common compares only those in both")
         if comparable.incompatible and not force:
             reasons = "; ".join(comparable.incompatible)
             raise MedtasksError(f"{self.a.task}: not comparable: {reasons}; add --force to compare them anyway")

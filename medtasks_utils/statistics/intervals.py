@@ -43,7 +43,10 @@ UNRELIABLE = "interval unreliable"
 """The words for an unreliable interval in the report and in notes below tables, followed by the reason."""
 
 TOO_FEW_EXAMPLES, TOO_FEW_DIFFER = "too few examples", "too few examples differ"
-ALL_EQUAL, NO_STDERR = "all scores are equal", "the results have no standard error; --log_samples saves what it needs"
+ALL_EQUAL, NO_STDERR = (
+    "all scores are equal",
+    "the results have no standard error; run with --log_samples to compute it",
+)
 
 _MAX_POISSON_COUNT = 3
 
@@ -163,7 +166,7 @@ def why_unreliable(clusters: int, informative: float, too_few: str = TOO_FEW_DIF
 
 
 def _rare(metric: Metric, value: float) -> str:
-    """Return the reason for an interval that rests on too few clusters: for accuracies, too few wrong or right ones."""
+    """Return why an interval rests on too few clusters: for accuracies, too few right or too few wrong answers."""
     if "acc" not in metric.name:
         return TOO_FEW_DIFFER
     return f"too few {'wrong' if 2 * value > (metric.range[1] or 1.0) else 'right'} answers"

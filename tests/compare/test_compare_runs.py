@@ -113,7 +113,7 @@ def test_of_a_part_of_a_benchmark_the_plan_says_how_many_there_are(tmp_path):
 def test_different_examples_are_an_error_with_a_way_out(tmp_path):
     others, none = ({"samples": {"medhallu": numbers}} for numbers in ([4, 5, 6, 7, 8], [10, 11]))
     save(tmp_path, a={"limit": 6}, b=others, c=none)
-    refused(tmp_path, force=True, says=r"\(A 6, B 5; 2 in both\); --common compares the 2,")
+    refused(tmp_path, force=True, says=r"\(A 6, B 5; 2 in both\); --common compares only those in both")
     found = comparison(tmp_path, common=True)
     assert found.differences[0].contrast.n == 2 and "2 in both" in found.warnings[0]
     refused(tmp_path, "c", common=True, says="no common example")
