@@ -69,11 +69,11 @@ class Scorer:
         """Score a response with both filters.
 
         Args:
-            row: a row of the data set. If MedMCQA's ``cop`` is a number, it must be 0 to 3 for A to D, as on the Hub,
-                since a single row does not show whether its file counts from 1; the option ``cop_base`` says so.
+            row: a row of the data set. If MedMCQA's ``cop`` is a number, 0 to 3 stand for A to D, as on the Hub. A
+                single row does not show whether its file counts from 1; if it does, set the option ``cop_base`` to 1.
             response: the model's text; if it used tools, its last reply.
-            shown: which example of a row that has several; for MedHallu, ``ground_truth`` or ``hallucinated``, the
-                answer that was shown to the model.
+            shown: the example that the model got, if the row has several; for MedHallu, ``ground_truth`` or
+                ``hallucinated``, the answer that was shown to the model.
 
         Returns:
             The result by filter, ``strict-match`` and ``flexible-extract``.
@@ -81,7 +81,7 @@ class Scorer:
         Raises:
             UsageError: if the row has several examples and ``shown`` does not name one, or the response is not a text.
             DataError: for a row that cannot be read or used.
-            MedtasksError: if something that explanations need is not installed, reachable or downloaded.
+            MedtasksError: if explanations need something that is not installed, reachable or downloaded.
         """
         return self.many([row], [response], shown=shown)[0]
 
@@ -93,7 +93,7 @@ class Scorer:
         Scores such as those of explanations are computed in one batch.
 
         Raises:
-            UsageError: if the numbers of rows and responses differ; other errors are those of a call.
+            UsageError: if the numbers of rows and responses differ; other errors are those of calling the scorer.
         """
         rows, responses = list(rows), list(responses)
         if len(rows) != len(responses):
@@ -124,7 +124,7 @@ class Scorer:
         report = LoadReport()
         examples = self.benchmark.examples(Table([row]), report)
         if not examples:
-            raise DataError(f"the row cannot be used: {', '.join(report.left_out)}")
+            raise DataError(f"{self.benchmark.task.name}: the row cannot be used: {', '.join(report.left_out)}")
         field = self.benchmark.data.told_apart_by
         if field is None:
             return examples[0]
@@ -132,7 +132,8 @@ class Scorer:
         if len(chosen) == 1:
             return chosen[0]
         listed = " or shown=".join(repr(example[field]) for example in examples)
-        raise UsageError(f"{self.benchmark.task.name}: pass the answer that was shown: shown={listed}, not {shown!r}")
+        problem = f"shown={shown!r} does not say which answer the model was shown"
+        raise UsageError(f"{self.benchmark.task.name}: {problem}; pass shown={listed}")
 
     def blank_example(self, kind: str | None = None) -> Example:
         """Return an example with only the fields that reading a response needs.
@@ -147,15 +148,15 @@ class Scorer:
         if kind is None:
             kind = next(iter(blanks))
         elif not kind or kind not in blanks:
-            known = f"one of {', '.join(blanks)}" if len(blanks) > 1 else "omitted (there is one kind of answer)"
-            raise UsageError(f"{self.benchmark.task.name}: kind must be {known}, not {kind!r}")
+            known = f"choose one of {', '.join(blanks)}" if len(blanks) > 1 else "omit it, since there is only one kind"
+            raise UsageError(f"{self.benchmark.task.name} has no answers of kind {kind!r}: {known}")
         return dict(blanks[kind])
 
     def lines_of_readings(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
-        """Yield lines with the answer that each filter reads in a response, and how.
+        """Yield lines that say which answer each filter reads in a response, and how it was found.
 
-        With ``explain``, list the certainty and the 20 heaviest candidates too, in descending order of weight: weight,
-        value, cue, evidence, and the surrounding text.
+        With ``explain``, also yield the certainty and the 20 candidates with the highest weights, the highest first:
+        weight, value, cue, evidence, and the surrounding text.
         """
         for name, read in self.benchmark.readers.items():
             answer = read(response, example)
@@ -174,7 +175,7 @@ class Scorer:
             yield f"{candidate.weight:6g}  {value}  {weights}  {_place(candidate)}"
 
     def _answers(self, example: Example, response: str) -> list[tuple[Example, Answer]]:
-        """Return an example with the answer that each filter reads in its response."""
+        """Return, for each filter, the example and the answer that the filter reads in the response."""
         return [(example, read(printable(response), example)) for read in self.benchmark.readers.values()]
 
     def _scored(self, example: Example, answer: Answer) -> Scored:
@@ -214,7 +215,8 @@ def reward(
         A function ``f(completions, **columns)`` that returns one number for each completion, 0 if the metric does not
         apply to it. A completion is a text, or a list of messages, of which the last is the response. Columns are
         lists: the columns of the data set and, for MedHallu, ``shown``, which distinguishes the two examples of a row.
-        The first call settles what a single row does not show, such as the base of MedMCQA's ``cop``.
+        From the rows of its first call, it infers what a single row does not show, such as the base of MedMCQA's
+        ``cop``.
         The function raises DataError for a missing column.
 
     Raises:

@@ -111,7 +111,7 @@ def test_the_first_batch_or_the_option_settles_what_a_number_means(options, batc
     rewards = reward("medmcqa", **options)
     rows = [{**{name: [value] * len(cops) for name, value in ROWS[0].items()}, "cop": cops} for cops in batches]
     assert [rewards(["\\boxed{B}"] * len(row["cop"]), **row) for row in rows] == rewarded
-    assert caplog.text.count("0 was taken for A") == warns
+    assert caplog.text.count("0 was read as A") == warns
     with pytest.raises(DataError, match="cop is 5"):
         rewards(["\\boxed{B}"], **columns([{**ROWS[0], "cop": 5}]))
 

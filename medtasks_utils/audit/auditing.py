@@ -57,7 +57,7 @@ def audit(
 
 
 def _items(task: TaskRun) -> Iterator[Item]:
-    """Yield the responses of those whole samples of a task that both filters have scored."""
+    """Yield the responses of a task's samples that have the question and the label, and were scored by both filters."""
     if task.benchmark is None:
         return
     fields = {*task.benchmark.data.shown, task.benchmark.data.truth}
@@ -110,7 +110,7 @@ def _audit_task(
 
 
 def _record(item: Item, judgement: Judgement, facts: Sequence[str], person: str | None) -> JsonObject:
-    """Return what the audit's file says about a drawn response, which a person may have read too."""
+    """Return the entry of a drawn response in the audit's file: the readings of the filters, the LLM and a person."""
     stated = judgement.output.get("stated")
     return {
         "doc_id": item.sample.doc_id,

@@ -27,7 +27,7 @@ _LONGEST = 12_000
 class Item(NamedTuple):
     """A response to audit: its benchmark, its sample, and the index of the generation.
 
-    Choices have the letters that the model saw.
+    Letters of choices are those that the model saw.
     """
 
     benchmark: Benchmark[Any]
@@ -80,7 +80,7 @@ class Item(NamedTuple):
 
 
 class Auditor:
-    """A judge that has an LLM read responses, one a request; its output has the answer, or ``none``, as ``stated``."""
+    """A judge that has an LLM read one response per request; ``stated`` in its output is the answer, or ``none``."""
 
     name = "audit"
     signature = f"audit|prompt:{TEMPLATE.version}"

@@ -1,6 +1,6 @@
 """Rank doubtful labels for review: examples to which most runs give the same answer, which differs from the label.
 
-Also find parts of a task in which the labels of other rows fit these answers.
+Also find parts of a task whose labels seem to be shifted to other rows.
 
 A run with accuracy a (by the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``, where c is the share of
 agreeing pairs among all pairs of wrong answers to the same example. This is the amount by which an answer increases the
@@ -81,12 +81,16 @@ _Item = Sequence[_Vote]
 
 
 def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedItem], int, dict[str, Shift]]:
-    """Return the doubted examples, most doubtful first; the number of examples with three answers or more; and shifts.
+    """Return doubted examples, the number of examples compared, and parts of tasks whose labels seem shifted.
 
-    The shifts are those of parts of tasks with choices, each a stratum, in which the labels of other rows fit most
-    runs' answers. The rows of a part must be in the order of the data.
+    Examples with answers of at least three runs are compared; the doubted ones are the most doubtful first. A part is a
+    stratum of a multiple-choice task. Its labels seem shifted if those of other rows fit most runs' answers far better;
+    its rows must be in the order of the data.
 
-    The answers are those of the filter, None for the one that counts in each task (:attr:`.TaskRun.default_filter`).
+    Args:
+        runs: the runs.
+        filter_name: the filter whose answers count; None for the default of each task
+            (:attr:`.TaskRun.default_filter`).
 
     Raises:
         UsageError: for fewer than three runs.
@@ -115,14 +119,14 @@ def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedIt
                 of_choices.append((part, _of_most([first, *others]), first.sample.target))
     if not count:
         raise MedtasksError(
-            f"no example has answers of {filter_name or 'a filter'} in at least {FEWEST_RUNS} runs; name runs of the "
-            "same tasks of this package, saved with --log_samples"
+            f"no example was scored{f' under {filter_name}' if filter_name else ''} in at least {FEWEST_RUNS} runs; "
+            "name runs of the same tasks of this package, saved with --log_samples"
         )
     return sorted(doubted, key=lambda item: -item.support), count, shifts(of_choices)
 
 
 def _of_most(item: _Item) -> str | None:
-    """Return the answer of more than half of three runs or more; None if there is none."""
+    """Return the answer that more than half of the runs give; None if there is none, or fewer than three runs."""
     answer, count = Counter(vote.answer for vote in item).most_common(1)[0]
     return answer if 2 * count > len(item) >= FEWEST_RUNS and answer != UNANSWERED else None
 

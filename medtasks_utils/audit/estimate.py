@@ -64,9 +64,10 @@ def estimated(strata: Strata, gain: str, loss: str = "", base: float = 0.0) -> d
 
 @lru_cache(maxsize=1024)
 def _likely_shares(found: int, read: int, responses: int) -> Array:
-    """Return the quantiles of the confidence distribution of a stratum's share, of which ``found`` of ``read`` have it.
+    """Return quantiles of the confidence distribution of a stratum's share with a property.
 
-    The distribution function is, for each possible number of responses with the property, the mid-p of finding more.
+    ``found`` of the ``read`` responses have the property. The distribution function at a share is the mid-p probability
+    of finding more.
     """
 
     levels = [0.0, *scipy.special.ndtr(np.linspace(-4, 4, 257)), 1.0]

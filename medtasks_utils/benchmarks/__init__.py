@@ -18,7 +18,7 @@ def benchmarks() -> Benchmarks:
 
 @cache
 def metric_of(name: str, benchmark: str | None = None) -> Metric:
-    """Return a benchmark's metric by name; for an unknown name, the metric as tasks outside this package report it."""
+    """Return a benchmark's metric by name; an unknown name counts as a metric of a task outside this package."""
     if benchmark is not None:
         for metric in (*benchmarks()[benchmark].metrics, *ADDED_METRICS):
             if metric.name == name:

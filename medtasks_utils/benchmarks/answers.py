@@ -19,9 +19,9 @@ class Answer(str):
         details: further fields of the logged sample, with values that JSON can represent. All answers of a task have
             the same fields, among them always these. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
             (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to a choice),
-            ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the reading is
-            right, which it is not if no answer is stated: 1 for a strict rule, 0 if none was found. ``words`` are
-            the words that state the answer; empty if they are not known.
+            ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the response
+            states this answer: 1 for a strict rule, 0 if none was found. ``words`` are the words that state the
+            answer; empty if they are not known.
     """
 
     value: Any
@@ -57,7 +57,7 @@ class BatchScorer(Protocol):
 
     @property
     def signatures(self) -> dict[str, str]:
-        """By metric or judge, a text with every choice that its scores depend on."""
+        """By metric or judge, a text with every setting and version that its scores depend on."""
 
     def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add the scores to each answer's ``scores``, and further fields of the sample to its ``details``."""

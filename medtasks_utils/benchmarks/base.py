@@ -44,7 +44,7 @@ class AuditRules:
         self.benchmark = benchmark
 
     def question(self, example: Example) -> AuditQuestion:
-        """Return what an auditor learns about an example; the answers that it may state are ``answers``, if listed."""
+        """Return what an auditor learns about an example; it may state one of ``answers`` or, if empty, any words."""
         form, pattern = "the answer alone, in the response's own words", r"\S[^\n]{0,199}?"
         meanings = self.benchmark.answers
         if meanings:
@@ -67,7 +67,7 @@ class AuditRules:
 class Benchmark(ABC, Generic[OptionsOf]):
     """A benchmark, bound to the options and the task of a run.
 
-    Derive from ``Benchmark[OptionsOfMine]`` if it has options of its own. A benchmark of boxes needs ``name``,
+    Derive from ``Benchmark[MyOptions]`` if it has options of its own. A benchmark of boxed answers needs ``name``,
     ``title``, ``data``, ``tasks``, ``answers`` and :meth:`example`; the other defaults fit it. Methods marked ``final``
     are for callers; a benchmark overrides what they call.
 
@@ -125,7 +125,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
     # ---- the task
 
     def reported(self) -> list[Metric]:
-        """Return the metrics that the task reports, except those that ``repeats`` and replies add."""
+        """Return the benchmark's metrics that the task reports, in addition to :data:`.ADDED_METRICS`."""
         return list(self.metrics)
 
     # ---- rows
@@ -167,7 +167,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         raise TypeError(f"{self.name} has no choices to show in another order")
 
     def settle(self, rows: Sequence[Row]) -> None:
-        """Settle what a single row does not show from the first of many rows; by default, nothing."""
+        """Infer from the first of many rows what a single row does not show; by default, do nothing."""
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
         """Return the indices of the examples that ``--limit`` selects, in ascending order; all without a limit."""
@@ -178,7 +178,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return example
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Return, for each example, the reasons to doubt its label; by default, that it is asked twice differently."""
+        """Return reasons to doubt each example's label; by default, that its question has other answers elsewhere."""
         truth = self.data.truth
         names = [name for name in self.data.content if name != truth]
 
@@ -237,7 +237,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
 
     @final
     def answer_read(self, reading: str, text: str, example: Example) -> Answer:
-        """Read the answer by ``strict`` or ``flexible`` and, with ``ask_confidence``, the confidence apart from it."""
+        """Read the answer by ``strict`` or ``flexible``; with ``ask_confidence``, read the confidence separately."""
         if not self.options.ask_confidence:
             return getattr(self, reading)(text, example)  # type: ignore[no-any-return]
         confidence, rest = split_confidence(text)

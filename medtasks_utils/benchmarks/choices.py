@@ -25,7 +25,7 @@ class ChoiceOptions(Options):
     vary_order: Annotated[bool, About(needs=Needs("repeats above 1", lambda options: options.repeats > 1))] = False
     """show the choices in a different order in each generation; needs repeats"""
     order_seed: Annotated[int | None, CHOOSES_ROWS] = None
-    """shuffle the choices of each example, with new letters, by this seed; those that name others keep their place"""
+    """seed with which to shuffle and reletter each example's choices; those that name others keep their place"""
 
 
 ChoiceOptionsOf = TypeVar("ChoiceOptionsOf", bound=ChoiceOptions)
@@ -39,7 +39,7 @@ choice_data = partial(
     choices="options",
     names={"options": ("choices",), "answer_letter": ("cop", "answer_idx")},
 )
-"""The :class:`.facts.Data` of a multiple-choice benchmark, but for its repositories."""
+"""The :class:`.facts.Data` of a multiple-choice benchmark, without its repositories."""
 
 
 class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
@@ -89,7 +89,7 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
         return self.relabelled(original, before)
 
     def answer_in_data(self, answer: Answer, order: str) -> Answer:
-        """Return an answer to a prompt of :meth:`relabelled` with the letter that its choice has in the data."""
+        """Translate the letter of an answer from a prompt of :meth:`relabelled` to its choice's letter in the data."""
         ours = Answer(None if answer.value is None else order[LETTERS.index(answer.value)], answer.response)
         ours.scores, ours.details = answer.scores, {**answer.details, "shown_as": order}
         return ours

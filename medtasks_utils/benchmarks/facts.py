@@ -88,7 +88,7 @@ def require(example: Example, *fields: str | None) -> None:
     """Check that an example has the fields that a benchmark names.
 
     Raises:
-        DataError: for the first that it lacks.
+        DataError: for the first missing field.
     """
     for name in fields:
         if name is not None and name not in example:
@@ -126,7 +126,7 @@ class Data:
             else the first is read.
         truth: the field with the right answer, in the requested form.
         shown: fields of an example that every prompt shows; they identify the example of a prompt.
-        names: by field, further names that it has in files of others, such as ``Patient Note``.
+        names: by field, further names that other projects' files have for it, such as ``Patient Note``.
         told_apart_by: the field that distinguishes the examples of one row; None if a row is one example.
         content: the fields with the question and the right answer; required with ``shortcuts``.
         choices: the field with the texts of the choices A to D; empty if there are none.

@@ -67,7 +67,7 @@ def words_of(text: str) -> str:
 
 
 class Shift(NamedTuple):
-    """Labels that stand at other rows.
+    """Labels that stand at other rows than their questions.
 
     Attributes:
         offset: how many rows further on the label of a row stands.
@@ -87,9 +87,10 @@ class Shift(NamedTuple):
 
 
 def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:
-    """Return the parts of a data set whose labels fit far better if shifted by up to three rows, with that shift.
+    """Return the shifts of those parts of a data set whose labels fit far better at other rows, up to three away.
 
-    Far better than at any other offset is by more than three standard errors of the difference, as in McNemar's test.
+    Labels fit far better at one offset if they exceed every other offset by more than three standard errors of the
+    difference, as in McNemar's test.
 
     Args:
         rows: for each row in order, its part, the answer that something other than the label supports (None if none),

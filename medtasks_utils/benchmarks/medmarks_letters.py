@@ -21,7 +21,7 @@ _AROUND = (
     *((mark, mark) for mark in ("**", "__", "*", "_", "`")),
     *((first, last) for first, last in ('""', "''", "“”", "‘’", "()", "[]", "{}", "<>", "【】")),
 )
-"""What may stand around a text: tags, a box, marks of emphasis, quotes and brackets; those named first go first."""
+"""What may stand around a text: tags, a box, marks of emphasis, quotes and brackets; removed in this order."""
 
 # ---- the grammar
 
@@ -167,7 +167,7 @@ def _counted(match: re.Match[str] | None) -> str | None:
 
 
 def _before_its_text(whole: str, truth: str) -> str | None:
-    """Return the letter of a text that is a letter and the text of the right choice."""
+    """Return the letter in a text that consists of a letter and the text of the right choice; else None."""
     lead = _LEAD.match(_unwrapped(whole))
     return _counted(lead) if lead and _as_text(lead["rest"]) == truth else None
 
@@ -222,7 +222,10 @@ def _joins(between: str) -> bool:
 
 
 def _is_denied(before: str, tail: int) -> bool:
-    """Return whether the words before a letter or text deny it; those on a diagnosis are in the last ``tail`` ones."""
+    """Return whether the words before a letter or text deny it.
+
+    Words such as "wrong diagnosis is" count in the last ``tail`` characters.
+    """
     diagnosis = ("wrong diagnosis is", "incorrect diagnosis is")
     return (
         _NEGATED.search(before) is not None
@@ -258,7 +261,7 @@ def _is_valid(match: re.Match[str], text: str, offset: int = 0) -> bool:
 
 
 def _near_lines(before: str, after: str) -> tuple[str, str]:
-    """Return the text before and after a place up to the nearest line with text above, and below."""
+    """Return the text before and after a place, up to and including the nearest lines with text above and below."""
     above = before[: before.rfind("\n") + 1].rstrip()
     below = after.partition("\n")[2].lstrip()
     return before[above.rfind("\n") + 1 :], after[: len(after) - len(below)] + below.partition("\n")[0]

@@ -11,7 +11,7 @@ from medtasks_utils.extraction.letters import LETTERS
 from .facts import Example
 
 ORDER = "option_order"
-"""The field of an example with the original letters of its choices, in the order in which it has them."""
+"""The field of an example with the original letters of its choices, in their present order."""
 
 _LABEL = r"(?:\([A-Z0-9]+\)|\[[A-Z0-9]+\]|\b[A-Z][).:]?|\b\d+[).:]?)"
 _SEPARATOR = r"(?:\s*[,&/]+\s*|\s+(?i:and/or|and|or|nor)\s+)"
@@ -26,7 +26,7 @@ _ANCHOR = re.compile(
 def shuffled_order(question: str, options: Sequence[str], seed: int) -> str:
     """Return the letters of choices in a shuffled order, which depends only on the question, the choices and the seed.
 
-    A choice such as "all of the above" keeps its place. If a choice refers to others, as "A and C", all keep theirs.
+    A choice such as "all of the above" keeps its place. If a choice names others, as in "A and C", all keep theirs.
 
     >>> shuffled_order("What?", ["one", "two", "three", "none of these"], 2)
     'BCAD'

@@ -29,7 +29,7 @@ class Needs(NamedTuple):
 
 
 def any_of(**settings: object) -> Needs:
-    """Return the need for one of several settings; an option with several values must have the value among them."""
+    """Return the need for one of several settings; an option with several values needs the value among them."""
 
     def is_made(setting: object, value: object) -> bool:
         return setting in value if isinstance(value, tuple) else setting == value
@@ -49,8 +49,8 @@ class About(NamedTuple):
             signed option are not comparable.
         needs: what it needs to have an effect; None if nothing.
         other_name: another name by which users may set it.
-        implied_by: the options that ask for the costly scores (downloads, models or paid requests) that it turns on;
-            where costs are unwanted, it is off unless one of these is set. Empty if it costs nothing.
+        implied_by: for an option that turns on costly scores (downloads, models or paid requests), the options that
+            ask for them. Where costs are unwanted, it is off unless one of these is set. Empty if it costs nothing.
     """
 
     chooses_rows: bool = False
@@ -86,7 +86,7 @@ class Options(BaseModel):
     ask_confidence: Annotated[bool, OF_GENERATED] = False
     """ask the model how likely its answer is to be right, for metrics of calibration"""
     system_role: Annotated[Literal["auto", "user", "system"], UNSIGNED] = "auto"
-    """where the instructions are: system message, user turn (user), or by the chat template (auto)"""
+    """where the instructions go: system (a message of this role), user (the user's), or auto (by the chat template)"""
 
     @classmethod
     def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class Options(BaseModel):
 
     @classmethod
     def saved(cls: "type[AnyOptions]", values: Mapping[str, Any]) -> "AnyOptions":
-        """Return the options of a saved run; those that this version does not know or take are at their defaults."""
+        """Return the options of a saved run; those that this version does not know or accept get their defaults."""
         try:
             return cls.model_validate(values, strict=False)
         except ValidationError as error:
@@ -132,7 +132,7 @@ class Options(BaseModel):
 
 
 def _about(metadata: Sequence[Any]) -> About:
-    """Return the :class:`About` in the metadata of a field, or that of an option of which nothing is stated."""
+    """Return the :class:`About` in the metadata of a field; the default one if there is none."""
     return next((fact for fact in metadata if isinstance(fact, About)), About())
 
 

@@ -19,7 +19,7 @@ _VARIANTS = {
     f"{path.stem}_{path.parent.name}": f"{path.parent.name}.{path.stem}" for path in _FOLDER.glob("*/medmarks.py")
 }
 _MODULES = dict(sorted(_OWN.items())) | dict(sorted(_VARIANTS.items()))
-"""The modules of this package's benchmarks, by name; a variant of a benchmark, by other protocols, is beside it."""
+"""The modules of this package's benchmarks, by name; variants by other protocols are beside their benchmark."""
 OWN = tuple(_MODULES)
 """Names of this package's benchmarks."""
 
@@ -43,7 +43,7 @@ class Benchmarks(Registry):
             "medtasks.benchmarks", {name: f"{package}.{module}:BENCHMARK" for name, module in _MODULES.items()}
         )
         self.problem = cache(self._problem)
-        """The function :meth:`_problem`, which looks at each benchmark once."""
+        """The function :meth:`_problem`, cached so that it checks each benchmark only once."""
 
     def __getitem__(self, name: str) -> AnyBenchmark:
         """Return a benchmark by name.

@@ -105,8 +105,8 @@ def _check_whole(files: Sequence[Path]) -> None:
     is_whole = len(sets) == 1 and numbers in ([*range(count)], [*range(1, count + 1)])
     if count > 1 and not is_whole:
         raise DataError(
-            f"{files[0].parent} has {', '.join(file.name for file in files)}: neither one file of the split nor each "
-            "of its shards once; leave only what is meant"
+            f"{files[0].parent} has {', '.join(file.name for file in files)}: a split is one file, or each of its "
+            "shards once; remove the others, or add the missing shards"
         )
 
 
@@ -174,10 +174,12 @@ def _object(line: Any) -> Row:
 
 
 def _check_quotes(text: str, delimiter: str) -> None:
-    """Check that quotes of cells end, and that none ends inside a cell of a later line.
+    """Check that each quoted cell is closed, and not by a quote within the text of a later line.
+
+    Otherwise, a cut file or a superfluous quote would join rows.
 
     Raises:
-        ValueError: for the first that does not, since a cut file, or a quote too many, would join rows.
+        ValueError: for the first quoted cell that is not closed.
     """
     cell = r'"([^"]*(?:""[^"]*)*)("?)'
     for quoted in re.finditer(rf"(?<![^{delimiter}\r\n]){cell}([^{delimiter}\r\n]?)", text):
@@ -185,6 +187,6 @@ def _check_quotes(text: str, delimiter: str) -> None:
         if joins_rows or not quoted[2]:
             line = text.count("\n", 0, quoted.start()) + 1
             raise ValueError(
-                f"the quote that opens a cell in line {line} does not end with the cell: the file was cut, or a quote "
-                "in the text must be doubled, and its cell put in quotes"
+                f"the quoted cell that begins in line {line} is not closed: the file was cut, or a quote within the "
+                'text is not written as ""'
             )

@@ -32,7 +32,7 @@ class Cache:
             self._read = path.open("rb")
             if not _BEGINNING.startswith(self._read.read(len(_BEGINNING))):
                 self.close()
-                raise OSError("it has other content")
+                raise OSError("this file is not a cache of replies")
             self._read.seek(0)
         self._path = path
 
@@ -45,7 +45,7 @@ class Cache:
         return self._replies.get(key)
 
     def put(self, key: str, text: str) -> None:
-        """Store a reply in a line of its own, even if the last line is not whole.
+        """Store a reply on a line of its own, even if the last line of the file is incomplete.
 
         Raises:
             JudgeError: if the file cannot be written, for instance since the disk is full.

@@ -41,9 +41,9 @@ def by_model(judge: Judge, settings: JudgeSettings) -> list[JudgeSettings]:
 def judge_all(
     judge: Judge, settings: JudgeSettings, cases: Sequence[Any], check_first: bool = False
 ) -> list[Judgement]:
-    """Judge cases by all models that the settings name; several make joint judgements (:func:`.judge.joint`).
+    """Judge cases by each model that the settings name, and join the judgements of several (:func:`.judge.joint`).
 
-    The arguments, result and errors are those of :func:`_judged_by_one`, for each model.
+    The arguments, result and errors are those of :func:`_judged_by_one`.
     """
     by_name = {
         of_model.model: _judged_by_one(judge, of_model, cases, check_first) for of_model in by_model(judge, settings)

@@ -55,7 +55,7 @@ def read_label(text: str) -> str:
 def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -> Any:
     """Return the only JSON value of the requested form, which may be in a code fence or between sentences.
 
-    It may be repeated. Lone surrogates in its escapes are replaced with U+FFFD.
+    It may occur several times. Lone surrogates in its escapes are replaced with U+FFFD.
 
     Args:
         text: the reply.
@@ -76,7 +76,7 @@ def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -
 
 
 def _values(text: str, opening: str) -> Iterator[Any]:
-    """Yield, in order, the outermost JSON values that begin with the given bracket, of its first 200 occurrences."""
+    """Yield, in order, the outermost JSON values that begin at one of the first 200 occurrences of a bracket."""
     start = text.find(opening)
     for _ in range(_MAX_STARTS):
         if start < 0:

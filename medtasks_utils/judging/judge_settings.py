@@ -43,7 +43,7 @@ class JudgeSettings:
         cache: the file that caches replies; any number of processes may share it.
         concurrency: the maximum number of concurrent requests.
         max_tokens: the maximum number of tokens in a reply, including reasoning.
-        max_retries: the maximum number of retries after transient failures of a request; None to be patient for
+        max_retries: the maximum number of retries after transient failures of a request; None to retry for as long as
             :data:`.pace.LONGEST_OUTAGE`.
         sampling: parameters of requests with their values, instead of ``max_tokens`` and a temperature of 0.
         pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.

@@ -98,7 +98,7 @@ class TaskRun:
 
     @cached_property
     def prompt_hashes(self) -> dict[tuple[str, int], str]:
-        """lm_eval's hash of each sample's prompt, with the model's chat template, by its key (:func:`content_keys`)."""
+        """lm_eval's hashes of the samples' prompts, chat template included, by key (:func:`content_keys`)."""
         return {key: self.samples[place].prompt_hash for key, place in self.examples.items()}
 
     def metric(self, name: str) -> Metric:
@@ -108,7 +108,7 @@ class TaskRun:
     def without_question(self, metric: str) -> Reached | None:
         """Return the best score that a classifier reaches on these rows without the question; None if unknown.
 
-        On the Hub's rows, a score that was measured on a part of them counts.
+        For the Hub's rows, a score that was measured on a part of them is used too.
         """
         content = self.metadata.get("content", "")
         shortcuts = self.benchmark.data.shortcuts if self.benchmark else None
@@ -149,7 +149,7 @@ class TaskRun:
         return self._scores[key]
 
     def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
-        """Score all samples again, in order, by a rule that scores a logged answer to a logged example."""
+        """Score all samples again, in order, with a function of a logged answer and its logged example."""
         rows = []
         for sample in self.samples:
             answers = sample.answers.get(filter_name, ())
@@ -162,7 +162,7 @@ class TaskRun:
         return self._log.samples
 
     def with_samples(self, samples: list[Sample]) -> "TaskRun":
-        """Return a copy whose samples are other forms of the same ones, in the same order."""
+        """Return a copy with other samples of the same examples in the same order, such as without their texts."""
         task = copy(self)
         task._log = SampleLog(samples, self.problems)
         return task
@@ -180,10 +180,10 @@ class TaskRun:
 
     @property
     def default_filter(self) -> str:
-        """The filter that is used by default.
+        """The filter that is used by default, ``strict-match``.
 
-        It is ``flexible-extract`` for imported responses (without a signature), if ``strict-match`` reads less than a
-        tenth of what ``flexible-extract`` reads.
+        For imported responses (without a signature), it is ``flexible-extract`` if ``strict-match`` reads fewer than a
+        tenth as many answers.
         """
         strict, flexible = (self.metrics.get(("answered", name)) for name in (STRICT, FLEXIBLE))
         reads_little = strict and flexible and 10 * strict.value < flexible.value
@@ -196,13 +196,13 @@ class TaskRun:
             return []
         strict, flexible = (f"{100 * self.metrics['answered', name].value:.1f} %" for name in (STRICT, FLEXIBLE))
         return [
-            f"{FLEXIBLE} counts in this run of {self.task}, since {STRICT} reads an answer in {strict} of the "
-            f"responses, and {FLEXIBLE} in {flexible}"
+            f"the scores of {self.task} are those of {FLEXIBLE}, which reads an answer in {flexible} of the "
+            f"responses; {STRICT} reads one in {strict}"
         ]
 
     @property
     def filters(self) -> list[str]:
-        """The names of the filters with reported values, in the harness's order; without values, those of samples."""
+        """The filters with reported values, in the harness's order; if no values are reported, those of the samples."""
         reported = dict.fromkeys(name for _, name in self.metrics)
         return list(reported or dict.fromkeys(name for sample in self.samples for name in sample.answers))
 
@@ -268,7 +268,7 @@ class Run:
         return mapping(self.results.get("config")).get(name)
 
     def spent(self, name: str) -> Counter[str]:
-        """Return the totals of ``tokens`` by kind, or the ``cost`` of a job of a sweep; empty if unknown."""
+        """Return what the run spent: ``tokens`` by kind or, for a job of a sweep, its ``cost``; empty if unknown."""
         return Counter(mapping(self.results.get("medtasks")).get(name))
 
     def seconds(self, name: str) -> float:
@@ -277,7 +277,7 @@ class Run:
 
     @property
     def problems(self) -> list[str]:
-        """Problems in the run's files and benchmarks, as sentences; those of samples are in each task."""
+        """Problems in the run's files and benchmarks, as sentences; each task has those of its samples."""
         named = {task.metadata.get("benchmark") for task in self.tasks.values()}
         unusable = filter(None, map(benchmarks().problem, filter(named.__contains__, benchmarks())))
         missing = f"{self.path}: the samples have no results file (date: {self.date or 'none'})"

@@ -49,7 +49,7 @@ ENDINGS = {
     "refused for length": "prompt refused for length",
     "unknown": "",
 }
-"""For each way in which a reply can end, the badge of samples with such a reply; empty if they have none."""
+"""The badge of a sample, by the way in which its reply ended; empty for no badge."""
 
 _SHORT_DETAILS = {"ended", "refusal", "tokens", "confidence", "shown_as"}
 
@@ -97,7 +97,7 @@ class Sample:
         return "\n\n".join(message["content"] for message in self.messages)
 
     def without_texts(self) -> "Sample":
-        """Return a copy without prompt and replies: of each response, its first character says that it is not blank."""
+        """Return a copy without the prompt, and with only the first character of each response (none if blank)."""
         details = {
             name: {key: value for key, value in logged.items() if key in _SHORT_DETAILS}
             for name, logged in self.details.items()
@@ -252,11 +252,11 @@ def _add_filter(sample: Sample, line: Row) -> int:
 
 
 def _check_orders(orders: Any, generations: int) -> None:
-    """Check the logged orders of choices, one for all generations or one for each; raise ValueError if one is none."""
+    """Check the logged orders of choices, one for all generations or one for each; raise ValueError for a bad one."""
     of_generations = orders if isinstance(orders, list) else [orders] * generations
     usual = [*LETTERS]
     if len(of_generations) < generations or any(sorted(order or LETTERS) != usual for order in of_generations):
-        raise ValueError("shown_as has no order of the choices")
+        raise ValueError("shown_as is not an order of the choices")
 
 
 def _score(logged: Any) -> Score:

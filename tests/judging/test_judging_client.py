@@ -217,6 +217,6 @@ def test_processes_find_the_replies_of_each_other(tmp_path):
 def test_a_file_with_other_content_is_no_cache(tmp_path):
     path = tmp_path / "cache.jsonl"
     path.write_text("a,b\n")
-    with pytest.raises(JudgeError, match=r"cannot write the judge's cache .* other content"):
+    with pytest.raises(JudgeError, match=r"cannot write the judge's cache .* not a cache of replies"):
         judged(JudgeServer(), tmp_path, [case()])
     assert path.read_text() == "a,b\n"

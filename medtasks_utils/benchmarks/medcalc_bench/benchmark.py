@@ -222,7 +222,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return examples
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert rows; leave out and count those whose label is wrong by its own limits, too."""
+        """Convert rows; also leave out and count those whose label would itself be scored as wrong."""
         examples = super().examples(table, report)
         usable = list(filter(can_be_right, examples))
         report.left_out += Counter({"a label that can never be right": len(examples) - len(usable)})

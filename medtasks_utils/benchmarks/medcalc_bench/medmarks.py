@@ -60,7 +60,7 @@ class MedmarksMedCalcBench(MedCalcBench):
     dialogue_class = MedmarksDialogue
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert the rows, also those whose label is wrong by its own limits."""
+        """Convert the rows, also those whose label would itself be scored as wrong."""
         return Benchmark.examples(self, table, report)
 
     def example(self, row: Row) -> Example:
@@ -96,7 +96,7 @@ BENCHMARK = MedmarksMedCalcBench
 
 
 def medmarks_value(content: str, kind: str) -> Any:
-    """Return the value in an answer tag; None without one. It is the authors' rule, but for white space and quotes."""
+    """Return the value in an answer tag by the authors' rule, except for white space and quotes; None without one."""
     if kind == "date":
         return strict_date(content)
     if kind == "weeks_days":

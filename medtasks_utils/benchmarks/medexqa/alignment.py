@@ -1,4 +1,4 @@
-"""Hold the labels of each specialty against its explanations, to find labels that stand at other rows."""
+"""Compare the labels of each specialty with its explanations, to find labels that stand at other rows."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,19 +11,19 @@ from medtasks_utils.extraction.letters import LETTERS
 
 
 def shifted_specialties(examples: Iterable[Example]) -> dict[str, Shift]:
-    """Return the specialties whose labels are shifted against the explanations, and how."""
+    """Return the shift of labels against explanations, by specialty, for those in which the labels are shifted."""
     in_order = sorted(examples, key=lambda example: int(example["id"].rpartition("/")[2]))
     return shifts((example["specialty"], supported(example), example["answer_letter"]) for example in in_order)
 
 
 def supported(example: Example) -> str | None:
-    """Return the letter of the option whose distinctive words are most frequent in the explanations; None for a tie."""
+    """Return the letter of the choice whose distinctive words are most frequent in the explanations; None for a tie."""
     times = Counter(words_of(f"{example['explanation_1']} {example['explanation_2']}").split())
     options = [set(words_of(option).split()) for option in example["options"]]
     having = Counter(chain.from_iterable(options))
 
     def support_of(words: set[str]) -> float:
-        """Return how often the explanations have a word of this option alone, on average."""
+        """Return how often the explanations have a word that only this choice has, on average over these words."""
         return mean([times[word] for word in words if having[word] == 1] or [0])
 
     support = list(map(support_of, options))
@@ -32,6 +32,6 @@ def supported(example: Example) -> str | None:
 
 
 def realigned(examples: Sequence[Example], offset: int) -> list[Example]:
-    """Return the examples with the label of the row that is ``offset`` further on, without those that have none."""
+    """Return the examples with the label of the row ``offset`` further on; leave out those without such a row."""
     pairs = zip(examples[max(0, -offset) :], examples[max(0, offset) :], strict=False)
     return [{**row, "answer_letter": of["answer_letter"], "answer_idx": of["answer_idx"]} for row, of in pairs]

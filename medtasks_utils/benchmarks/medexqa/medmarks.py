@@ -80,7 +80,7 @@ class MedmarksMedExQA(MedExQA):
         return [examples[place] for place in np.random.default_rng(0).permutation(len(examples))]
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert rows of unknown specialty."""
+        """Convert rows whose specialty is not known, as Medmarks shows them."""
         return list(map(_shown, super().examples(table, report)))
 
     def strict(self, text: str, example: Example) -> Answer:

@@ -85,7 +85,7 @@ class MedExQAOptions(ChoiceOptions):
     split: Annotated[Literal["test", "dev"], CHOOSES_ROWS] = "test"
     """the rows to evaluate on"""
     label_offset: Annotated[int, Field(ge=-3, le=3), UNSIGNED] = 0
-    """take each label from the row that is so many further on, for labels that stand at other rows"""
+    """take each label from the row this many rows further on, if the data's labels are at the wrong rows"""
     use_think: bool = False
     """ask for reasoning in a think block first"""
     use_explanations: Annotated[bool, About(is_signed=False, implied_by=("explanation_metrics", "use_judge"))] = True
@@ -111,7 +111,7 @@ class MedExQAOptions(ChoiceOptions):
     judge_mode: Annotated[Annotated[str, AfterValidator(judge_name)] | None, _OF_JUDGE] = None
     """the judge, g-eval or factscore; required with use_judge"""
     judge_model: Annotated[str, AfterValidator(model_names), _OF_JUDGE] = DEFAULT_MODEL
-    """name of the judging model at the endpoint; of several, with commas between them, the mean counts"""
+    """name of the judging model at the endpoint, or several separated by commas, whose mean counts"""
     judge_base_url: Annotated[str | None, _OF_JUDGE] = None
     """base URL of the judge's endpoint, which must be OpenAI-compatible"""
     judge_api_key_env: Annotated[str | None, _OF_JUDGE] = None

@@ -43,14 +43,14 @@ from .verdicts import read_verdict
 FACTUAL, HALLUCINATED, UNSURE = "0", "1", "2"
 """The possible verdicts."""
 _VERDICTS = (FACTUAL, HALLUCINATED)
-"""The verdicts that decide: all but :data:`UNSURE`."""
+"""All verdicts but :data:`UNSURE`."""
 DIFFICULTIES = ("easy", "medium", "hard")
 """The difficulties of rows, the easiest first."""
 
 TELLS = "style says the truth"
 MISLEADS = "style misleads"
-"""The names of two groups of examples: those on which a classifier that sees only the answer's text, and was trained
-without the row, is right, and those on which it is wrong."""
+"""The names of two groups of examples. A classifier that sees only the answer's text, and was trained on other rows, is
+right on the first group and wrong on the second."""
 AT_CHANCE = 0.55
 """The largest accuracy of that classifier on rows that count as balanced."""
 

@@ -202,7 +202,7 @@ def _classes(symbols: Symbols) -> Iterator[Mention]:
 
 
 def _settle(candidate: Candidate, reply: Symbols) -> None:
-    """Affirm or deny a candidate in a question by the yes or no in ``reply``; if there is neither, count against it."""
+    """Affirm or deny a candidate in a question by the yes or no in ``reply``; with neither, lower its weight."""
     before = "^ [word colon line answer dash the if is about so]{0,5}"
     if reply.has(f"{before} not") and candidate.value != "2":
         candidate.value = _FLIPPED[candidate.value]

@@ -95,7 +95,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         return [self.in_order(example, self.first_order(example)) for example in shuffled]
 
     def settle(self, rows: Sequence[Row]) -> None:
-        """Settle the base of integers in ``cop``; warn if neither a 0 nor a 4 shows it."""
+        """Infer the base of the integers in ``cop``; warn if neither a 0 nor a 4 shows it."""
         labels = {_label(row.get("cop")) for row in rows}
         if labels and labels <= {*"01234"} and self.options.cop_base is None:
             base: Literal[0, 1] = 1 if "4" in labels else 0
@@ -181,7 +181,8 @@ def label_indices(table: Table, base: int | None, report: LoadReport) -> list[in
         seen = " in some rows and ".join(sorted(excluded))
         bases = "0 or 1" if base is None else base
         raise DataError(
-            f"{table.path}: cop is {seen} in some rows, which does not fit a base of {bases}; correct cop or cop_base"
+            f"{table.path}: cop is {seen} in some rows, which does not fit a base of {bases}; correct the column cop, "
+            "or the option medmcqa.cop_base"
         )
     if form is forms[1] and is_file and base is None and (remark := _on_base({*labels})):
         report.remarks.append(remark)
@@ -201,12 +202,12 @@ def _label(cop: Any) -> str:
 
 
 def _on_base(labels: Container[str]) -> str | None:
-    """Return a remark on the base of integers that are decided without ``cop_base``; None if a 0 shows that it is 0."""
+    """Return a remark on the base of integers that is inferred without ``cop_base``; None if a 0 shows it."""
     if "0" in labels:
         return None
     if "4" in labels:
-        return "cop is 4 in some rows, so 1 was taken for A"
-    return "cop has neither a 0 nor a 4, so 0 was taken for A, as on the Hub; if 1 is A, set medmcqa.cop_base to 1"
+        return "cop is 4 in some rows, so 1 was read as A"
+    return "cop has neither a 0 nor a 4, so 0 was read as A, as on the Hub; if 1 means A, set medmcqa.cop_base=1"
 
 
 def _place(label: str, known: Iterable[Container[str]]) -> int | None:

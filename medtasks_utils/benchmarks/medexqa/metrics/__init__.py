@@ -51,7 +51,7 @@ class ExplanationMetric(ABC):
     @property
     @abstractmethod
     def signature(self) -> str:
-        """A line with every choice and version that the score depends on. Call :meth:`prepare` first."""
+        """A line with every setting and version that the score depends on. Call :meth:`prepare` first."""
 
     def prepare(self) -> None:  # noqa: B027
         """Download, load and check whatever scoring needs; by default, do nothing.
