@@ -42,7 +42,7 @@ INTERRUPTED = 130
 
 
 def _parse(words: Sequence[str]) -> Command:
-    """Parse a command line into a command; exit with code 0 after printing a help text.
+    """Parse a command line into a command; for ``--help``, print the help text and exit with code 0.
 
     Raises:
         UsageError: if the command line is not valid.
@@ -66,7 +66,7 @@ def _parse(words: Sequence[str]) -> Command:
 
 
 def overview() -> str:
-    """Return the usage and a list of the commands, each with the first line of its text."""
+    """Return the usage and a list of the commands, each with the first line of its description."""
     listed = described([(f"  {name}", command.about.strip().splitlines()[0]) for name, command in COMMANDS.items()], 12)
     usage = "usage: medtasks COMMAND ..., medtasks COMMAND --help, medtasks --version"
     return "\n".join(["Medical benchmarks for lm-evaluation-harness.", "", usage, "", *listed])

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 logger = logging.getLogger("lm_eval.medtasks")
-"""The package's logger, a child of the harness's logger, so that their lines look the same."""
+"""The package's logger. It is a child of the harness's logger, so that their lines look alike."""
 
 _MOST_SHOWN = 1000  # maximum characters of an error's message
 
@@ -48,8 +48,8 @@ class Parser(argparse.ArgumentParser):
 def reason_of(error: BaseException) -> str:
     """Return an error's message on one line: its first line and, if that is only a heading, the next two.
 
-    An error without a message gives the name of its class; a long message is cut to 1,000 characters. One that names a
-    place in a file, as errors in YAML do, is kept whole.
+    If there is no message, return the name of the error's class. A message that names a line and a column, such as a
+    YAML error, keeps all of its lines. At most 1,000 characters are returned.
     """
     if re.search(r", line \d+, column", str(error)):
         return " ".join(str(error).split())[:_MOST_SHOWN]
@@ -71,7 +71,7 @@ _WORDS = (
 
 
 def in_words(problem: Mapping[str, Any]) -> str:
-    """Return what is wrong with a value, in our words, from an error that pydantic lists.
+    """Convert an entry of pydantic's list of errors to a plain phrase that says what is wrong with the value.
 
     >>> in_words({"msg": "Input should be a valid number, unable to parse string as a number"})
     'must be a number'
@@ -83,7 +83,7 @@ def in_words(problem: Mapping[str, Any]) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the command that installs an extra of this package, from the clone that runs or from the repository."""
+    """Return the pip command that installs an extra of this package, from this clone or else from the repository."""
     clone = Path(__file__).parents[1]
     if (clone / "pyproject.toml").exists():
         return f"pip install -e '{clone}[{extra}]'"
@@ -94,10 +94,10 @@ def install(extra: str) -> str:
 
 
 def call_all(actions: Iterable[Callable[[], object]]) -> None:
-    """Call every action, so that everything that is missing is reported together.
+    """Call every action, and report their errors together.
 
     Raises:
-        MedtasksError: if any action raises one; its message joins those of all actions that failed in this way.
+        MedtasksError: if any action raises one; the message joins those of all failed actions.
     """
     messages = []
     for action in actions:
@@ -112,17 +112,17 @@ def call_all(actions: Iterable[Callable[[], object]]) -> None:
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """Return `` (did you mean X?)`` for the most similar known name, or an empty string if none is similar.
 
-    The least similarity that counts, ``cutoff``, is from 0 to 1.
+    ``cutoff`` is the minimum similarity, from 0 to 1.
     """
     closest = difflib.get_close_matches(name, list(known), n=1, cutoff=cutoff)
     return f" (did you mean {closest[0]}?)" if closest else ""
 
 
 def show_errors_as_one_line() -> None:
-    """Make Python print an uncaught :class:`MedtasksError`, and an interrupt, as one line; the exit code stays.
+    """Make Python print an uncaught :class:`MedtasksError` or interrupt as one line, with the same exit code.
 
     By itself, the command ``lm_eval`` prints a traceback of some forty lines for every exception. The traceback is
-    still printed for an error with a cause, which indicates a bug, and if ``LMEVAL_LOG_LEVEL`` is ``DEBUG``.
+    still printed if the error has a cause, which indicates a bug, or if ``LMEVAL_LOG_LEVEL`` is ``DEBUG``.
     """
     previous = sys.excepthook
 

@@ -10,4 +10,4 @@ FLEXIBLE: Final = "flexible-extract"
 FILTERS: tuple[str, ...] = get_args(FilterName)
 """The names of both filters, the default first."""
 DEFAULT_FILTER: Final = STRICT
-"""The filter whose answers count where no other is chosen, in commands, the page, rewards and published results."""
+"""The filter that commands, the page, rewards and published results use unless another is chosen."""

@@ -22,18 +22,18 @@ from medtasks_utils.errors import MedtasksError
 JsonObject = dict[str, Any]
 """The type of a JSON object: a dict with texts as keys."""
 Settings = Mapping[str, Any]
-"""The type of values by name that are only read, such as settings of a request or fields of a YAML file."""
+"""The type of a read-only mapping from names to values, such as settings of a request or fields of a YAML file."""
 
 _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?%?")
 
 
 def write_whole(path: Path, content: str | bytes | Iterable[str]) -> None:
-    """Write a file atomically: write a temporary file in the same folder to the disk, and rename it.
+    """Write a file atomically: write and sync a temporary file in the same folder, then rename it.
 
-    The temporary file is removed if that fails. A missing folder is created. A text, or the texts of an iterable, which
-    are written as they come, are encoded as UTF-8. Symbolic links are followed, the permissions of an existing file are
-    kept, and devices and pipes are written to directly.
+    If this fails, the temporary file is removed. A missing folder is created. Strings are encoded as UTF-8; those of an
+    iterable are written one by one. Symbolic links are followed, the permissions of an existing file are kept, and
+    devices and pipes are written to directly.
 
     Raises:
         MedtasksError: if the file cannot be written, with the reason.
@@ -82,13 +82,13 @@ def digest(value: Any, length: int = 8) -> str:
 # ---- the terminal
 
 SIMPLER = "medtasks.simpler"
-"""The handler of errors for streams whose encoding lacks our signs, such as those in a locale without UTF-8."""
+"""The name of the error handler for streams that cannot encode our signs, as in a locale without UTF-8."""
 
 _SIMPLER_SIGNS = {"−": "-", "–": "-", "…": ".", "°": "o", "×": "x", "█": "#", "░": "."}
 
 
 def _simpler(error: UnicodeError) -> tuple[str, int]:
-    """Return what is written for characters that a stream cannot encode, as wide as they are."""
+    """Return replacements of the same width for characters that a stream cannot encode, and where to go on."""
     assert isinstance(error, UnicodeEncodeError)
     return "".join(_SIMPLER_SIGNS.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
 
@@ -105,7 +105,7 @@ def plain(text: object) -> str:
 
 
 def counted(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with a noun, such as ``1 run`` or ``1,200 runs``; an irregular noun needs its plural."""
+    """Return a number with a noun, such as ``1 run`` or ``1,200 runs``; ``plural`` is for irregular nouns."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
@@ -120,11 +120,11 @@ def shortened(text: str, length: int) -> str:
 
 
 WIDTH = 80
-"""Columns of a terminal, which no line of a result exceeds unless a single name or path is longer."""
+"""The maximum width of printed lines, in columns; only a single longer name or path exceeds it."""
 
 
 def filled(text: str, indent: str = "") -> str:
-    """Return a text in lines of at most :data:`WIDTH` columns, all but the first of them indented."""
+    """Wrap a text into lines of at most :data:`WIDTH` columns; all but the first begin with ``indent``."""
     return textwrap.fill(plain(text), WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
@@ -134,7 +134,7 @@ def caution(text: str) -> str:
 
 
 def table(rows: Iterable[Sequence[object]], left: Collection[int] = (0,)) -> str:
-    """Return a table as text; a first-column name too long for its row stands on a line of its own above it.
+    """Return a table as text. A name in the first column that is too long for its row gets a line above the row.
 
     Args:
         rows: the cells. A row with fewer cells than the first is a note on the previous row, and widens no column.
@@ -183,7 +183,7 @@ def csv_of(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def printable(text: str) -> str:
-    """Join each pair of surrogates in a text into one character, and replace lone surrogates with U+FFFD."""
+    """Join surrogate pairs in a text into single characters, and replace lone surrogates with U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -206,7 +206,7 @@ _CONTROL = re.compile(r"[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
 def without_secrets(settings: Settings) -> JsonObject:
-    """Return settings without those whose names indicate a secret, at any depth; settings left empty are omitted.
+    """Return settings without those whose names indicate a secret, at any depth, and without mappings left empty.
 
     >>> without_secrets({"api_key": "k", "header": {"X-Api-Key": "k"}, "extra": {"Authorization": "k", "X-Model": "m"}})
     {'extra': {'X-Model': 'm'}}
@@ -224,7 +224,8 @@ def secrets_in(value: Any, name: str = "", within: bool = False) -> Iterator[str
     """Yield the secrets in settings.
 
     These are values whose names indicate a secret, values of headers, passwords in URLs, and keys in the query of
-    ``base_url``, each also as a server may repeat it: without the scheme before it, and encoded or decoded for a URL.
+    ``base_url``. Each is also yielded as a server may repeat it: without a word such as ``Bearer`` before it, and
+    URL-encoded or decoded.
 
     Args:
         value: settings, or one setting.
@@ -266,7 +267,7 @@ class Secrets:
         return _CONTROL.sub("\ufffd", self.scrub(message))
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Change the message of a record to what is printed, as a filter of a log's handlers."""
+        """Remove secrets and control characters from a log record's message, as a filter of log handlers."""
         record.msg, record.args = self.shown(record.getMessage()), ()
         return True
 

@@ -44,7 +44,7 @@ def spans(text: str) -> list[tuple[int, int]]:
 def unwrap(token: str) -> str:
     r"""Remove what is around a token, such as ``\text{}``, ``**``, ``$``, ``\(…\)``, parentheses and a full stop.
 
-    From a text of more than 1,000 characters, which is not a token, only the white space around it is removed.
+    A text of more than 1,000 characters is not a token, and only loses the white space around it.
 
     >>> unwrap(r"$\text{(B).}$"), unwrap("(A) or (B)")
     ('B', '(A) or (B)')

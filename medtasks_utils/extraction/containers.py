@@ -123,8 +123,8 @@ def without_instructions(text: str) -> str:
 def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
     """Return the boxes, tags and keys in a text, in order; malformed boxes only if there are no others.
 
-    A key is the answer's if its name contains one of the words ``keys``, which are in lower case, and names no
-    alternative or reason: ``answer`` admits ``final_answer``, but not ``other_answer``.
+    A key of JSON counts if its name contains one of the words ``keys`` (in lower case), and none for an alternative or
+    a reason: with ``answer``, ``final_answer`` counts and ``other_answer`` does not.
     """
     boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)]
     is_near = not boxes and any(form in text for form in ("ox{", "ox {", "oxed"))
@@ -140,10 +140,10 @@ def candidates_in(text: str, keys: Sequence[str], value_of: Callable[[Container]
 
 
 def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate], str]:
-    r"""Return the candidates in containers that the words around them do not deny, and the text without the others.
+    r"""Return the candidates that the words around their containers do not deny, and the text without the denied ones.
 
-    A box or tag that is one of two, or whose value is denied later, does not count either. Words after it that deny it
-    are left out, too.
+    A box or tag is also denied if it is one of two alternatives. If a value is denied in one place, all candidates with
+    it are left out. Words such as "is wrong" after a denied box or tag are removed with it.
     """
     surrounded, mentions, end = "", [], 0
     forms = [candidate for candidate in candidates if candidate.cue != "key"]
@@ -171,7 +171,7 @@ def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate],
 
 
 def corrected(candidates: Sequence[Candidate], text: str, read: Callable[[str], Reading]) -> Reading:
-    """Return the reading of containers; if words after the last retract it, read what is stated outright after them."""
+    """Read containers or, if words after the last one retract it, what these words state outright."""
     after = text[candidates[-1].end :]
     reading = read(after) if retracted_until(symbols_of(after)) >= 0 else NOTHING
     is_outright = any(candidate.weight >= OUTRIGHT for candidate in reading.stating)
@@ -179,7 +179,7 @@ def corrected(candidates: Sequence[Candidate], text: str, read: Callable[[str], 
 
 
 def _matches(form: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:
-    """Yield the containers that match a form, whose last group is the content; a key only if it is the answer's."""
+    """Yield the matches of a pattern, whose last group is the content; keys only if they may hold the answer."""
     for match in form.finditer(text):
         name = match.groupdict().get("key", "").lower()
         if not name or (any(key in name for key in keys) and not _OTHER_KEY.search(name)):

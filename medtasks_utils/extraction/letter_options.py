@@ -35,8 +35,8 @@ _ARTICLE = later(
 def latin_letters(text: str) -> str:
     """Return the text with A to D instead of Cyrillic, Greek and Arabic letters that stand for choices.
 
-    Each letter is replaced with the Latin letter that looks like it. If any Cyrillic one looks like none, all are
-    replaced with those that have the same place in the alphabet.
+    A Cyrillic or Greek letter becomes the Latin letter that it looks like. If a Cyrillic letter looks like none, all
+    Cyrillic letters become the Latin ones at the same position in the alphabet, as Arabic letters always do.
 
     >>> latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
     ('Ответ: B', 'Не B, а C.')
@@ -102,7 +102,7 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether a choice's text at a place is not part of a longer word; other scripts may have no spaces."""
+    """Return whether a choice's text is not part of a longer word; always True for scripts that may have no spaces."""
     return not text[start].isascii() or (bool(_EDGE.match(text, start)) and bool(_EDGE.match(text, end)))
 
 

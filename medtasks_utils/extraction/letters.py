@@ -174,7 +174,7 @@ def read_letter(text: str, options: Sequence[str] = (), question: str = "") -> R
     """Read the letter that a text chooses.
 
     The text of a choice stands for its letter. No answer is read from "A or B", "not A" or a list of the choices. If
-    the question asks which choice is *not* so, "A is not so" states it.
+    the question asks which choice is *not* true, "A is not true" gives the answer A.
 
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
@@ -184,7 +184,7 @@ def read_letter(text: str, options: Sequence[str] = (), question: str = "") -> R
 
 
 def _asked_for(question: str) -> str:
-    """Return the pattern of statements about the choice, if the question asks which one is *not* so; else ""."""
+    """Return a pattern of statements such as "is not true" if the question asks for such a choice; else ""."""
     asking = _ASKING.search(question, question.rstrip().rfind(". ") + 1)
     forms = ((_ASKS_WHICH_NOT, _NOT_SO), (_ASKS_WHICH_FALSE, _FALSE))
     return "|".join(statement for form, statement in forms if asking and form.search(asking[0]))
@@ -249,7 +249,7 @@ def _is_written_out(candidate: Candidate, plain: str) -> bool:
 
 
 def _inside(container: Container, options: Sequence[str]) -> str | None:
-    """Return the letter in a box, tag or key; None if it holds none, "" if it lists several or says that none fits."""
+    """Return the letter in a box, tag or key; None if there is none, "" for several letters or "none of these"."""
     content = unwrap(container.content)
     letter = letter_of(content.strip("'\"().[] "), digits=container.cue == "box")
     if letter:
@@ -262,9 +262,9 @@ def _inside(container: Container, options: Sequence[str]) -> str | None:
 
 
 def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:
-    """Return the letter of the choice that the answering clause almost quotes, or None.
+    """Return the letter of the choice that one clause of the text almost quotes, or None.
 
-    This is the clause after the last "the answer is" or, without these words, the first clause of the text.
+    It is the clause after the last "the answer is" or, without these words, the first clause.
     """
     ends = [match.end() for match in symbols.matches("(answer|right option) ~4 [is colon]+? the?")]
     clause = _CLAUSE.match(plain, symbols.places[ends[-1]] if ends else 0)
@@ -272,9 +272,9 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
 
 
 def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int) -> None:
-    """If a text breaks off, discard candidates in the unfinished part or only named, unless they are stated outright.
+    """If a text breaks off, discard all candidates in its unfinished part, and those elsewhere that are only named.
 
-    The sentences of the text are complete up to the index ``whole``.
+    Candidates that are stated outright are kept. Sentences are complete up to the index ``whole``.
     """
     last = max((candidate.end for candidate in candidates), default=0)
     breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
@@ -285,7 +285,7 @@ def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int)
 
 
 def _discard_several(candidates: Sequence[Candidate], symbols: Symbols) -> None:
-    """Discard candidates if the text gives several answers, such as "A or B", and all up to "the answer is A or B"."""
+    """Discard candidates if the text gives several answers; up to "the answer is A or B", discard all."""
     ends = {symbols.places[match.end()] for match in symbols.matches(_ANSWER_IS_SEVERAL)}
     several = [candidate for candidate in candidates if "one of several" in candidate.evidence]
     are_several = any(candidate.cue == "answer" and len(candidate.evidence) == 1 for candidate in several)
@@ -304,7 +304,7 @@ def _discard_several(candidates: Sequence[Candidate], symbols: Symbols) -> None:
 
 
 def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the items of lists of the choices: lines of any length that begin with A, then with B, and so on."""
+    """Return the candidates at the beginnings of lines that list the choices: with A, then with B, and so on."""
     items: list[Candidate] = []
     run: list[Candidate] = []
     is_bulleted = False
@@ -339,7 +339,7 @@ def _in_a_line(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols, plain: str) -> None:
-    """Discard the items of a list that restates the choices and, if there is one, choices that are only named."""
+    """If a list restates the choices, discard its items, and choices that are only named elsewhere."""
     items = _walked(plain, candidates)
     in_a_line = _in_a_line(plain, candidates)
     glossed = [symbols.mentions[match.start()].value for match in symbols.matches("[cand text] close* colon (?!line)")]

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 
 class _Later:
-    """A stand-in for a compiled pattern, which compiles it when an attribute is first accessed."""
+    """A stand-in for a pattern, which is compiled when one of its attributes is first accessed."""
 
     def __init__(self, source: str | Callable[[], str], flags: int) -> None:
         self.source, self.flags = source, flags
@@ -18,7 +18,7 @@ class _Later:
 
 
 def later(source: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
-    """Return a pattern that is compiled when it is first used; a function returns its source then.
+    """Return a pattern that is compiled on first use; if ``source`` is a function, it is called then.
 
     >>> later("b+").sub("c", "abba")
     'aca'
@@ -29,7 +29,8 @@ def later(source: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
 def rewriter(replacements: Mapping[str, str | tuple[str, str]], flags: int = 0) -> Callable[[str], str]:
     """Return a function that makes all replacements in a text, in order; its patterns are compiled at the first call.
 
-    A replacement may be followed by strings, apart by "|", of which each match has one: other texts are not searched.
+    A replacement may come with strings, separated by "|", one of which every match contains: texts with none of them
+    are not searched.
 
     >>> rewriter({"b+": "c", "a$": ""})("abba"), rewriter({"(?<=A)ns[.]": ("nswer:", "ns.|Ns.")})("Ans. A")
     ('ac', 'Answer: A')

@@ -12,7 +12,7 @@ from .think import TAG, final_text
 
 BOLD = "\x01"
 JOINED = "\x02"
-"""The marks that :func:`unformatted` can keep: one character each, which no tidied text has and no word is made of."""
+"""The marks that :func:`unformatted` can leave: single characters that no tidied text contains, nor any word."""
 
 _HEAD, _TAIL = 2_000, 10_000  # characters that are read at both ends of a long text
 _STYLED = (*range(0x24B6, 0x24EA), *range(0xFF01, 0xFF5F), *range(0x1D400, 0x1D7CC))  # circled, full width, bold, …
@@ -62,7 +62,7 @@ CALL_FORMS = (
     r"<(tool_call|function_call|function|invoke)\b[\s\S]*?(?:</\1>|\Z)|(?:<\|python_tag\|>|\[TOOL_CALLS\])[^\n]*"
     r"|\{\s*\"(?:name|tool|function)\"\s*:\s*\"\w{1,40}\"\s*,\s*\"(?:arguments|parameters|args|input)\"[^`]{0,2000}?\}\s*\}?"
 )
-"""Patterns of calls of tools, whose words and numbers are no answer; the first group is the name of a tag."""
+"""Patterns of tool calls, whose words and numbers are not an answer; the first group is the name of a tag."""
 _CALL = later(CALL_FORMS, re.IGNORECASE)
 _AFTER_HEADING = later(  # it begins with the line break, since a search for one character is fast
     rf"\n(?:(?<=[:：]\n)|(?<=[:：]{BOLD}\n)|(?<=value\n)|(?<=(?:answer|choice|result)\n)|(?<=verdict\n)"
@@ -124,7 +124,7 @@ def _further_questions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def stated(text: str) -> str:
-    r"""Return the part of a response after its reasoning, for marks other than think tags, without calls of tools.
+    r"""Return a response without tool calls, and without reasoning in marks other than think tags.
 
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
     ('\nC', '', ' So 3.')
@@ -176,7 +176,7 @@ def own_parts(text: str) -> Iterator[str]:
 def unformatted(text: str, keep: str = "") -> str:
     r"""Remove Markdown and LaTeX from around the words of a tidied text, and join each heading with the line after it.
 
-    With ``keep``, :data:`BOLD` stands where bold text begins and ends, or :data:`JOINED` where a heading was joined.
+    ``keep`` may be :data:`BOLD`, a mark left where bold text begins and ends, or :data:`JOINED`, left after a heading.
 
     >>> unformatted("### Final answer\n\n**C**"), unformatted(r"\text{C}")
     ('### Final answer C', 'C')
@@ -192,13 +192,13 @@ def unformatted(text: str, keep: str = "") -> str:
 
 
 def is_bold(text: str, start: int, end: int) -> bool:
-    """Return whether a place is in bold; the text has kept :data:`BOLD`, within 50 characters on either side."""
+    """Return whether a place is in bold: between two marks :data:`BOLD`, each at most 50 characters away."""
     is_between = text.rfind(BOLD, max(0, start - 50), start) >= 0 and text.find(BOLD, end, end + 50) >= 0
     return is_between and text.count(BOLD, 0, start) % 2 == 1
 
 
 def line_start(text: str, at: int) -> int:
-    """Return the index at which the line of a place begins; after a heading in a text that has kept :data:`JOINED`."""
+    """Return the index at which the line of a place begins, after a heading that ends with :data:`JOINED`, if any."""
     return max(text.rfind("\n", 0, at), text.rfind(JOINED, 0, at)) + 1
 
 

@@ -15,4 +15,4 @@ AT_END = (
     r"|(?<=\S)assistantfinal(?=\W|(?-i:[A-Z]))"
 )
 SIGNS = ("<|", "</", "<t", "<r", "<s", "<unused", "<channel", "[think", "[/", "[begin", "◁", "assistantfinal")
-"""Texts in lower case, of which each mark has one."""
+"""Strings in lower case, one of which every mark contains."""

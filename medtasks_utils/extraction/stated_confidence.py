@@ -1,8 +1,8 @@
 """Read the confidence that a response states in a percentage, a fraction or a word, and remove the statement.
 
-An answer is read without the statement, which so is never the answer itself, nor stands between its words: of "I am
-80 % confident that it is B", "it is B" is left. The words are a pattern of their own, not notions of ``words.txt``,
-which would change how all other texts are read.
+The statement is removed before the answer is read, so it is never mistaken for the answer: of "I am 80 % confident that
+it is B", "it is B" is left. Its words are not notions of ``words.txt``, since these would change how all other texts
+are read.
 """
 
 import re
@@ -66,9 +66,9 @@ _STATEMENT = later(
 
 
 def split_confidence(response: str) -> tuple[float | None, str]:
-    r"""Return the last confidence that the final text of a response states, 0 to 1, and the response without any.
+    r"""Return the last confidence that a response states, from 0 to 1, and the response without all such statements.
 
-    The confidence is None if none is stated, or one outside of the range.
+    Only the text after the reasoning counts. The confidence is None if none is stated, or if it is out of range.
 
     >>> split_confidence("I am 80% confident that it is B."), split_confidence("C\nConfidence: 9/10")
     ((0.8, ' it is B.'), (0.9, 'C\n'))

@@ -78,7 +78,7 @@ class Row(NamedTuple):
 
     Attributes:
         pattern: a pattern of words around one candidate.
-        value: what is read in the example because of the row, in words: ``none`` for no answer.
+        value: what is read in the example because of the row, as text; ``none`` for no answer.
         example: a short text that the row is for.
     """
 
@@ -99,7 +99,7 @@ def rows(table: str) -> tuple[Row, ...]:
 
     Raises:
         ValueError: for a line that is no row, example or part of a pattern, a part that is not defined, and a row
-            without its one candidate.
+            that does not have exactly one candidate.
 
     >>> [row] = rows("70 answer: answer {is} <cand>\n    C: The answer is C.\nis = [is colon]+")
     >>> row.name, row.weight, row.pattern, row.value, row.example
@@ -155,7 +155,7 @@ OUTRIGHT = 50.0
 """Minimum weight of a candidate that is stated outright."""
 
 MARGIN = 12.0
-"""Minimum difference in weight from which a value is clearly ahead of all others; an open cue needs it."""
+"""Minimum lead in weight with which a value is clearly ahead of all others; a value with an open cue needs it."""
 
 CERTAINTIES = (
     (100, 0.714, 0.998),
@@ -190,7 +190,7 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
 def certainty(weight: float, margin: float) -> float:
     """Return the estimated probability that a reading with this weight and margin is right.
 
-    A reading of a text that states no answer is wrong.
+    Readings of texts that state no answer count as wrong.
 
     >>> certainty(20, 0), certainty(20, 20), certainty(55, 0), certainty(100, 100)
     (0.667, 0.945, 0.965, 0.998)

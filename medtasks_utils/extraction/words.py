@@ -140,7 +140,7 @@ def occurrences(
     """Yield the phrases in a text in order, ignoring case, each with its start and end; phrases are in lower case.
 
     Of phrases that begin at the same place, the first in the list counts, and of those that overlap, the one that
-    begins first. ``stands`` says of a text, a start and an end whether a phrase there counts.
+    begins first. ``stands(text, start, end)`` returns whether a phrase at this place counts.
     """
     lowered = text.lower()
     lowered = lowered if len(lowered) == len(text) else text
@@ -176,10 +176,10 @@ def _symbol(word: str) -> str:
 
 @lru_cache(maxsize=256)
 def pattern(source: str) -> re.Pattern[str]:
-    """Compile a pattern of words, whose language ``docs/reading.md`` describes, to one of symbols.
+    """Compile a pattern of words (``docs/reading.md`` describes its language) to a regular expression on symbols.
 
     Raises:
-        ValueError: for a name that is no notion, and a pattern that is malformed.
+        ValueError: for an unknown notion or a malformed pattern.
     """
     symbols = _vocabulary().symbols
     written = re.sub(r"~(\d+)", r"[^ stop line cand text]{0,\1}?", source)

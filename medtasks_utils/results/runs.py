@@ -152,11 +152,11 @@ def _metrics(values: Mapping[str, Any]) -> Metrics:
 
 
 def merged(runs: Sequence[Run]) -> list[Run]:
-    """Merge runs of one model and set-up that have different tasks, such as the jobs of a sweep, and name all apart.
+    """Merge runs of one set-up that have different tasks, such as the jobs of a sweep, and give all unique names.
 
     A set-up is the model with its engine, arguments, generation settings, chat template and system message. A task that
-    a later run has grown with ``--extend`` counts in that run alone. If two runs of a set-up in one folder still have a
-    task in common, none of this folder are merged; nor are those of several folders.
+    a later run has grown with ``--extend`` counts in that run alone. Runs of a set-up are merged within each folder,
+    then across folders; in either step, none of them are if two have a task in common.
     """
     result = _without_outgrown(runs)
     for is_in_folder in (True, False):
@@ -190,7 +190,7 @@ def _asked(run: Run) -> int:
 
 
 def _growth(run: Run, grown: Sequence[Run]) -> str:
-    """Return from how many questions a run grew, and when, to the minute if on one day; empty if it did not grow."""
+    """Return from how many questions a run grew, and when (with the time if on one day); empty if it did not grow."""
     asked = [_asked(version) for version in (run, *grown)]
     if min(asked) == asked[0]:
         return ""
@@ -201,7 +201,7 @@ def _growth(run: Run, grown: Sequence[Run]) -> str:
 
 
 def _has_grown(run: Run, other: Run) -> bool:
-    """Return True if another run took over a run's replies, and has more of tasks, examples, repeats or tokens."""
+    """Return whether ``other`` reused replies of ``run``, and has more tasks, examples, repeats or tokens."""
 
     def sizes(of: Run) -> list[float]:
         common = [of.tasks[name] for name in run.tasks if name in other.tasks]
@@ -234,7 +234,7 @@ def _setup(run: Run, *ignored: str) -> str:
 
 
 def _arguments(run: Run, name: str) -> list[tuple[str, str]]:
-    """Return a setting's arguments, which may be a text as on the command line."""
+    """Return the sorted arguments in a setting, which is a mapping, or a string as on the command line."""
     value = run.setting(name)
     pairs = mapping(value) or dict(part.partition("=")[::2] for part in str(value or "").split(","))
     return sorted((key, str(text)) for key, text in pairs.items() if key)
@@ -276,18 +276,18 @@ def name_apart(runs: Sequence[Run]) -> None:
 _SIGNED = ("opts", "select", "shots", "repeats", "gen")
 """The fields of signatures that tell runs apart, the most telling first."""
 _HASHED = ("chat", "rendered", "prompts")
-"""The fields that only say that runs differ, and not how."""
+"""The fields of signatures that are hashes, which show that runs differ, but not how."""
 _LONGEST_MESSAGE = 30  # characters of a system message in a name
 
 
 def _signed(field: str, tasks: Sequence[TaskRun]) -> list[str]:
-    """Return what the signatures of tasks say in a field."""
+    """Return a field of the tasks' signatures as ``field=value``, without missing values."""
     fields = [parse(next(iter(task.signatures.values()), "")) for task in tasks]
     return [f"{field}={of_task[field]}" for of_task in fields if of_task.get(field, NO_VALUE) != NO_VALUE]
 
 
 def _model_arguments(run: Run) -> list[str]:
-    """Return the arguments that say which model it is and how it computes, without where it is and secrets."""
+    """Return the arguments that say which model it is and how it computes, without its location and secrets."""
     arguments = dict(_arguments(run, "model_args"))
     of_model = {name: value for name, value in arguments.items() if name not in ("pretrained", "model", *_OF_REQUESTS)}
     return [f"{name}={value}" for name, value in without_secrets(of_model).items()]

@@ -24,8 +24,8 @@ class ExecutionResult(NamedTuple):
 def readable(data: bytes, limit: int, paths: Sequence[str], error: str = "") -> str:
     """Return what a process wrote as text of at most ``limit`` characters, with an error message as its last line.
 
-    The paths are removed from it; a folder must come after the paths in it. Longer output is cut in the middle, to two
-    thirds from its beginning and one from its end. The error must be shorter than ``limit``.
+    The paths are removed from it; a folder must come after the paths in it. Longer output is cut in the middle: two
+    thirds of the limit go to its beginning, and one third to its end. The error must be shorter than ``limit``.
     """
     text = data.decode("utf-8", "replace").rstrip("\n").removesuffix(END)
     for path in paths:

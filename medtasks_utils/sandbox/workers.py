@@ -48,7 +48,7 @@ _ENVIRONMENT = {
 class Zygote:
     """The forking process: a fresh interpreter that imports the libraries once and forks a worker for each session.
 
-    The settings are the arguments of :class:`medtasks_utils.sandbox.inside.confine.Confinement` beside ``folder`` and
+    The settings are the arguments of :class:`medtasks_utils.sandbox.inside.confine.Confinement`, except ``folder`` and
     ``entries``.
 
     Attributes:

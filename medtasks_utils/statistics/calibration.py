@@ -49,7 +49,7 @@ class Confidences(NamedTuple):
 
     @classmethod
     def of(cls, scores: MetricScores) -> "Confidences":
-        """Return those of all generations with a confidence."""
+        """Collect the confidences of all generations that have one."""
         counted = scores.counted
         right, confidence = scores.numerators[counted].T
         return cls(right, confidence, np.repeat(scores.clusters, counted.sum(axis=1)))
@@ -96,9 +96,9 @@ def _ece(given: Confidences) -> Array:
 
 
 def _squared(given: Confidences, values: Array, is_centred: bool = False) -> Array:
-    """Return pseudo-values of the mean square of the means of values in the bins, less the variance of these means.
+    """Return pseudo-values of the mean squared bin mean of ``values``, less the variance of the bin means.
 
-    ``is_centred`` says that the overall mean was subtracted from the values.
+    ``is_centred`` is True if the overall mean was subtracted from the values.
     """
     of, size, mean, error = binned(given, values)
     slope = 2 * np.copysign(np.hypot(mean, error / math.sqrt(2)), mean)
@@ -117,7 +117,7 @@ def _auroc(given: Confidences) -> Array:
         return np.full(len(right), np.nan)
 
     def below(weights: Array) -> Array:
-        """Return, for each answer, the share of the weight of less sure ones, and half of that of equally sure ones."""
+        """Return, for each answer, the share of the weights of less sure ones, plus half that of equally sure ones."""
         sums = np.bincount(group, weights)
         return np.asarray(((sums.cumsum() - sums / 2) / sums.sum())[group])
 
@@ -130,8 +130,8 @@ def ranked(given: Confidences) -> tuple[Codes, Codes, Array]:
     """Rank answers by descending confidence.
 
     Returns:
-        The place of each answer's confidence among the different ones, shape ``(n,)``; the number of answers of each;
-        and at each rank, shape ``(n,)``, the share of right ones among the answers of this confidence.
+        The index of each answer's confidence among the distinct ones, shape ``(n,)``; the number of answers of each
+        distinct confidence; and by rank, shape ``(n,)``, the share of right answers at the confidence of this rank.
     """
     group, size = np.unique(-given.confidence, return_inverse=True, return_counts=True)[1:]
     return group, size, np.repeat(np.bincount(group, given.right) / size, size)
@@ -149,7 +149,7 @@ def _aurc(given: Confidences) -> Array:
     rank = np.arange(1, len(right) + 1)
 
     def from_rank(terms: Any) -> Any:
-        """Return the sum of terms from the rank of each answer on, on average over answers of its confidence."""
+        """Return, for each answer, the sum of the terms from its rank on, averaged over its confidence's ranks."""
         return (np.add.reduceat(terms[::-1].cumsum()[::-1], size.cumsum() - size) / size)[group]
 
     return np.asarray((1 - given.right) * from_rank(1 / rank) - from_rank((1 - right) / rank) + 1 - right.mean())

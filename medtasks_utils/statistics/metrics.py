@@ -124,7 +124,7 @@ PASSES = ("pass@", "pass^")
 """Beginnings of the names of metrics over j of the k generations, such as ``pass@2``."""
 
 FORMER_NAMES = {"any@k": "pass@k", "all@k": "pass^k"}
-"""Metrics that earlier versions saved under another name."""
+"""The names of metrics, by the names under which earlier versions saved them."""
 
 
 def repeat_metrics(repeats: int) -> tuple[Metric, ...]:

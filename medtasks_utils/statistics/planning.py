@@ -75,7 +75,7 @@ class Sensitivity(NamedTuple):
 
 
 def repeats_needed(a: MetricScores, b: MetricScores, stderr: float) -> int | None:
-    """Return the number of repeats in both runs with which the accuracies' difference has at most the wanted error.
+    """Return the number of repeats in each run with which the difference in accuracy has the wanted standard error.
 
     The variance of the difference is split, by one-way analysis of variance, into the variance between clusters, which
     repeats do not reduce, and the variance within them. None if no number is enough, or if a run has one generation per

@@ -24,7 +24,7 @@ class ConfidenceTerms(tuple[tuple[float, float], ...]):
 def score_of_confidence(right: float, confidence: float) -> ConfidenceTerms:
     """Return the score of an answer with a confidence: the terms ``(right, 1)`` and ``(confidence, 1)``.
 
-    Both are 0 to 1; ``right`` is a share for a tie of a vote.
+    Both arguments are from 0 to 1; ``right`` is a fraction if a vote is tied.
     """
     return ConfidenceTerms(((right, 1.0), (confidence, 1.0)))
 

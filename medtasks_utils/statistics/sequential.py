@@ -101,9 +101,10 @@ def decision(interval: Interval, within: float) -> str:
 
 
 def random_order(clusters: Codes, strata: Codes) -> list[list[int]]:
-    """Return the examples of each cluster, in a random order whose first k clusters, for any k, represent all strata.
+    """Return the examples of each cluster, with the clusters in random order.
 
-    The order is always the same for the same clusters and strata of the n examples, shape ``(n,)``.
+    For any k, the first k clusters represent all strata. The clusters and strata of the n examples, shape ``(n,)``,
+    determine the order.
     """
     _, first, sizes = np.unique(clusters, return_index=True, return_counts=True)
     members = np.split(np.argsort(clusters, kind="stable"), sizes.cumsum()[:-1])

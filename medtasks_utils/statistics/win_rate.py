@@ -16,7 +16,7 @@ _EQUAL = 1e-9
 
 
 class WinRate(NamedTuple):
-    """A model's mean win rate over data sets, from 0 to 1: simple, and weighted with ln(n) of their n examples."""
+    """A model's mean win rate over data sets, from 0 to 1: unweighted, and weighted with ln(n) for n examples."""
 
     simple: float
     weighted: float

@@ -87,7 +87,7 @@ def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
 
 
 def _located(text: str, tools: Tools) -> Iterator[tuple[list[Call], int, int]]:
-    """Yield the calls of each tag, code block and object that contains any, with its start and its end."""
+    """Yield the calls in each tag, code block or JSON object that contains any, with its start and end."""
     position = objects = 0
     while opening := _OPENING.search(text, position):
         start = max(opening.start(), opening.start("object"))

@@ -22,9 +22,9 @@ Message = JsonObject
 a message with results also has ``calls``."""
 
 MAX_RESULT = 3_000
-"""Maximum number of characters of one result that the model gets, without the note of how many are left out."""
+"""Maximum number of characters of one result that the model gets, not counting the note on what is left out."""
 MAX_RESULTS = 12_000
-"""Maximum number of characters of the results of one reply together, shared equally by its calls."""
+"""Maximum number of characters of all results of one reply, divided equally among its calls."""
 LAST_TURN = "No more calls will be run. Give the final answer now."
 
 
@@ -121,7 +121,7 @@ class Dialogue(NamedTuple):
         return understand(reply, self.tools, self.most_by_template, calls_before)
 
     def messages_of(self, results: Sequence[CallResult]) -> list[str]:
-        """Return the results of a reply's calls as messages for the model."""
+        """Return the text of each result of a reply's calls as the model gets it."""
         limit = min(MAX_RESULT, MAX_RESULTS // min(len(results), MAX_CALLS + 1))
         return [_result_text(result, limit) for result in results]
 

@@ -35,7 +35,7 @@ class ParsedReply(NamedTuple):
 
 
 def as_one_text(text: str, calls: Sequence[object]) -> str:
-    """Join a reply's text and native calls into one string, as the harness and its caches need it.
+    """Join a reply's text and native calls into one string, which the harness and its caches need.
 
     :func:`understand` takes it apart again. ``<`` is escaped in the calls, so that they cannot contain tags.
     """

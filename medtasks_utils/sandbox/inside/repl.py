@@ -1,4 +1,4 @@
-"""Run RestrictedPython as a REPL with three libraries, in the subset and with the words that Medmarks' models meet."""
+"""Run RestrictedPython as a REPL with three libraries, and with the limits and messages of Medmarks' Python tool."""
 
 import builtins
 import importlib
@@ -23,7 +23,7 @@ _NO_NAME = (
 
 
 def _import(name: str, *others: Any, **more: Any) -> Any:
-    """Stand in for ``__import__``; a dotted name gives the last module, not the first."""
+    """Replace ``__import__``; for a dotted name, return the last module, not the first."""
     base = name.partition(".")[0]
     if base not in ("math", "numpy", "scipy"):
         raise ImportError(_NO_MODULE)
@@ -31,7 +31,7 @@ def _import(name: str, *others: Any, **more: Any) -> Any:
 
 
 class Repl(Interpreter):
-    """An interpreter whose calls print what the code printed, then what went wrong."""
+    """An interpreter that prints the output of each call's code, then its error or warnings."""
 
     def predefined(self) -> dict[str, Any]:
         """Return the built-in functions that are allowed, RestrictedPython's guard functions, and the libraries."""
@@ -50,7 +50,7 @@ class Repl(Interpreter):
         }
 
     def run(self, code: str) -> bool:
-        """Run code, and print what it printed and what went wrong; return True if it failed."""
+        """Run code, and print its output, then its error or warnings; return whether it failed."""
         printed, problems = io.StringIO(), io.StringIO()
         before = self._own.get("_print")
         with redirect_stdout(printed), redirect_stderr(problems):
@@ -65,7 +65,7 @@ class Repl(Interpreter):
         return failed
 
     def _attempt(self, code: str) -> tuple[bool, str]:
-        """Run code; return whether it failed, and the message about it."""
+        """Run code; return whether it failed, and the error or warnings for the model."""
         try:
             compiled = compile_restricted_exec(code, "<repl>")
             if compiled.code is None:

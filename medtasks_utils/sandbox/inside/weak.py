@@ -19,7 +19,7 @@ _BUILTINS = "all any bin dict enumerate filter frozenset iter list map max min n
 
 
 def _import(name: str, *others: object) -> types.SimpleNamespace:
-    """Stand in for ``__import__``: return a namespace with the module's public names."""
+    """Replace ``__import__``: return a namespace with the module's public names."""
     if name not in MODULES:
         raise ImportError(f"no module {name!r} in the weak sandbox; available: {', '.join(MODULES)}")
     module = vars(importlib.import_module(name))

@@ -27,7 +27,7 @@ MARK = 16
 """The mark's length in bytes."""
 
 END = "\x04"
-"""The end of an output whose last line breaks count."""
+"""The mark that ends an output whose final line breaks must be kept."""
 
 HEADER = struct.Struct(f"!{MARK}sdI")
 _ABSENT = (
@@ -180,7 +180,7 @@ def serve(interpreter: Interpreter) -> None:
 
 
 def _open_streams() -> None:
-    """Make new standard streams, whatever the last call did to them.
+    """Open new standard streams, since the last call may have closed or replaced them.
 
     Errors go to the output stream too, so that their order is kept. Each line is sent as soon as it is printed, so that
     it arrives even if the call times out.
