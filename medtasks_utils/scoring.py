@@ -215,8 +215,7 @@ def reward(
         A function ``f(completions, **columns)`` that returns one number for each completion, 0 if the metric does not
         apply to it. A completion is a text, or a list of messages, of which the last is the response. Columns are
         lists: the columns of the data set and, for MedHallu, ``shown``, which distinguishes the two examples of a row.
-        From the rows of its first call, it infers what a single row does not show, such as the base of MedMCQA's
-        ``cop``.
+        The first call infers from its rows what a single row does not show, such as the base of MedMCQA's ``cop``.
         The function raises DataError for a missing column.
 
     Raises:

@@ -130,9 +130,9 @@ def _facts(item: Item, stated: str | None) -> list[str]:
     """Compare the filters' answers with the one that the LLM read.
 
     Returns:
-        ``read``; for each filter whose answer differs from the LLM's, ``missed`` (no answer) or ``misread`` (another
-        answer) with its name; ``gained`` if the LLM's answer is right and the flexible filter's is not, ``lost`` for
-        the reverse. An empty list if the LLM failed.
+        Words that describe the response; none if the LLM failed. ``read`` is always among them. A filter whose answer
+        differs from the LLM's adds ``missed`` (no answer) or ``misread`` (another answer) with its name. ``gained``
+        means that the LLM's answer is right and the flexible filter's is not, and ``lost`` the reverse.
     """
     if stated is None:
         return []

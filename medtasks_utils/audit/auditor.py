@@ -46,7 +46,10 @@ class Item(NamedTuple):
 
     @property
     def stratum(self) -> str:
-        """``doubtful`` if a filter found no answer, the filters disagree, or the flexible reading is uncertain."""
+        """The stratum from which the response may be drawn, ``doubtful`` or ``others``.
+
+        It is doubtful if a filter found no answer, the filters disagree, or the flexible reading is uncertain.
+        """
         strict, flexible = map(self.answer_of, FILTERS)
         certainty = self.sample.details[FLEXIBLE].get("certainty")
         if isinstance(certainty, list):
@@ -60,7 +63,7 @@ class Item(NamedTuple):
         return self.sample.answer_shown(self.sample.answers[filter_name][self.generation], self.generation)
 
     def is_scored_right(self, filter_name: str) -> bool:
-        """Return True if the answer that a filter read was scored as right."""
+        """Return whether the answer that a filter read was scored as right."""
         return self.sample.scores_of(filter_name, "acc")[self.generation] == 1.0
 
     def values_of(self, reading: str) -> Sequence[object]:
@@ -69,13 +72,13 @@ class Item(NamedTuple):
         return self.benchmark.audit.values_of(reading, self.example) if is_answer else ()
 
     def is_same(self, first: str, second: str) -> bool:
-        """Return True if two readings are the same answer, or neither is an answer."""
+        """Return whether two readings are the same answer, or neither is an answer."""
         values, others = self.values_of(first), self.values_of(second)
         pairs = itertools.product(values, others)
         return not (values or others) or any(itertools.starmap(self.benchmark.audit.is_same, pairs))
 
     def is_right(self, reading: str) -> bool:
-        """Return True if a reading is the right answer."""
+        """Return whether a reading is the right answer."""
         return any(self.benchmark.is_right(value, self.example) for value in self.values_of(reading))
 
 

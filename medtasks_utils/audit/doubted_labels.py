@@ -83,9 +83,9 @@ _Item = Sequence[_Vote]
 def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedItem], int, dict[str, Shift]]:
     """Return doubted examples, the number of examples compared, and parts of tasks whose labels seem shifted.
 
-    Examples with answers of at least three runs are compared; the doubted ones are the most doubtful first. A part is a
-    stratum of a multiple-choice task. Its labels seem shifted if those of other rows fit most runs' answers far better;
-    its rows must be in the order of the data.
+    Examples with answers of at least three runs are compared. Doubted examples are in descending order of support. A
+    part is a stratum of a multiple-choice task, with its rows in the order of the data. Its labels seem shifted if
+    those of other rows fit most runs' answers far better.
 
     Args:
         runs: the runs.

@@ -1,4 +1,4 @@
-"""Define what is read in a response, and who scores all answers of a task together."""
+"""Define answers that filters read in responses, and objects that score all answers of a task together."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol

@@ -44,7 +44,7 @@ class AuditRules:
         self.benchmark = benchmark
 
     def question(self, example: Example) -> AuditQuestion:
-        """Return what an auditor learns about an example; it may state one of ``answers`` or, if empty, any words."""
+        """Return what an auditor learns about an example, and the answers that it may give: any, if none are listed."""
         form, pattern = "the answer alone, in the response's own words", r"\S[^\n]{0,199}?"
         meanings = self.benchmark.answers
         if meanings:

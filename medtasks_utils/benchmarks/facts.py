@@ -92,7 +92,7 @@ def require(example: Example, *fields: str | None) -> None:
     """
     for name in fields:
         if name is not None and name not in example:
-            raise DataError(f"the benchmark's data names the field {name}; its examples have {', '.join(example)}")
+            raise DataError(f"the benchmark's data names the field {name}, but its examples have {', '.join(example)}")
 
 
 @dataclass
@@ -162,7 +162,7 @@ class Data:
         """Check that an example has the fields that are read in every example.
 
         Raises:
-            DataError: for the first that it lacks.
+            DataError: for the first missing field.
         """
         require(example, self.truth, *self.content, self.told_apart_by, self.cluster, self.stratum)
 

@@ -82,15 +82,15 @@ class Shift(NamedTuple):
     rows: int
 
     def __str__(self) -> str:
-        shifted = f"the label at an offset of {self.offset:+d} in {self.fit:.0%} of {self.rows:,} rows"
-        return f"{shifted}, and their own in {self.own:.0%}"
+        shifted = f"the label of another row (offset {self.offset:+d}) in {self.fit:.0%} of {self.rows:,} rows"
+        return f"{shifted}, and the row's own in {self.own:.0%}"
 
 
 def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:
     """Return the shifts of those parts of a data set whose labels fit far better at other rows, up to three away.
 
-    Labels fit far better at one offset if they exceed every other offset by more than three standard errors of the
-    difference, as in McNemar's test.
+    They fit far better at an offset if more labels fit there than at every other offset, by over three standard errors
+    of the difference, as in McNemar's test.
 
     Args:
         rows: for each row in order, its part, the answer that something other than the label supports (None if none),
@@ -98,7 +98,7 @@ def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:
 
     >>> answers, labels = "AADBCADCBBADCDAABCDDBC", "BAADBCADCBBADCDAABCDDB"
     >>> str(shifts(("part", *row) for row in zip(answers, labels))["part"])
-    'the label at an offset of +1 in 95% of 22 rows, and their own in 18%'
+    "the label of another row (offset +1) in 95% of 22 rows, and the row's own in 18%"
     """
     parts: dict[str, list[tuple[str | None, str]]] = defaultdict(list)
     for part, answer, label in rows:
@@ -112,7 +112,7 @@ def _shift(pairs: Sequence[tuple[str | None, str]]) -> Shift | None:
     known = [(place, answer) for place, (answer, _) in enumerate(pairs) if answer]
 
     def hits_at(offset: int) -> set[int]:
-        """Return the places whose answer equals the label at this offset."""
+        """Return the indices of the rows whose answer equals the label at this offset."""
         return {place for place, answer in known if label_at.get(place + offset) == answer}
 
     hits = {offset: hits_at(offset) for offset in _OFFSETS}

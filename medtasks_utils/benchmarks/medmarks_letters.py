@@ -102,7 +102,7 @@ def _as_text(text: str) -> str:
 
 
 def _prepared(text: str) -> str:
-    """Return a response's answer without reasoning, tags and LaTeX, in small letters."""
+    """Return a response's answer without reasoning, tags and LaTeX, in lower case."""
     closing = [*re.finditer(r"</\s*think\s*>", text, re.I)]
     if closing:
         text = text[closing[-1].end() :].lstrip()
@@ -179,7 +179,7 @@ def _committed(text: str) -> str | None:
 
 
 def _last(whole: str) -> str | None:
-    """Return the letter that ends the text: before words, on a line, or after the last sentence."""
+    """Return the letter that begins the last line, stands on it alone, or ends the last sentence; None without one."""
     text = whole if len(whole) <= _LONG else whole[-2000:]
     line = _last_line(text)
     lead = _LEAD.match(line) if text == whole else None

@@ -22,7 +22,7 @@ def default_text(value: object) -> str:
 
 
 class Needs(NamedTuple):
-    """What an option needs to have an effect: in words, for messages, and as a test of all options."""
+    """What an option needs to have an effect: in words, for messages, and as a function that checks all options."""
 
     words: str
     are_met: Callable[[Any], bool]
@@ -86,7 +86,7 @@ class Options(BaseModel):
     ask_confidence: Annotated[bool, OF_GENERATED] = False
     """ask the model how likely its answer is to be right, for metrics of calibration"""
     system_role: Annotated[Literal["auto", "user", "system"], UNSIGNED] = "auto"
-    """where the instructions go: system (a message of this role), user (the user's), or auto (by the chat template)"""
+    """where the instructions go: system (a system message), user (the user's), or auto (as the chat template takes)"""
 
     @classmethod
     def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:

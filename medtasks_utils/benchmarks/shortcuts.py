@@ -44,8 +44,8 @@ def content_hash(examples: Iterable[Row], fields: Sequence[str]) -> str:
 def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] | None = None) -> Reached | None:
     """Return the best reader's value of a metric on the rows with the hash ``content``; None if it was not measured.
 
-    If the rows are all of the Hub's, ``whole`` is the task and the number of its examples. A value that was measured
-    on a part of them then counts too, and the reader's name says so.
+    If the rows are all of the Hub's, ``whole`` is the task and the number of its examples. A value that was measured on
+    a part of them, or on another release, then counts too, and the reader's name says so.
     """
     parts = measured(path)["parts"]
     if content in parts:

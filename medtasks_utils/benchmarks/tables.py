@@ -166,7 +166,7 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
 
 
 def _object(line: Any) -> Row:
-    """Return a row, of a line of JSON or an array's element; raise ValueError if it is not an object."""
+    """Return an element of an array, or a line of JSON, as a row; raise ValueError if it is not an object."""
     row = json.loads(line) if isinstance(line, str) else line
     if not isinstance(row, dict):
         raise ValueError(f"{json.dumps(row)[:99]} is not an object with the columns as its keys")

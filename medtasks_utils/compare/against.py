@@ -125,7 +125,7 @@ class TaskAgainst:
         return self.saved.metric_scores(self._filter, metric)[places]
 
     def new_scores(self, metric: str) -> list[Sequence[Score]]:
-        """Return the new run's scores of the n examples; nothing for those that are not evaluated yet."""
+        """Return the new run's scores of the n examples; an empty list for each that is not evaluated yet."""
         values = [[self.samples[number].get(metric)] if number in self.samples else [] for number in self.numbers]
         return [getattr(value[0], "scores", value) if value else () for value in values]
 

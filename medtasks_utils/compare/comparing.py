@@ -51,7 +51,7 @@ def compare_runs(
     common: bool = False,
     force: bool = False,
 ) -> Comparison:
-    """Compare two runs, on the metrics that each benchmark names unless ``metrics`` does.
+    """Compare two runs on the given metrics or, if there are none, on those that each benchmark names.
 
     Args:
         a: the first run.

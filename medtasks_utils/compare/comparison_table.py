@@ -29,7 +29,7 @@ from medtasks_utils.results import Run
 from medtasks_utils.results.budgets import budgets_of
 from medtasks_utils.statistics.intervals import TOO_FEW_DIFFER, UNRELIABLE, UNRELIABLE_MARK
 from medtasks_utils.statistics.metrics import Metric
-from medtasks_utils.writing import WIDTH, JsonObject, caution, filled, plain, table
+from medtasks_utils.writing import WIDTH, JsonObject, caution, counted, filled, plain, table
 
 from .comparing import Comparison
 from .contrast import MetricDifference
@@ -154,7 +154,7 @@ def _topics(comparison: Comparison) -> Iterator[_Topic]:
 
 
 def _runs(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
-    """Yield lines with the runs' names, and with the questions and the rule on which they are compared."""
+    """Yield lines with the runs' names, which questions are compared, and by which rule answers are read."""
     names = [f"{letter}  {plain(run.name)}" for letter, run in (("A", comparison.a), ("B", comparison.b))]
     rules = {pair.filter: _RULES.get(pair.filter, pair.filter) for pair in comparison.pairs.values()}
     how = "same questions" if all(pair.is_whole for pair in comparison.pairs.values()) else "questions in both"
@@ -210,12 +210,13 @@ def _parts(topic: _Topic, show_all: bool) -> Iterator[str]:
         large = [part for part in furthest if part.contrast.n >= _FEWEST][:_PARTS]
         chosen = furthest if show_all else large
         if not chosen:
-            yield filled(f"{topic.label} by {breakdown}: {len(parts)} parts below {_FEWEST} questions (--parts all)")
+            small = f"{counted(len(parts), 'part')} of fewer than {_FEWEST} questions (--parts all)"
+            yield filled(f"{topic.label} by {breakdown}: {small}")
             continue
         if place:
             yield ""
         tested = sum(part.p_adjusted is not None for part in furthest)
-        stars = f" (* p < .05 among {tested})" * any(part.is_significant for part in furthest)
+        stars = f" (* p < .05, corrected over {tested})" * any(part.is_significant for part in furthest)
         whole = _signed(main.metric, main.contrast.difference)
         yield filled(f"{topic.label} by {breakdown}, furthest from {whole} first{stars}")
         yield table(

@@ -70,7 +70,7 @@ def _key(difference: MetricDifference) -> tuple[str | None, ...]:
 
 
 def shared_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str | None:
-    """Return the first filter that both runs have of: the wanted one, the runs' defaults, and all others; else None.
+    """Return the first filter that both runs have: the wanted one, a run's default, or any other; None without any.
 
     >>> from types import SimpleNamespace as Task
     >>> a, b = (Task(filters=names, default_filter=DEFAULT_FILTER) for names in (["none", "strict-match"], ["none"]))
@@ -94,7 +94,7 @@ def common_pairs(a: Run, b: Run, filter_name: str | None) -> dict[str, TaskPair]
 
 
 def common_groups(a: Run, b: Run, pairs: TaskPairs) -> dict[str, tuple[TaskPair, ...]]:
-    """Return the groups that have the same tasks in both runs, with all of these tasks."""
+    """Return, by name, the groups that have the same tasks in both runs, with the pairs of these tasks."""
     return {
         name: tuple(map(pairs.__getitem__, group.tasks))
         for name, group in a.groups.items()

@@ -73,8 +73,8 @@ def _other_prompts(a: TaskRun, b: TaskRun) -> str:
     common = a.prompt_hashes.keys() & b.prompt_hashes.keys()
     if not common:
         return (
-            "whether the prompts are equal cannot be told (the templates differ, and the runs have no common samples: "
-            "run both with --log_samples on the same examples)"
+            "the prompts may differ, since their templates do (the runs have no common samples whose prompts could be "
+            "compared: run both with --log_samples on the same examples)"
         )
     equal = a.prompt_hashes.items() & b.prompt_hashes.items()
     return "" if len(equal) == len(common) else "the prompts differ"

@@ -102,7 +102,7 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether a choice's text is not part of a longer word; always True for scripts that may have no spaces."""
+    """Return whether a choice's text is not part of a longer word; always True if it does not begin in ASCII."""
     return not text[start].isascii() or (bool(_EDGE.match(text, start)) and bool(_EDGE.match(text, end)))
 
 

@@ -285,7 +285,7 @@ def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int)
 
 
 def _discard_several(candidates: Sequence[Candidate], symbols: Symbols) -> None:
-    """Discard candidates if the text gives several answers; up to "the answer is A or B", discard all."""
+    """Discard the candidates of a text that gives several answers, such as all up to "the answer is A or B"."""
     ends = {symbols.places[match.end()] for match in symbols.matches(_ANSWER_IS_SEVERAL)}
     several = [candidate for candidate in candidates if "one of several" in candidate.evidence]
     are_several = any(candidate.cue == "answer" and len(candidate.evidence) == 1 for candidate in several)
@@ -304,7 +304,7 @@ def _discard_several(candidates: Sequence[Candidate], symbols: Symbols) -> None:
 
 
 def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the candidates at the beginnings of lines that list the choices: with A, then with B, and so on."""
+    """Return the candidates that begin the lines of a list of the choices: A, then B, and so on."""
     items: list[Candidate] = []
     run: list[Candidate] = []
     is_bulleted = False

@@ -116,7 +116,7 @@ _PREAMBLE = later(
 
 
 def _further_questions(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of what begins a further question or turn in a text."""
+    """Yield the start and end of each phrase or tag that begins a further question or turn in a text."""
     for match in _NEXT_QUESTION.finditer(f"\n{text}"):
         yield match.start(), match.end() - 1
     if any(sign in text for sign in ("<", "[INST]", "Exercise")):

@@ -1,6 +1,6 @@
-"""List the marks with which models begin and end their reasoning, as patterns without regard to case.
+"""List the marks with which models begin and end their reasoning, as patterns that ignore case.
 
-Think tags are read by :mod:`.think` too.
+Think tags are also read by :mod:`.think`.
 """
 
 TOKENS_AT_START = (

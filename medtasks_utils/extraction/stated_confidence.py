@@ -20,7 +20,7 @@ _WORDS = {
     0.9: "very high|extremely high|highest|very|extremely|absolute|absolutely|complete|completely|full|fully",
     0.7: "high|highly|fairly|quite|reasonable|reasonably|pretty|good",
 }
-"""Words by confidence, the middle of that fifth of the range from 0 to 1 which they name."""
+"""Words for confidences, by the number that they stand for, the middle of a fifth of the range from 0 to 1."""
 
 _WORD = "|".join(_WORDS.values()).replace(" ", r"\s+")
 _NUMBER = r"(?<![\w.,])(?:\d+(?:[.,]\d+)?|\.\d+)"

@@ -51,7 +51,7 @@ class Reading(NamedTuple):
 
     @property
     def stating(self) -> list[Candidate]:
-        """The candidates with the value."""
+        """The candidates whose value is that of the reading."""
         return [candidate for candidate in self.candidates if candidate.value == self.value]
 
     @property

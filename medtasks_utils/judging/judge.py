@@ -58,7 +58,7 @@ class Judgement:
 
     @property
     def logged(self) -> JsonObject:
-        """The judgement as a field of samples: all that is known of it."""
+        """The judgement as samples log it: the score, the failure and the complete output in one object."""
         return {"score": self.score, "failure": self.failure, "error": self.error, **self.output}
 
 
@@ -123,7 +123,7 @@ def joint(judgements: Mapping[str, Judgement], rates: Sequence[str]) -> Judgemen
     Its output has each model's judgement under ``judges``, and the number of ``failed_judges``.
 
     Args:
-        judgements: by model.
+        judgements: the judgement of each model, by the model's name.
         rates: the names of further numbers in the output of a judgement.
     """
     judged = [judgement for judgement in judgements.values() if judgement.score is not None]

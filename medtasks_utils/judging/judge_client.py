@@ -1,4 +1,4 @@
-"""Ask the judging model: from the cache if possible, without parameters that it refuses, until a reply can be read."""
+"""Ask the judging model for replies that are not cached, without parameters that it refuses, until they can be read."""
 
 import asyncio
 import hashlib
@@ -111,7 +111,7 @@ class JudgeClient:
         raise CallError(error_line(f"{problem} (in {MAX_ATTEMPTS} attempts)"), problem.kind)
 
     async def _request(self, messages: Messages, schema: Schema, attempts: int | None = None) -> str:
-        """Send a request; if the endpoint refuses a parameter, send it again without it (``max_tokens``: renamed).
+        """Send a request; if the endpoint refuses a parameter, remove it (rename ``max_tokens``), and send it again.
 
         Returns:
             The reply's text, without secrets.

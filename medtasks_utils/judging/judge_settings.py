@@ -21,14 +21,14 @@ class JudgeError(MedtasksError, ValueError):
 
 
 def model_names(names: str) -> str:
-    """Return the names of one model, or several with commas between them, without white space around them.
+    """Remove white space around the names of models, which are separated by commas.
 
     Raises:
         ValueError: if a name is empty.
     """
     models = [name.strip() for name in names.split(",")]
     if not all(models):
-        raise ValueError("must name a model, or several with commas between them")
+        raise ValueError("must name a model, or several separated by commas")
     return ",".join(models)
 
 
@@ -37,7 +37,7 @@ class JudgeSettings:
     """The settings of requests to the judging model. Their ``repr`` does not show the API key.
 
     Attributes:
-        model: the name of the model at the endpoint, or several with commas between them.
+        model: the name of the model at the endpoint, or several separated by commas.
         base_url: the base URL of an OpenAI-compatible endpoint, such as ``http://localhost:8000/v1``.
         api_key: the API key, which is sent to the endpoint and stored nowhere.
         cache: the file that caches replies; any number of processes may share it.

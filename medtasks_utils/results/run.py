@@ -174,7 +174,7 @@ class TaskRun:
 
     @property
     def remarks(self) -> list[str]:
-        """Remarks that readers of the results need, such as a held-out split, and the numbers of rows left out."""
+        """Remarks that readers of the results need, such as on a held-out split, and the numbers of rows left out."""
         left_out = self.metadata.get("rows_left_out", {}).items()
         return [*self.metadata.get("remarks", ()), *(f"rows left out: {n} ({reason})" for reason, n in left_out)]
 

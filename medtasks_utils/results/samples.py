@@ -145,7 +145,7 @@ class Sample:
         return orders[generation] if isinstance(orders, list) else orders
 
     def example_shown(self, benchmark: Benchmark[Any], generation: int) -> Row:
-        """Return the example as the model saw it in a generation, with the right answer's letter there."""
+        """Return the example as the model saw it in a generation, with the letter that its right answer had there."""
         order = self.order(generation)
         return benchmark.relabelled(self.doc, order) if order else self.doc
 

@@ -166,7 +166,7 @@ class Sandbox:
                         time.sleep(0.02)
 
     def _evict(self) -> bool:
-        """End the process of the newest idle session, and return True; return False if no process is idle.
+        """End the process of the newest idle session; return whether there was one.
 
         The next call of the session that loses its process returns an error that says so.
         """

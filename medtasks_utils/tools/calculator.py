@@ -21,7 +21,7 @@ _MODULE_PREFIX = re.compile(r"\b(?:math|np|numpy)\.(?=[a-z])")
 
 
 class CalculatorError(ValueError):
-    """An error: an expression cannot be evaluated. The message, which the model reads, gives the reason."""
+    """An expression that cannot be evaluated; the message tells the model why."""
 
 
 def calculate(expression: str) -> Number:

@@ -68,10 +68,10 @@ def test_brackets_take_a_class_of_options(brackets):
 @pytest.mark.parametrize(
     ("attributes", "said"),
     [
-        ({"truth": "label"}, "the benchmark's data names the field label; its examples have question, "),
+        ({"truth": "label"}, "the benchmark's data names the field label, but its examples have question, "),
         ({"content": ("question", "label")}, "names the field label"),
         ({"cluster": "label"}, "names the field label"),
-        ({"shown": ("question", "context")}, "names the field context; its examples have question, "),
+        ({"shown": ("question", "context")}, "names the field context, but its examples have question, "),
         ({"known_issues": lambda self, examples: [[]]}, "known_issues returns 1 lists for 28 examples"),
     ],
 )

@@ -295,10 +295,8 @@ def test_labels_at_other_rows_are_found_by_the_explanations_and_taken_from_there
         found = {doc["id"] for doc in documents(task) if "label of another row" in doc["known_issues"]}
         assert found == ({f"{SHIFTED.name}/test/{number}" for number in range(40)} if offset else set())
         remarks = "".join(task.config.metadata.get("remarks", ()))
-        said = (
-            f"{SHIFTED.name}: labels seem to stand at other rows: the explanations support the label at an offset of "
-        )
-        assert remarks.startswith(f"{said}{offset:+d} in ") if offset else remarks == ""
+        said = f"{SHIFTED.name}: labels seem to stand at other rows: the explanations support the label of another row "
+        assert remarks.startswith(f"{said}(offset {offset:+d}) in ") if offset else remarks == ""
     healed = load(f"medexqa_{SHIFTED.name}", data, medexqa={"label_offset": offset, "use_explanations": False})
     docs = documents(healed)
     assert len(docs) == 40 - abs(offset) and all(

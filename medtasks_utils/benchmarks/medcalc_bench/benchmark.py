@@ -297,7 +297,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return age._replace(value=7 * age.value[0] + age.value[1])
 
     def has_final_answer(self, text: str) -> bool:
-        """Return True if a reply has, in the requested form, a text with a digit or, for corrected rows, ``N/A``."""
+        """Return whether a reply has a tag or box, as requested, with a digit or, for corrected rows, ``N/A``."""
         content = self._contents(final_text(text))[0][1] or ""
         return re.search(r"\d", content) is not None or (self.options.is_corrected and states_not_available(content))
 

@@ -77,7 +77,7 @@ class Kind:
         return self.read(re.sub(r"\s+", " ", content).strip().strip('"'))
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return True if a value equals the example's label."""
+        """Return whether a value equals the example's label."""
         return bool(value == self.strict(example["ground_truth"]))
 
 
@@ -91,7 +91,7 @@ class Decimal(Kind):
         return Truth(row[_ANSWER], lower, upper)
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return True if a value is within the limits; 83.3 % counts as both 83.3 and 0.833."""
+        """Return whether a value is within the limits; 83.3 % counts as both 83.3 and 0.833."""
         readings = (value, value / 100) if isinstance(value, Percentage) else (value,)
         return any(example["lower_limit"] <= reading <= example["upper_limit"] for reading in readings)
 
@@ -100,7 +100,7 @@ class Integer(Decimal):
     """A whole number, such as a risk score."""
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return True if ``round(value)`` equals the ground truth."""
+        """Return whether ``round(value)`` equals the ground truth."""
         return bool(round(value) == float(example["ground_truth"]))
 
 
@@ -184,7 +184,7 @@ CATEGORIES = tuple(dict.fromkeys(calculator.category for calculator in CALCULATO
 
 
 def is_right(value: Any, example: Example) -> bool:
-    """Return True if a value or ``N/A`` is right according to the example's label."""
+    """Return whether a value or ``N/A`` is right according to the example's label."""
     if value is None or NOT_AVAILABLE in (value, example["ground_truth"]):
         return bool(value == example["ground_truth"])
     return KINDS[example["judgement"]].is_right(value, example)

@@ -85,7 +85,7 @@ class MedmarksDialogue(Dialogue):
     last_turn: str = ""
 
     def split_reply(self, reply: str, calls_before: int) -> ParsedReply:
-        """Split a reply into its text and its native calls; a chat template writes them in the text."""
+        """Split a reply into its text and its calls: native ones or, for a chat template, those in the text."""
         if self.most_by_template:
             return super().split_reply(reply, calls_before)
         text, entries = parts(reply)

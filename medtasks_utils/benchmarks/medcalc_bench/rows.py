@@ -92,7 +92,7 @@ def add_other_labels(examples: Iterable[Example], table: Table) -> None:
     """Attach the physicians' label to each example, as the field ``other_label``.
 
     The field is None if the table has no such example. Otherwise it has ``ground_truth``, and ``differs``, which is
-    True if the physicians' label counts as wrong by the benchmark's label.
+    True if the physicians' label would be scored as wrong.
 
     Args:
         examples: the examples to extend.

@@ -11,7 +11,7 @@ from medtasks_utils.extraction.letters import LETTERS
 
 
 def shifted_specialties(examples: Iterable[Example]) -> dict[str, Shift]:
-    """Return the shift of labels against explanations, by specialty, for those in which the labels are shifted."""
+    """Return, by specialty, the shift of labels that do not fit the explanations of their rows."""
     in_order = sorted(examples, key=lambda example: int(example["id"].rpartition("/")[2]))
     return shifts((example["specialty"], supported(example), example["answer_letter"]) for example in in_order)
 

@@ -153,8 +153,8 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
     def flexible(self, text: str, example: Example) -> Answer:
         """Read the letter that the response chooses.
 
-        If no candidate is found, the letter that the authors' rules read counts if the text has no other letter.
-        If this gives no answer, or if no row matches a candidate, a choice that the response almost quotes counts.
+        If there is no candidate, the letter that the authors' rules read counts, unless the text has other letters. If
+        this gives no answer, or if no row matches a candidate, a choice that the response almost quotes counts.
         """
         reading = self.read(text, example)
         if reading.value is not None or any(candidate.cue != "mention" for candidate in reading.candidates):

@@ -106,7 +106,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
     # ---- orders
 
     def first_order(self, example: Example) -> str:
-        """Return an order that depends on the hash of the id or, if there is none, of the question."""
+        """Return the order that the hash of the id or, if there is none, of the question determines."""
         return choice_order(example["id"] or example["question"])
 
     def in_data_order(self, example: Example) -> Example:
