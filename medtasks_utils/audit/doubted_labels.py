@@ -2,7 +2,7 @@
 
 Also find parts of a task whose labels seem to be shifted to other rows.
 
-A run with accuracy a (by the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``, where c is the share of
+A run with accuracy a (by the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``. Here, c is the share of
 agreeing pairs among all pairs of wrong answers to the same example. This is the amount by which an answer increases the
 log odds that it is right. In a and in c, one success and one failure are added to the counts. The support listed with
 an example is that of the runs that give the answer, minus that of the runs that give the label. It assumes that the

@@ -2,9 +2,9 @@
 
 A stratum's share is weighted by its fraction of all responses (Cochran, *Sampling Techniques*, chapter 5; with equal
 probabilities within strata this is the Horvitz–Thompson estimate). Responses are drawn without replacement, so the
-interval of a stratum is that of the mid-p hypergeometric test, which is valid near 0 and 1, and has no width if all
-were read. With several strata, the confidence distributions of these tests are added (Singh, Xie & Strawderman, *IMS
-Lecture Notes* 2007).
+interval of a stratum is that of the mid-p hypergeometric test. It is valid near 0 and 1, and has no width if all
+responses were read. With several strata, the confidence distributions of these tests are added (Singh, Xie &
+Strawderman, *IMS Lecture Notes* 2007).
 """
 
 import math

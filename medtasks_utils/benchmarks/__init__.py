@@ -27,5 +27,5 @@ def metric_of(name: str, benchmark: str | None = None) -> Metric:
 
 
 def label_of(name: str, benchmark: str | None) -> str:
-    """Return the title of the benchmark with this main task or group; the name itself if there is none."""
+    """Return the benchmark's title if this is the name of its default task or group; else the name itself."""
     return benchmarks()[benchmark].title if benchmark and name == benchmarks()[benchmark].tasks.default else name

@@ -83,8 +83,8 @@ class Benchmark(ABC, Generic[OptionsOf]):
         stated_by: the ``found_by`` of an answer outside a box, tag or key.
         blanks: by kind of answer, the most common first, an example with only the fields that reading needs.
         packages: packages whose versions enter the signature, besides this one and lm_eval.
-        case_of: a function of an example and a response that returns the explanation in the response, with the
-            question and the references that a judge needs; None if there are no reference explanations.
+        case_of: a function of an example and a response that returns what a judge needs: the explanation, the question
+            and the references; None if there are no reference explanations.
         audit_class: what an auditor asks, and how its readings are compared.
         dialogue_class: how conversations with tools continue.
         options, task: the options and the task of the run.
@@ -116,7 +116,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
                 if is_of_options:
                     cls.options_class = argument
                 elif not isinstance(argument, TypeVar):
-                    raise TypeError(f"the brackets of a benchmark take a class derived from Options, not {argument!r}")
+                    raise TypeError(f"Benchmark[...] takes a class derived from Options, not {argument!r}")
 
     def __init__(self, options: OptionsOf | None = None, task: TaskInfo | None = None) -> None:
         self.options: OptionsOf = options or self.options_class()

@@ -273,8 +273,8 @@ class ReportFacts:
 
     Attributes:
         headline: names of the metrics that a summary shows after the first one.
-        compared: names of the metrics on which runs are compared. They are ranked by the first that a task has, and
-            its p-value is corrected for the number of benchmarks.
+        compared: names of the metrics on which runs are compared. The first that a task has ranks the runs, and its
+            p-value is corrected for the number of benchmarks.
         breakdowns: the ways in which the report divides the examples into groups.
         abstention: how a response abstains, and what that costs; None if responses cannot abstain.
         marks: by metric, the words with which the report marks samples whose value is above 0.

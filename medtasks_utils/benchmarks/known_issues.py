@@ -112,7 +112,6 @@ def _shift(pairs: Sequence[tuple[str | None, str]]) -> Shift | None:
     known = [(place, answer) for place, (answer, _) in enumerate(pairs) if answer]
 
     def hits_at(offset: int) -> set[int]:
-        """Return the indices of the rows whose answer equals the label at this offset."""
         return {place for place, answer in known if label_at.get(place + offset) == answer}
 
     hits = {offset: hits_at(offset) for offset in _OFFSETS}

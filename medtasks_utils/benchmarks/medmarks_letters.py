@@ -288,7 +288,7 @@ def _names(whole: str, truth: str) -> bool:
 
 
 def _regions(whole: str, truth: str) -> Iterator[str]:
-    """Yield the parts of a text in which the text of the choice is looked for: all, or its end and its beginning."""
+    """Yield the parts of a text that are searched for the choice's text: all of a short one, else its ends or end."""
     if len(whole) > _LONG:
         yield whole[-_LONG:]
         return

@@ -207,7 +207,6 @@ def read_options(
 
 
 def _explain(problem: Mapping[str, Any], kind: type[Options]) -> str:
-    """Describe a validation error of pydantic in one line."""
     message = in_words(problem)
     if not problem["loc"]:  # a check over several options
         return message

@@ -66,7 +66,7 @@ def _task_files() -> list[Path]:
 
 @cache
 def _settings(path: Path) -> JsonObject:
-    """Load a file's settings, merged over those of the files that it includes, of which later ones take precedence."""
+    """Load a file's settings, merged over those of the files that it includes; later files take precedence."""
     stated: JsonObject = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     settings: JsonObject = {}
     for included in _included(path, stated):

@@ -1,9 +1,9 @@
 """Compare a new run with a saved one while it runs: ``medtasks eval --against RUN``.
 
-Examples are evaluated in batches, task by task in random order, until it is decided whether the model is better or
-worse than the saved run, or within a few points of it (:mod:`medtasks_utils.statistics.sequential`). The metric is the
-first of the benchmark's compared metrics that is a mean over examples or a macro average of such means, usually
-``acc``. A group of tasks of one benchmark, such as ``medexqa``, is decided as a whole, by its mean over tasks.
+Examples are evaluated in batches, task by task in random order. A task ends when it is decided whether the model is
+better or worse than the saved run, or within a few points of it (:mod:`medtasks_utils.statistics.sequential`). The
+metric is the first compared metric of the benchmark that is a mean or a macro average of means, usually ``acc``. A
+group of tasks of one benchmark, such as ``medexqa``, is decided as a whole, by its mean over tasks.
 """
 
 from collections import defaultdict
@@ -89,7 +89,7 @@ class TaskAgainst:
 
     @property
     def metric(self) -> Metric:
-        """The first compared metric that is a mean, or a macro average of means, and of which the saved run has scores.
+        """The first compared metric that is a mean or a macro average of means, and has scores in the saved run.
 
         A specialty of MedExQA, for example, has no macro average.
         """
@@ -159,7 +159,7 @@ class TopicAgainst:
 
     @property
     def is_open(self) -> bool:
-        """True if the comparison is undecided and has examples left."""
+        """True if the comparison is undecided and examples are left."""
         return self.standing.decision == "undecided" and self._look < len(self._sizes)
 
     def next_batch(self) -> dict[str, list[int]]:

@@ -62,14 +62,12 @@ def comparison_data(comparison: Comparison) -> JsonObject:
 
 
 def _run_data(run: Run) -> JsonObject:
-    """Convert the facts that identify a run to a JSON-compatible dict."""
     signatures = {name: task.signatures for name, task in run.tasks.items() if task.signatures}
     texts = {name: str(getattr(run, name)) for name in ("name", "model", "date", "path")}
     return {**texts, "signatures": signatures, "token_budgets": budgets_of(run)}
 
 
 def _difference_data(difference: MetricDifference) -> JsonObject:
-    """Convert a difference to a JSON-compatible dict, with the interval as ``low`` and ``high``."""
     facts = {name: getattr(difference, name) for name in ("task", "filter", "breakdown", "group", "p_adjusted")}
     numbers = {name: getattr(difference.contrast, name) for name in _NUMBERS}
     return {**facts, "metric": difference.metric.name, **numbers}

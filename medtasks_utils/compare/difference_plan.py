@@ -86,7 +86,7 @@ def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
 
 
 def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
-    """Yield the table, how the examples of each group divide into tasks, and notes on the columns."""
+    """Yield the lines of a plan: a table, the examples of each group by task, and notes on the columns."""
     yield f"To detect a true difference of {points:g} points with a test at 5 % and a power of 80 %:\n"
     rows: list[list[str]] = [["", "now", "of", "needed", "until decided", "repeats needed"]]
     for need in needs:

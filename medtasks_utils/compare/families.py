@@ -1,7 +1,7 @@
 """Correct the p-values of two runs for the number of tests that are read together; nothing else corrects them.
 
-Each difference has its own p-value. A corrected one (Holm's method) takes its *family* into account, which follows from
-the two runs alone, whatever is printed or chosen:
+Each difference has its own p-value. A corrected p-value (Holm's method) also depends on the *family* of tests. The two
+runs alone determine the families, not what is printed or chosen:
 
 - the benchmarks that both runs have, each by its first compared metric, such as ``acc``; a group of tasks of one
   benchmark stands for its tasks

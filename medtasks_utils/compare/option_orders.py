@@ -23,8 +23,8 @@ class OrderEffect(NamedTuple):
 
     Attributes:
         n: the number of questions that the runs have in common.
-        moved: how many of them show their choices in different orders.
-        changed: the share of moved questions, answered in both runs, for which another choice is answered; with
+        moved: how many of them have their choices in different orders.
+        changed: among moved questions that both runs answer, the share that they answer with different choices; with
             repeats, the probability of this for one generation of each run.
         by_position: the accuracy of both runs, by the position of the right choice, from the first.
     """
@@ -58,7 +58,10 @@ def order_effect(pair: TaskPair) -> OrderEffect | None:
 
 
 def _share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> float | None:
-    """Return the share of pairs of generations in which two samples answer different choices; None without answers."""
+    """Return how often a generation of one sample and one of the other answer different choices, from 0 to 1.
+
+    None if one of the samples has no answer.
+    """
     letters_a, letters_b = (filter(LETTERS.__contains__, sample.answers.get(filter_name, ())) for sample in (a, b))
     changes = [
         a.doc[choices][LETTERS.index(letter_a)] != b.doc[choices][LETTERS.index(letter_b)]

@@ -123,8 +123,8 @@ def without_instructions(text: str) -> str:
 def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
     """Return the boxes, tags and keys in a text, in order; malformed boxes only if there are no others.
 
-    A key of JSON counts if its name contains one of the words ``keys`` (in lower case), and none for an alternative or
-    a reason: with ``answer``, ``final_answer`` counts and ``other_answer`` does not.
+    A key of JSON counts if its name contains one of the words ``keys`` (in lower case), and no word for an alternative
+    or a reason. With ``answer``, ``final_answer`` counts, but not ``other_answer``.
     """
     boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)]
     is_near = not boxes and any(form in text for form in ("ox{", "ox {", "oxed"))

@@ -87,7 +87,6 @@ def split_confidence(response: str) -> tuple[float | None, str]:
 
 
 def _value(match: re.Match[str]) -> float | None:
-    """Return the confidence of a match of :data:`_STATEMENT`."""
     if match["word"]:
         first, second = (_of_word(match[name] or match["word"]) for name in ("word", "second"))
         return (first + second) / 2 if match["range"] else second

@@ -84,7 +84,6 @@ class _Vocabulary(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> _Vocabulary:
-    """Load ``words.txt``."""
     from pathlib import Path  # imported here, since most commands do not need it
 
     symbols = {"line": _LINE, "word": _OTHER, "digits": _DIGITS}

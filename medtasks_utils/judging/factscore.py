@@ -3,7 +3,7 @@
 One request extracts the claims (``prompts/factscore_claims.md``). For each claim, another request verifies it against
 the question, the right choice and the references (``factscore_verify.md``): full support counts 1, partial support 0.5,
 no support 0. With coverage, the distinct claims of all references are extracted too, and each is verified against the
-explanation (``factscore_cover.md``); the score is then the mean of both rates, or support alone if the references make
+explanation (``factscore_cover.md``). The score is then the mean of both rates, or support alone if the references make
 no claims.
 """
 

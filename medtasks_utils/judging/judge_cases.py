@@ -67,8 +67,6 @@ def _judged_by_one(judge: Judge, settings: JudgeSettings, cases: Sequence[Any], 
     """
 
     async def work(client: JudgeClient) -> list[Judgement]:
-        """Judge all cases with one client."""
-
         async def judge_one(case: Any) -> Judgement:
             try:
                 return await judge.judge(case, client.complete)
@@ -93,6 +91,5 @@ def _judged_by_one(judge: Judge, settings: JudgeSettings, cases: Sequence[Any], 
 
 
 def _with_client(settings: JudgeSettings, check_first: bool, work: Callable[[JudgeClient], Awaitable[Value]]) -> Value:
-    """Run ``work`` with a client of the judge."""
     with closing(Cache(settings.cache)) as cache:
         return run_with(endpoint_of(settings), lambda client: work(JudgeClient(settings, client, cache, check_first)))

@@ -88,8 +88,8 @@ class JudgeSettings:
         key = find_key(key_variable)
         if key is None and url == PROVIDER:
             raise JudgeError(
-                f"the judge at {url} needs an API key: set {' or '.join(KEY_VARIABLES)}, name another variable that "
-                "contains it, or choose another endpoint"
+                f"the judge at {url} needs an API key: set {' or '.join(KEY_VARIABLES)}, name another variable "
+                "(judge_api_key_env or --key_var), or choose another endpoint"
             )
         SECRETS.learn({"api_key": key})
         home = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
@@ -105,9 +105,8 @@ def endpoint(url: str) -> str:
     """
     if not _URL.fullmatch(url.strip()):
         raise JudgeError(
-            "the judge's base URL must look like http://localhost:8000/v1, without user, password, query or fragment, "
-            "since results show it; pass the key through an environment variable "
-            "(the URL given is not shown, in case it contains one)"
+            "the judge's base URL must look like http://localhost:8000/v1, without user, password, query or fragment "
+            "(the URL given is not shown, in case it contains a key); pass a key in an environment variable"
         )
     return url.strip().rstrip("/").removesuffix("/chat/completions")
 
@@ -127,7 +126,7 @@ def find_key(variable: str | None) -> str | None:
             return key
     if variable is not None:
         raise JudgeError(
-            "the judge's key variable must name an environment variable that contains the key, such as JUDGE_API_KEY; "
-            "no variable of the given name is set (the name is not shown, in case it is a key)"
+            "judge_api_key_env or --key_var: no environment variable of this name is set (it is not shown, in case it "
+            "is a key); name the variable that contains the judge's key, such as JUDGE_API_KEY"
         )
     return None

@@ -155,7 +155,7 @@ def merged(runs: Sequence[Run]) -> list[Run]:
     """Merge runs of one set-up that have different tasks, such as the jobs of a sweep, and give all unique names.
 
     A set-up is the model with its engine, arguments, generation settings, chat template and system message. A task that
-    a later run has grown with ``--extend`` counts in that run alone. Runs of a set-up are merged within each folder,
+    a later run has extended (``--extend``) counts in that run alone. Runs of a set-up are merged within each folder,
     then across folders; in either step, none of them are if two have a task in common.
     """
     result = _without_outgrown(runs)
@@ -173,7 +173,7 @@ def merged(runs: Sequence[Run]) -> list[Run]:
 
 
 def _without_outgrown(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs without the tasks that a later run in the same folder has grown."""
+    """Return the runs without the tasks that a later run in the same folder has extended."""
     result = []
     for run in runs:
         outgrown = {*chain.from_iterable(other.tasks for other in runs if _has_grown(run, other))}
@@ -255,9 +255,9 @@ def united(runs: Sequence[Run]) -> Run:
 def name_apart(runs: Sequence[Run]) -> None:
     """Give each run a unique name: the last part of its model's name, and whatever distinguishes it.
 
-    Runs are distinguished by the first of these that differs: the first part of the model's name, the engine, the
-    number of questions, the generation settings, the model's arguments, such as its revision, what signatures say, and
-    the system message; then by the output folder, hashes of prompts, the date and the file.
+    These are tried in order until all names differ: the first part of the model's name, engine, number of questions,
+    generation settings, model arguments (such as the revision), what signatures say, system message, output folder,
+    hashes of prompts, date and file.
     """
     for run in runs:
         run.name = re.split(r"[/\\]|__", run.model.rstrip("/\\_"))[-1] or run.model

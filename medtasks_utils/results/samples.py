@@ -160,7 +160,6 @@ class Sample:
 
 
 def _ending(ended: str, response: str, refusal: str | None) -> str:
-    """Return how a reply ended, in the words of :data:`ENDINGS`."""
     if refusal:
         return "refused for length"
     if ended in ("length", "filter"):
@@ -305,5 +304,4 @@ def content_of(content: Any) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """Flatten nested lists into a list of strings."""
     return list(chain.from_iterable(map(_texts, value))) if isinstance(value, list) else [str(value)]

@@ -90,7 +90,7 @@ class Sandbox:
         self._sessions.pop(session, Session()).end()
 
     def close(self) -> None:
-        """End all processes, and calls that run or wait. The next call starts the sandbox again."""
+        """End all processes, and with them all running and waiting calls. The next call starts the sandbox again."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._threads = ThreadPoolExecutor(self._threads._max_workers)
         if self._zygote:

@@ -1,9 +1,9 @@
 """Find the runs that may be the best: a 95 % confidence set of the run with the highest true value.
 
-A run leaves the set if another one is better on the same examples, by a one-sided test of its differences from all
-others together (max-t, whose critical value is simulated from the joint influences of the runs). The best run leaves it
-in at most 5 % of rankings. Every other run that leaves it is rightly left out, so *another run is better* holds for all
-of these together.
+A run leaves the set if another one is better on the same examples. The test is one-sided, and covers its differences
+from all other runs together (max-t, with a critical value simulated from the joint influences of the runs). The best
+run leaves the set in at most 5 % of rankings. All others leave it rightly, so *another run is better* holds for all of
+them together.
 """
 
 import math

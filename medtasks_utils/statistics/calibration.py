@@ -17,9 +17,9 @@ uncertainty       ``Σ (mean y − acc)²`` over the bins, and ``acc (1 − acc)
 ``acc@80``        the share of right ones among the 80 % surest answers
 ================  ====================================================================================================
 
-Each is the mean of *pseudo-values*, the value plus each answer's influence on it, whose standard error is that of the
-statistic to first order. So clusters, strata and comparisons are those of any mean (:class:`~.ratio.Ratio`). Answers of
-equal confidence are in the same bin, and on average in random order.
+Each is the mean of *pseudo-values*: for each answer, the statistic plus the answer's influence on it. To first order,
+the standard error of this mean is that of the statistic. So clusters, strata and comparisons are treated as for any
+mean (:class:`~.ratio.Ratio`). Answers of equal confidence are in the same bin, and on average in random order.
 """
 
 import math

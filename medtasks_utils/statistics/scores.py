@@ -30,8 +30,8 @@ def score_of_confidence(right: float, confidence: float) -> ConfidenceTerms:
 
 
 Score = float | tuple[float, float] | JudgedScore | ConfidenceTerms | None
-"""A metric's score of one response: a number; a numerator and a denominator; two such pairs, of a confidence; the
-score of a judge; or None if the metric does not apply."""
+"""A metric's score of one response: a number, a numerator with its denominator, the two such pairs of a confidence, or
+a judge's score; None if the metric does not apply."""
 
 
 def terms_of(score: Score) -> Sequence[tuple[float, float]]:

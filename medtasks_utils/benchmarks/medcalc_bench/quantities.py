@@ -143,7 +143,6 @@ def numbers(text: str) -> list[Mention]:
 
 
 def _in_digits(text: str) -> Iterator[Mention]:
-    """Yield the numbers of a prepared text that are written in digits."""
     for match in _NUMBER.finditer(text):
         sign = match["sign"] or ""
         value = float(f"{sign}{match['digits']}{match['exponent'] or ''}")

@@ -44,7 +44,6 @@ _SCORES = ("combined", "explanation", *EXPLANATION_METRICS, "support", "coverage
 
 
 def _resources() -> Sequence[Resource]:
-    """Return the downloads that the explanation metrics need."""
     from .metrics import bertscore, meteor
 
     return (*meteor.RESOURCES, bertscore.SCIBERT)
@@ -202,7 +201,6 @@ BENCHMARK = MedExQA
 
 
 def _examples(table: Table, specialty: Specialty, split: str) -> list[Example]:
-    """Convert the rows of one specialty."""
     return [
         {"id": f"{specialty.name}/{split}/{index}", "specialty": specialty.name, **example}
         for index, example in enumerate(table.made(_example))

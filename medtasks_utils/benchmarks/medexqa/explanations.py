@@ -17,7 +17,7 @@ from .metrics import make_metrics
 from .options import MedExQAOptions
 
 JUDGED = ("combined", "explanation", "support", "coverage")
-"""The metrics that depend on the judge, and are None for an example on which it failed."""
+"""The metrics that depend on the judge; they are None for an example on which it failed."""
 
 _WAYS_OUT = (
     "Run medtasks fetch on a machine with internet access and copy its caches, choose others of rougeL, bleu, meteor "
@@ -158,7 +158,7 @@ class Explanations:
         return values
 
     def _report(self, failed: Mapping[str, str], judged: Collection[Judgement]) -> None:
-        """Log on which examples the judge failed, and set ``failure`` if it judged nothing.
+        """Log the examples on which the judge failed, and set ``failure`` if it judged nothing.
 
         Args:
             failed: the failures, by the ids of the examples.

@@ -161,8 +161,8 @@ def label_indices(table: Table, base: int | None, report: LoadReport) -> list[in
     """Return the index of each row's right choice, or None if the row has no usable label.
 
     ``cop`` may be a letter, an integer or the text of a choice; the form that fits most rows is used. Integers count
-    from ``base`` or, if that is None, from 1 in a file in which a 4 occurs, and else from 0, with a remark if no 0
-    shows it. Both are decided once for the whole split, since some rows have choices such as "2" and "a".
+    from ``base``. If that is None, they count from 1 in a file with a 4, and else from 0, with a remark if there is no
+    0. The form and the base hold for the whole split, since some rows have choices such as "2" and "a".
 
     Raises:
         DataError: if no row has a usable label, or integers occur that the base excludes.
@@ -190,8 +190,8 @@ def label_indices(table: Table, base: int | None, report: LoadReport) -> list[in
         seen = str(table.rows[0]["cop"])[:99]
         raise DataError(
             f"{table.path or 'the row'} has no usable label: cop is {seen} (-1 marks withheld labels), but must be a "
-            "letter A-D, 0-3, 1-4 (in a whole file), or a choice's text; medmcqa.cop_base says what integers mean; the "
-            "hub has labels for validation and train"
+            "letter A-D, an integer, or a choice's text. Integers are 0-3, or 1-4 in a whole file or with "
+            "medmcqa.cop_base=1. The Hub has labels for validation and train"
         )
     return form
 

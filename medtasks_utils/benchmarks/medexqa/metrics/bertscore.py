@@ -82,7 +82,6 @@ class BertScore(ExplanationMetric):
         return float(f1.item())
 
     def _move(self, device: str) -> None:
-        """Move the shared model to a device."""
         scorer = _load(self.model)
         scorer.device = device
         scorer._model.to(device)

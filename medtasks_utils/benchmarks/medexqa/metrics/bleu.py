@@ -2,10 +2,10 @@
 default.
 
 sacreBLEU provides the tokens (``13a``, case-sensitive) and the four n-gram precisions, in which an n-gram counts at
-most as often as in the reference that has it most often. The score is their geometric mean times the brevity penalty:
-``exp(1 − r/c)`` if the explanation's c tokens are not more than the shortest reference's r (sacreBLEU would use the
-reference nearest in length), else 1. There is no smoothing: the score is 0 if there is no match of some order, as for
-most examples. This makes it a poor statistic of a single example, but published averages are computed from it.
+most as often as in the reference that has it most often. The score is their geometric mean times the brevity penalty.
+For c tokens in the explanation and r in the shortest reference, the penalty is ``exp(1 − r/c)`` if c ≤ r, else 1;
+sacreBLEU would use the reference nearest in length. There is no smoothing: the score is 0 if there is no match of some
+order, as for most examples. This makes it a poor statistic of a single example, but published averages are of it.
 """
 
 import math
