@@ -21,7 +21,7 @@ NONE_STATED = "none"
 DOUBTFUL, OTHERS = "doubtful", "others"
 _UNSURE_BELOW = 0.96  # of guesses, weak cues, and values of which another is stated almost as clearly
 _LONGEST = 12_000
-"""Maximum number of characters of a response that the LLM reads, from its end, where answers are stated."""
+"""Maximum number of characters that the LLM reads at the end of a response, where answers are stated."""
 
 
 class Item(NamedTuple):

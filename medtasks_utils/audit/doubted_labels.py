@@ -56,7 +56,7 @@ class _Vote(NamedTuple):
 
     Attributes:
         run: the run's name.
-        audit: the comparison of answers to the task.
+        audit: the rules for comparing answers to the task.
         sample: the example as the run saved it.
         answer: the answer as logged.
         response: the first response with this answer.

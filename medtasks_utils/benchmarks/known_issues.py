@@ -93,8 +93,7 @@ def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:
     of the difference, as in McNemar's test.
 
     Args:
-        rows: for each row in order, its part, the answer that something other than the label supports (None if none),
-            and its label.
+        rows: for each row, in order: its part, the answer that other evidence supports (None if none), and its label.
 
     >>> answers, labels = "AADBCADCBBADCDAABCDDBC", "BAADBCADCBBADCDAABCDDB"
     >>> str(shifts(("part", *row) for row in zip(answers, labels))["part"])

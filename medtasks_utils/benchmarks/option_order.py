@@ -45,7 +45,7 @@ def shuffled_order(question: str, options: Sequence[str], seed: int) -> str:
 
 
 def in_new_order(example: Example, seed: int) -> Example:
-    """Return an example with shuffled choices; its right letter follows the right choice."""
+    """Return an example with shuffled choices, and the letter that the right choice then has."""
     options = example["options"]
     order = shuffled_order(example["question"], options, seed)
     place = order.index(example["answer_letter"])

@@ -56,7 +56,7 @@ def _size_and_date(run: Run) -> str:
 
 @lru_cache(maxsize=1024)  # called again for every filter and metric
 def common_examples(*tasks: TaskRun) -> list[Codes]:
-    """Return the indices, among each run's samples, of the examples that all runs of a task have.
+    """Return, for each run of a task, the indices of the samples whose examples all of the runs have.
 
     Returns:
         An array of indices for each run, shape ``(n,)``; examples are in the order of the first run.

@@ -198,7 +198,7 @@ def is_bold(text: str, start: int, end: int) -> bool:
 
 
 def line_start(text: str, at: int) -> int:
-    """Return the index at which the line of a place begins, after a heading that ends with :data:`JOINED`, if any."""
+    """Return the index at which the line of a place begins, without a heading joined to it by :data:`JOINED`."""
     return max(text.rfind("\n", 0, at), text.rfind(JOINED, 0, at)) + 1
 
 

@@ -41,7 +41,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Import what sends requests on first use, since help texts need only the names."""
+    """Import the functions that send requests when they are first used, since help texts do not need them."""
     if name not in __all__:
         raise AttributeError(name)
     from . import judge_cases

@@ -21,7 +21,7 @@ class Cache:
         path: the file; it and its folder are created if missing.
 
     Raises:
-        JudgeError: if the file cannot be opened for writing, or is something else.
+        JudgeError: if the file cannot be opened for writing, or is not a cache of replies.
     """
 
     def __init__(self, path: Path) -> None:

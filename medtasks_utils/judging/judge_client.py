@@ -60,7 +60,7 @@ class JudgeClient:
         settings: the model and the limits.
         client: the client of its endpoint.
         cache: the replies of earlier requests.
-        check_first: True to run :meth:`check` before the first request whose reply is not in the cache.
+        check_first: True to call :meth:`check_endpoint` before the first request whose reply is not in the cache.
     """
 
     def __init__(self, settings: JudgeSettings, client: Client, cache: Cache, check_first: bool) -> None:

@@ -35,7 +35,7 @@ class Rubric:
 
     @staticmethod
     def sampling(model: str) -> JsonObject:
-        """Return the parameters of requests to a judging model, as Medmarks sends them; none limits the reply."""
+        """Return the parameters of requests to a judging model, as in Medmarks, without a limit on the reply."""
         return dict(_GEMINI if "gemini" in model.lower() else _OTHERS)
 
     async def judge(self, case: Case, ask: Ask) -> Judgement:

@@ -59,7 +59,7 @@ class Confidences(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """The bin of each answer, shape ``(n,)``; by bin, the number of answers, and the mean of values with its error."""
+    """The bin of each answer, shape ``(n,)``; for each bin, its number of answers, and the mean and error of values."""
 
     of: Codes
     size: Codes

@@ -53,7 +53,7 @@ def as_number(score: Score) -> float | None:
 def scores_to_log(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
     """Return an example's scores on those metrics that cannot be aggregated later from one number per example.
 
-    These are metrics with several generations, scores of judges, or numerators and denominators.
+    These are scores of several generations, scores by judges, and numerators with denominators.
     """
     return {
         name: generations

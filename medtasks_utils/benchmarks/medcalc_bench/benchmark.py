@@ -130,7 +130,7 @@ class MedCalcBenchAudit(AuditRules):
     def is_same(self, value: Any, other: Any, example: Example | None = None) -> bool:
         """Return whether two values are the same answer.
 
-        Numbers may differ by a relative 1e-6; decimals that answer ``example``, by 5 %, the tolerance of the labels.
+        Numbers may differ by a relative 1e-6. With ``example``, decimals may differ by 5 %, the tolerance of labels.
         """
         if not (isinstance(value, float) and isinstance(other, float)):
             return bool(value == other)
@@ -297,15 +297,15 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return age._replace(value=7 * age.value[0] + age.value[1])
 
     def has_final_answer(self, text: str) -> bool:
-        """Return whether a reply has a tag or box, as requested, with a digit or, for corrected rows, ``N/A``."""
+        """Return whether the requested tag or box of a reply has a digit or, for corrected rows, ``N/A``."""
         content = self._contents(final_text(text))[0][1] or ""
         return re.search(r"\d", content) is not None or (self.options.is_corrected and states_not_available(content))
 
     def _contents(self, text: str) -> list[tuple[str, str | None]]:
         """Return the contents of the last tag and the last box, the requested form first; None for a missing one.
 
-        Both follow the reasoning. If think tags do not pair up, the last closed answer tag of the whole text counts, as
-        in the parser of the defining environment.
+        Both are read after the reasoning. If think tags do not pair up, the last closed answer tag of the whole text
+        counts, as in the parser of the defining environment.
         """
         final = final_text(text)
         tag, box = last_tag(final if think_tags_pair_up(text) else text), last_box(final)

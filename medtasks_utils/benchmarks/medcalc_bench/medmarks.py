@@ -88,7 +88,7 @@ class MedmarksMedCalcBench(MedCalcBench):
         return Answer(extracted, text, found_by="tag")
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return the verdict of Medmarks' rule on a value that it extracted, and of ours on others."""
+        """Return the verdict of Medmarks' rule on a value that it extracted, or of our rule on another value."""
         return value.is_right if isinstance(value, Extracted) else super().is_right(value, example)
 
 

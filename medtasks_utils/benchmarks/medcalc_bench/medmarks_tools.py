@@ -61,7 +61,7 @@ class MedmarksCalculator(CalculatorTool):
 
 
 class CodeInterpreter(PythonTool):
-    """Medmarks' Python tool, which prints no last expression."""
+    """Medmarks' Python tool, which does not print the value of a last expression."""
 
     name = "code_interpreter"
     aliases = ()
@@ -126,7 +126,7 @@ def read_call(entry: Any, tools: Tools) -> tuple[Call, JsonObject]:
 
 
 def _decoded(arguments: Any) -> JsonObject | None:
-    """Return the arguments of a call, which some servers encode twice; None if they are no JSON object."""
+    """Return the arguments of a call, which some servers encode twice; None if they are not a JSON object."""
     if arguments is None or str(arguments).strip() == "":
         return {}
     try:

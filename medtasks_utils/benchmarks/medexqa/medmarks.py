@@ -31,14 +31,14 @@ class MedmarksMedExQAOptions(MedExQAOptions):
 
 
 def case_of_tag(example: Example, response: str) -> Case:
-    """Return the explanation in the last tag of a response, or the word None, with what a judge needs."""
+    """Return what a judge needs; the explanation is that in the response's last tag or, without one, the word None."""
     explanation = (tagged(response, "explanation") or ["None"])[-1]
     references = (example["explanation_1"], example["explanation_2"])
     return case_of(example, response)._replace(explanation=explanation, references=references)
 
 
 class RewardedExplanations(Explanations):
-    """A scorer that adds ``reward``, the judges' mean from 0 to 1; it is 0 if a judge failed, as at Medmarks."""
+    """A scorer that adds ``reward``, the judges' mean from 0 to 1; it is 0 if a judge failed, as in Medmarks."""
 
     def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add the scores of explanations, and the reward."""

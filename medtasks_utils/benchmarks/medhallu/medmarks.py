@@ -1,4 +1,4 @@
-"""Define MedHallu by the protocol of Medmarks (arXiv:2605.01417): one difficulty, and first all true answers."""
+"""Define MedHallu by the protocol of Medmarks (arXiv:2605.01417): one difficulty, with all true answers first."""
 
 from dataclasses import replace
 

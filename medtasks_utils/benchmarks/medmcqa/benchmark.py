@@ -197,7 +197,7 @@ def label_indices(table: Table, base: int | None, report: LoadReport) -> list[in
 
 
 def _label(cop: Any) -> str:
-    """Return a label without case; 2.0, from a column of floats, is 2."""
+    """Return a label in lower case; 2.0, as in a column of floats, becomes 2."""
     return text_of(cop).strip().casefold().removesuffix(".0")
 
 

@@ -38,7 +38,7 @@ _CAUSED_BY_CONFINEMENT = re.compile(
     r"([a-z]+\.)*(PermissionError|URLError|gaierror|RuntimeError: can't start new thread"
     r"|FileNotFoundError: .*No usable temporary directory)"
 )
-"""A pattern of the last line of such an error's traceback."""
+"""A pattern for the last line of the traceback of an error that the confinement caused."""
 
 _LIBRARIES = """
 numpy numpy.testing numpy.polynomial numpy.ma scipy scipy.stats scipy.special scipy.optimize scipy.integrate
