@@ -1,4 +1,4 @@
-"""Provide aggregations as objects that the harness calls with what ``process_results`` returned for each example."""
+"""Adapt our aggregations to lm_eval, which calls them with a value of ``process_results`` for each example."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -10,13 +10,13 @@ from medtasks_utils.statistics.scores import Score, as_number
 from medtasks_utils.writing import JsonObject
 
 UNDEFINED = "N/A"
-"""What lm_eval writes for a standard error that there is none of, and results files contain for a value."""
+"""The text for an undefined standard error, as in lm_eval, and for an undefined value in results files."""
 
 
 class ExampleScore(float):
-    """A metric's scores for one example, with what the metric's aggregation needs to know about the example.
+    """A metric's scores for one example, with the example's cluster and stratum.
 
-    For the harness and the logged samples it is a number: the mean over the generations, or NaN if none has a score.
+    For lm_eval and in sample logs, it is a number: the mean over the generations, or NaN if none has a score.
 
     Attributes:
         scores: the score of each generation; for a metric such as ``maj@k``, a single score for all of them.
@@ -53,12 +53,12 @@ class HarnessAggregation:
         self.aggregation = aggregation
 
     def __call__(self, items: Iterable[float | None]) -> float:
-        """Return the metric's value over the examples; NaN, which lm_eval can average, if it is not defined."""
+        """Return the metric's value over the examples; if it is undefined, NaN, which lm_eval can average."""
         value = self.aggregation.value(_as_scores(items))
         return math.nan if value is None else value
 
     def stderr(self, items: Iterable[float | None]) -> float | str:
-        """Return the standard error of the value; "N/A" if it is not defined, as for fewer than two clusters."""
+        """Return the standard error of the value; "N/A" if it is undefined, as with fewer than two clusters."""
         stderr = self.aggregation.stderr(_as_scores(items))
         return UNDEFINED if stderr is None else stderr
 
@@ -75,5 +75,5 @@ def _as_scores(items: Iterable[float | None]) -> MetricScores:
 
 
 def without_nan(metrics: JsonObject) -> JsonObject:
-    """Return metrics with "N/A" for values that are not defined, since JSON has no NaN."""
+    """Replace NaN by "N/A" in the values of metrics, since JSON has no NaN."""
     return {name: UNDEFINED if value != value else value for name, value in metrics.items()}

@@ -2,7 +2,7 @@
 
 ``TemplateAPI.generate_until`` groups requests by their settings, sends one group after the other, and returns when all
 have replies. A run uses :meth:`ApiBatch.replies_to` instead, which sends the same number of prompts at a time, in
-order and each in a request of its own, and continues each conversation without waiting for the others.
+order and each in a separate request, and continues each conversation without waiting for the others.
 """
 
 import asyncio
@@ -27,10 +27,10 @@ from .stages import Stages, empty_replies
 NextPrompt = Callable[[Instance, Reply], Any]
 """A function of a request and its last reply that returns the next prompt, or None if the conversation is over."""
 Conversing = Callable[[], AbstractContextManager[NextPrompt]]
-"""A function that returns a context in which conversations can be continued."""
+"""A function that returns a context manager, which yields the :data:`NextPrompt` of a task."""
 
 _MIN_THREADS = 32  # minimum number of threads for tool calls
-_REFUSES_TOOLS = (400, 404, 422, 500, 501)  # the status with which servers refuse tools, or messages with calls
+_REFUSES_TOOLS = (400, 404, 422, 500, 501)  # statuses with which servers refuse tools, or messages with calls
 _SILENCE = 30  # seconds without a reply after which the log says so
 
 
@@ -38,12 +38,12 @@ class ApiBatch:
     """The requests of a run to an API model.
 
     Attributes:
-        conversations: by task with tools, the context in which its conversations go on.
+        conversations: by task with tools, the function that opens the context of its conversations.
 
     Args:
         model: a model for which :func:`.server_model.can_be_asked_singly` returns True.
         stages: the stages that each request passes before and after it is sent.
-        attempts: how often a request is sent; None to be patient for :data:`.pace.LONGEST_OUTAGE`.
+        attempts: how often a failing request is sent; None to retry for :data:`.pace.LONGEST_OUTAGE`.
     """
 
     def __init__(self, model: LM, stages: Stages, attempts: int | None = None) -> None:
@@ -52,7 +52,7 @@ class ApiBatch:
         self._answered = 0
 
     def replies_to(self, requests: Sequence[Instance]) -> list[Any]:
-        """Hold all conversations to their end, and return the first reply, or the log-likelihood, to each request."""
+        """Complete all conversations, and return the first reply, or the log-likelihood, for each request."""
         endpoint = endpoint_of(self._model, self._attempts)
         with ExitStack() as stack:
             self._writer = stack.enter_context(ThreadPoolExecutor(1))
@@ -69,7 +69,7 @@ class ApiBatch:
         next_prompts: Mapping[str, NextPrompt],
         threads: ThreadPoolExecutor,
     ) -> list[Any]:
-        """Hold all conversations concurrently, and return the first replies; the first failure ends all of them."""
+        """Run all conversations concurrently, and return their first replies; an error in one cancels the others."""
         loop = asyncio.get_running_loop()
         groups: dict[Any, list[Instance]] = defaultdict(list)  # generations that are requested together
         for request in requests:
@@ -78,7 +78,7 @@ class ApiBatch:
         first_replies: dict[int, Any] = {}
 
         async def converse(group: Sequence[Instance]) -> None:
-            """Hold the conversations that begin with one request."""
+            """Run the conversations that begin with the same request."""
             first, *_ = group
             replies = first.resps[:1] or await self._replies(client, first, first.args[0])
             for request, reply in zip(group, replies, strict=False):
@@ -105,7 +105,7 @@ class ApiBatch:
         return [first_replies[id(request)] for request in requests]
 
     async def _reporting_silence(self, conversations: "Collection[asyncio.Future[None]]", client: Client) -> None:
-        """Wait until the conversations are over, or one fails; log each half minute in which no response arrives."""
+        """Wait until all conversations are over or one fails; warn after every 30 s without a response."""
         while conversations:
             number = self._answered
             over, conversations = await asyncio.wait(
@@ -118,7 +118,7 @@ class ApiBatch:
                 logger.warning(message, self._model.base_url, _SILENCE, self._model.timeout)
 
     async def _replies(self, client: Client, request: Instance, prompt: Any) -> list[Any]:
-        """Return the replies to a prompt; if it is too long, empty replies, which end the conversation."""
+        """Return the replies to a prompt; if it is too long or refused, empty replies, which end the conversation."""
         method, settings = request.request_type, request.args[1]
         arguments = (prompt, settings)
         first = None if prompt is request.args[0] else request.args
@@ -134,7 +134,7 @@ class ApiBatch:
             return empty_replies(request.task_name, arguments, error.problem, error.ended)
         except ServerError as error:
             if "tools" in settings and error.status in _REFUSES_TOOLS:
-                way_out = f"{error}; if it does not accept native calls of tools, set tool_format=text"
+                way_out = f"{error}; if the server does not accept native tool calls, set tool_format=text"
                 raise type(error)(way_out, "", error.status, error.body) from None
             raise
         self._answered += 1
@@ -145,7 +145,7 @@ class ApiBatch:
         return replies
 
     async def _sent(self, client: Client, arguments: tuple[Any, Settings]) -> list[Reply]:
-        """Return the server's replies to a prompt; an empty one is requested once more."""
+        """Return the server's replies to a prompt; if one is empty, send the request once more."""
         body = request_body(self._model, *arguments) or {}
         for _ in range(2):
             completion = await client.complete(body)

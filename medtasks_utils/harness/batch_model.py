@@ -1,7 +1,6 @@
-"""Define models whose requests and replies go through files, by way of the function in :data:`answering`.
+"""Define models that exchange files instead of calling a server; the function in :data:`answering` replies to requests.
 
-Each is derived from the API model of lm_eval that would send the requests to a server, so the request bodies are the
-same.
+Each derives from the lm_eval model that would send the requests to a server, so the request bodies are the same.
 """
 
 from collections.abc import Callable, Sequence

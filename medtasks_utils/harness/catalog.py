@@ -60,7 +60,7 @@ def manager_for(
         closest = get_close_matches(name.lower().replace("-", "_"), [*meant, *manager.all_tasks], 1, _MISSPELT)
         if closest:
             hint = f" (did you mean {meant.get(closest[0], closest[0])}?)"
-            raise _unknown(name, f"{hint}; a task of that name in lm_eval itself runs with lm_eval run alone")
+            raise _unknown(name, f"{hint}; for a task of lm_eval itself, use lm_eval run")
     unknown += [name for name in tasks if name not in manager.task_index]
     if unknown:
         logger.warning("Reading lm_eval's own task files to find %s; this takes a while", ", ".join(unknown))
@@ -72,20 +72,20 @@ def manager_for(
 
 
 def make_tasks(manager: TaskManager, names: Sequence[str]) -> JsonObject:
-    """Build the tasks and return them by name, except those in named files.
+    """Build the tasks, and return them by name; files among the names are left out.
 
-    A task that is in several of the named groups, or is named beside its group, is made once. If no file is named,
-    lm_eval then uses these objects.
+    A task that is in several of the groups, or is named beside its group, is built once. If no file is named, lm_eval
+    then uses these objects.
 
     Raises:
-        UsageError: if the groups define a task differently.
+        UsageError: if two of the names define a task differently.
     """
     made: JsonObject = {"tasks": {}, "groups": {}, "group_map": {}}
     for name in manager.match_tasks(names):
         loaded = manager.load([name])
         for task in made["tasks"].keys() & loaded["tasks"].keys():
             if made["tasks"][task].dump_config() != loaded["tasks"][task].dump_config():
-                raise UsageError(f"--tasks: {task} alone and in its groups are different tasks; run {name} by itself")
+                raise UsageError(f"--tasks: {name} sets up {task} differently than the names before it: run it alone")
         for kind, members in loaded.items():
             made[kind] |= members
     if all(manager.match_tasks([name]) for name in names):  # other names are files

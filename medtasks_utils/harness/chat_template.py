@@ -1,4 +1,4 @@
-"""Render messages by the chat template of a model, in a way in which every word of them reaches the model."""
+"""Render messages with a model's chat template, and change them first if the template would drop words."""
 
 import json
 import re
@@ -18,11 +18,11 @@ Message = JsonObject
 Messages = Sequence[Message]
 
 TODAY = date(2024, 7, 26)
-"""What templates are told that today is; Llama 3's takes this date where it cannot ask."""
+"""The date that templates get as today's; Llama 3's template assumes this date without ``strftime_now``."""
 _NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 _LONGEST_QUOTED = 60  # maximum number of characters of a message in remarks
 _OF_CALLS = ("tokenize", "add_generation_prompt", "continue_final_message", "chat_template", "tools")
-"""What the tokenizer's function gets beside the switches of a template."""
+"""Arguments of ``apply_chat_template`` that are not switches of a template."""
 
 
 def in_user_turn(messages: Messages) -> Messages:
@@ -34,7 +34,7 @@ def in_user_turn(messages: Messages) -> Messages:
 
 
 def without_switch(messages: Messages) -> Messages:
-    """Name the tag of reasoning without its end, in which some templates take ``/think`` for a switch."""
+    """Replace ``<think>...</think>`` by ``<think>``, since some templates take ``/think`` for a switch."""
     return [
         {**message, "content": str(message.get("content") or "").replace("<think>...</think>", "<think>")}
         for message in messages
@@ -45,18 +45,18 @@ _CHANGES: dict[str, Callable[[Messages], Messages]] = {
     "system_in_user": in_user_turn,
     "think_unclosed": without_switch,
 }
-"""The changes of messages, by their names in signatures."""
+"""The functions that change messages, by their names in signatures."""
 _WAYS = ((), ("system_in_user",), ("think_unclosed",), ("system_in_user", "think_unclosed"))
-"""Combinations of changes; the first in which the most messages keep all their words is used."""
+"""Combinations of changes to try; used is the first with which the fewest messages lose words."""
 
 
 class ChatTemplate:
-    """The function of a run that renders messages. The first messages decide how they are changed, if at all.
+    """A function that renders the messages of a run. The first messages decide which changes all of them get.
 
     Args:
         model: the model; None if it is not known.
-        apply: the model's own function that renders messages.
-        system_role: the option of this name.
+        apply: the model's function that renders messages.
+        system_role: the option ``system_role``: ``auto``, ``user`` or ``system``.
 
     Attributes:
         tools: the schemas of tools that the template gets; empty for none.
@@ -82,7 +82,7 @@ class ChatTemplate:
         """Return the prompt, or messages if a server renders them.
 
         Raises:
-            UsageError: if the template cannot render them, or drops a system message that it must not drop.
+            UsageError: if the template cannot render them or, with ``system_role=system``, drops words.
         """
         prompt, losses = self._rendered(self.decide(messages, **settings), messages, settings)
         self._count += 1
@@ -93,7 +93,7 @@ class ChatTemplate:
         """Return the changes that messages need; the first messages of a run decide for all.
 
         Raises:
-            UsageError: as for a call.
+            UsageError: as in :meth:`__call__`.
         """
         if self._way is None:
             moved = {"auto": (False, True), "user": (True,), "system": (False,)}[self._role]
@@ -110,32 +110,32 @@ class ChatTemplate:
 
     @property
     def changes(self) -> list[str]:
-        """What was rendered differently than by the template alone, as signatures state it."""
+        """What changes prompts, as signatures contain it: changes of messages, switches, and a fixed date."""
         switches = [generation_as_signed(self._switches)] if self._switches else []
         return [*(self._way or ()), *switches, *([f"date={TODAY}"] if self._has_date else [])]
 
     def remarks(self) -> Iterator[str]:
-        """Yield remarks for readers of the results on what was changed, and on words that are lost nevertheless."""
+        """Yield remarks for readers of the results: what was changed, and which words are still lost."""
         way = self._way or ()
         if "system_in_user" in way and self._role == "auto":
             yield (
                 "the model's chat template drops words of a system message, which is therefore at the head of the "
-                "first user turn (system_role=system refuses this)"
+                "first user turn (an error with system_role=system)"
             )
         if "think_unclosed" in way:
-            yield "the model's chat template takes /think for a switch: prompts say <think> for <think>...</think>"
+            yield "the model's chat template takes /think for a switch, so prompts have <think> for <think>...</think>"
         if self._has_today:
-            yield "the model's chat template may put the date of the run into prompts, which differ the next day"
+            yield "the model's chat template may put the date of the run into prompts, so they differ from day to day"
         if self._losses:
             yield (
                 f"the model's chat template drops words of {len(self._losses)} of {counted(self._count, 'prompt')}, "
-                f"first {self._losses[0]!r}"
+                f"such as {self._losses[0]!r}"
             )
 
     # ---- rendering
 
     def _number_lost(self, way: Sequence[str], messages: Messages, settings: JsonObject) -> float:
-        """Return how many messages lose words in a way; infinity if they cannot be rendered."""
+        """Return how many messages lose words with the changes in ``way``; infinity if they cannot be rendered."""
         try:
             return len(self._rendered(way, messages, settings)[1])
         except UsageError:
@@ -154,7 +154,7 @@ class ChatTemplate:
         return prompt, [shortened(_spaced(content), _LONGEST_QUOTED) for content in lost]
 
     def _by_tokenizer(self, messages: Messages, **settings: Any) -> Any:
-        """Call the tokenizer's function, which takes any day for today, and takes no setting that is None."""
+        """Render messages with the tokenizer, with :data:`TODAY` as the date and without settings that are None."""
         arguments = {name: value for name, value in settings.items() if value is not None}
         if self.tools:
             arguments["tools"] = self.tools
@@ -165,14 +165,14 @@ class ChatTemplate:
         self._has_today = "strftime_now(" in str(arguments.get("chat_template") or template)
         try:
             prompt = self._tokenizer.apply_chat_template(messages, **arguments)
-        except Exception as error:  # templates raise all kinds of errors; of some, lm_eval drops the system message
+        except Exception as error:  # templates raise any error; lm_eval answers some by dropping the system message
             raise UsageError(f"the model's chat template cannot render the messages: {reason_of(error)}") from None
         self._has_date = any(date in prompt for date in dates)
         self._rendered_last = messages, arguments, prompt
         return prompt
 
     def _effective_switches(self) -> JsonObject:
-        """Return the switches without which the last prompt would be another, such as ``enable_thinking``."""
+        """Return the switches, such as ``enable_thinking``, that made a difference to the last prompt."""
         messages, arguments, prompt = self._rendered_last
 
         def without(name: str) -> Any:
@@ -189,5 +189,5 @@ def _spaced(text: str) -> str:
 
 
 def _in_json(text: str) -> str:
-    """Return a text as templates write it that escape it as JSON."""
+    """Return a text as it appears in prompts of templates that escape it as JSON."""
     return _spaced(json.dumps(text.strip(), ensure_ascii=False)[1:-1])

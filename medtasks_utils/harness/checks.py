@@ -45,7 +45,7 @@ _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 def check_run(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -> tuple[TaskManager, JsonObject]:
     """Run all five checks, and return the task manager and the tasks by name.
 
-    The server may be away if kept replies may suffice.
+    With ``may_be_away``, an unreachable server is only a warning, since kept replies may suffice.
 
     Raises:
         MedtasksError: for the first error; a UsageError if it is in the command line, a DataError if it is in the rows.
@@ -97,7 +97,7 @@ def _of_log_likelihoods(tasks: Mapping[str, Any]) -> list[str]:
 
 
 def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: Sequence[str] = ()) -> None:
-    """Check everything that does not depend on the machine.
+    """Check flags and options against the tasks, without the model and its server.
 
     Raises:
         UsageError: for the first error.
@@ -129,7 +129,7 @@ def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[st
     set_for = {option.partition(".")[0].strip() for option in options}
     unused = set_for - {task.benchmark.name for task in _ours(tasks)}
     if unused:
-        yield f"--set: no task of this run ({', '.join(tasks)}) belongs to {' or '.join(sorted(unused))}"
+        yield f"--set: no task of this run ({', '.join(tasks)}) has options of {' or '.join(sorted(unused))}"
     others = [str(name) for name in config.samples or () if name not in tasks]
     if others:
         yield (
@@ -222,7 +222,7 @@ def check_model(config: EvaluatorConfig) -> None:
     """
     path = str(config.model_args.get("pretrained", ""))
     if path.startswith(("/", "~", ".")) and not Path(path).exists():
-        raise UsageError(f"--model_args: there is no folder pretrained={path}")
+        raise UsageError(f"--model_args: pretrained={path}: no such folder")
     try:
         kind = get_model(config.model)
     except ModuleNotFoundError as error:

@@ -22,7 +22,7 @@ _FLAGS = {"device", "batch_size", "max_batch_size"}
 
 
 class _MergeSettings(MergeDictAction):  # type: ignore[misc]
-    """An action that merges the arguments of a flag. Their values may be JSON, which lm_eval would take for strings."""
+    """An action that merges a flag's settings. Values may be JSON, which lm_eval would take for strings."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None
@@ -53,7 +53,7 @@ def _settings(text: str) -> JsonObject:
 
 
 def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
-    """Add all flags of ``lm_eval run`` to a parser, and make the function that runs it the default of ``func``."""
+    """Add all flags of ``lm_eval run`` to a parser; its default of ``func`` becomes the function that runs lm_eval."""
     Run(SimpleNamespace(add_parser=lambda name, **settings: parser))
     for action in parser._actions:
         if isinstance(action, MergeDictAction):

@@ -38,11 +38,11 @@ def confidence_metrics(benchmark: Benchmark[Any]) -> tuple[Metric, ...]:
 
 
 class Confidence(NamedTuple):
-    """What samples log of an example's confidences, and the scores of metrics.
+    """The confidences in the answers to an example, and their scores.
 
     Attributes:
-        logged: the origin and, for each generation that is scored by itself, the value, 0 to 1; None if there is none.
-        scores: those of ``brier``, for log-likelihoods of ``nll`` and, as ``confidence``, those of all other metrics.
+        logged: for the sample: ``origin``, as in the table above, and ``values`` from 0 to 1; None for no confidence.
+        scores: by metric; those of ``confidence`` are the input of all metrics but ``brier`` and ``nll``.
     """
 
     logged: JsonObject
@@ -50,7 +50,7 @@ class Confidence(NamedTuple):
 
 
 def _scored(origin: str, values: Sequence[float | None], right: Sequence[float]) -> Confidence:
-    """Score confidences of answers that are right or wrong; a share of right ones is that of a tie of a vote."""
+    """Score confidences; ``right`` is 1 or 0 or, in a tied vote, the share of the tied answers that are right."""
     pairs = list(zip(right, values, strict=True))
     squares: list[Score] = [None if sure is None else sure**2 - 2 * sure * share + share for share, sure in pairs]
     both: list[Score] = [None if sure is None else score_of_confidence(share, sure) for share, sure in pairs]
@@ -60,7 +60,7 @@ def _scored(origin: str, values: Sequence[float | None], right: Sequence[float])
 def of_answers(
     benchmark: Benchmark[Any], answers: Sequence[Answer], right: Sequence[float], together: dict[str, float]
 ) -> Confidence:
-    """Return the confidences of an example's answers, which are stated, or that of their majority.
+    """Return the confidence that each answer states or, without ``ask_confidence``, the agreement of all answers.
 
     Args:
         benchmark: the benchmark.
@@ -85,7 +85,7 @@ def of_choices(choices: Sequence[str], target: Any, results: Sequence[tuple[floa
     Args:
         choices: the choices.
         target: the right choice, or its index; a list if several are right.
-        results: the log-likelihood of each choice, and whether it is what the model would write.
+        results: the log-likelihood of each choice, and whether greedy decoding would write it.
     """
     shares = softmax([value for value, _ in results[: len(choices)]])
     is_right = np.isin(choices, target) | np.isin(range(len(choices)), target)

@@ -1,4 +1,4 @@
-"""Import lm_eval without the libraries that it imports immediately but that our runs rarely need.
+"""Import lm_eval without libraries that it loads immediately, although our runs rarely need them.
 
 Importing Hugging Face's ``datasets``, with pandas and pyarrow, takes half of the time until the first request. It is
 imported when it is first used instead.
@@ -14,7 +14,7 @@ DEFERRED = ("datasets", "datasets.utils.metadata", "pandas")
 
 
 class _DeferredModule(ModuleType):
-    """A stand-in for the module of the same name, which is imported when an attribute is accessed.
+    """A stand-in for a module, which it imports when an attribute is accessed.
 
     While the stand-in is in place, an attribute (``from … import``) is a function that imports the module when it is
     called.

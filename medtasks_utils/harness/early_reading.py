@@ -10,12 +10,12 @@ from medtasks_utils.benchmarks.facts import Example
 class EarlyReading:
     """The answers of one task that are read before the filters ask for them.
 
-    A response that is not among them, since a filter or another reply changed it, is read when a filter asks for it.
+    A response that was not read early, such as one that a filter changed, is read when a filter asks for it.
 
     Args:
         read: a function of a reading, ``strict`` or ``flexible``, a response and its example that returns the answer.
         readings: the readings of the task's filters.
-        thread: what runs the function, for one response at a time.
+        thread: an executor with one thread, which calls ``read``.
     """
 
     def __init__(

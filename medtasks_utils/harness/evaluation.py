@@ -26,7 +26,7 @@ from .server_model import spent
 from .task_options import SERVED_BY
 
 _OF_LOADING = (ImportError, OSError, RuntimeError, TypeError, ValueError)
-"""The errors by which models say that their arguments, files or packages are wrong, or that memory is too small."""
+"""Errors of models whose arguments, files or packages are wrong, or that do not fit in memory."""
 
 
 class StoppedBeforeReplies(Exception):
@@ -43,7 +43,7 @@ class Evaluation:
         path: the results file; None if it was not requested, or could not be saved.
         unsaved: messages of errors that occurred while saving, as keys, in order.
         device: the device of a transformers model; None for other models.
-        has_model: True from the time when the model is loaded.
+        has_model: True once the model is loaded.
         problem: a line that says what could not be saved or scored; None if there was no problem.
         keeps: True if replies are kept next to the output.
         against: by task, how the run compares with the run of ``--against``; empty without this flag.
@@ -116,13 +116,13 @@ class Evaluation:
     def run(self, harness: Any) -> None:
         """Run lm_eval, and redirect everything that it prints to standard error.
 
-        If it fails or is interrupted, the log or, for a server that cannot answer, the error says how to continue.
+        If it fails or is interrupted, the log says how to continue; for a server that is away, the error does.
         """
         log = logging.getLogger("lm_eval")
         of_saving = logging.getLogger("lm_eval.loggers.evaluation_tracker")
 
         def note(record: logging.LogRecord) -> bool:
-            """Note an error that lm_eval only logs, and then continues."""
+            """Note an error that lm_eval logs without ending the run."""
             error = sys.exc_info()[1]
             if error is not None:
                 self.note_unsaved(error)
@@ -166,7 +166,7 @@ class Evaluation:
                 self.store.end(without_text=bool(self.problem))
 
     def _explained(self, error: BaseException) -> MedtasksError | None:
-        """Return the error of a model that cannot be loaded, or of a server, with what the user can do; else None."""
+        """Return a clearer error for a model that cannot be loaded, or for a server that is away; else None."""
         if not self.has_model and isinstance(error, _OF_LOADING):
             problem = f"--model {self.config.model} cannot be loaded with these --model_args"
             return MedtasksError(f"{problem} ({type(error).__name__}: {reason_of(error)})")
@@ -180,9 +180,9 @@ class Evaluation:
         return self.store.way_on
 
     def finish(self, results: JsonObject) -> JsonObject:
-        """Stop the clock, and return lm_eval's results to save: with numbers of tokens, and without secrets.
+        """Stop the clock, and return lm_eval's results with numbers of tokens and without secrets.
 
-        From here to the end of the run, nothing is printed on standard output, so that lm_eval's table is not shown.
+        From here on, standard output is discarded, so that lm_eval's table is not shown.
         """
         self.spent = {"tokens": dict(spent)} if spent else {}
         if self.store and self.store.reused:

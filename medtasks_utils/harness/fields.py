@@ -38,7 +38,7 @@ from .lm_eval_names import (
 from .settings import mistakes_in_generation
 
 READINGS = {STRICT: "strict", FLEXIBLE: "flexible"}
-"""By the name of each of our filters, its argument ``reading``."""
+"""The argument ``reading`` of each of our filters, by the filter's name."""
 
 OURS = ("class", "benchmark", "tools_description")
 """Keys of the YAML that lm_eval does not know; ``tools_description`` follows the description of a task with tools."""
@@ -84,7 +84,7 @@ class _Typed(BaseModel):
 _PASS_ON = tuple(
     map(get_filter, ("take_first", "take_first_k", "majority_vote", "lowercase", "uppercase", "remove_whitespace"))
 )
-"""Filters that do not extract an answer. If a list has only such filters, the strict reading is put before them."""
+"""Filters that do not extract an answer. If a list has no other filter, the strict reading is put before them."""
 
 
 @register_filter("medtasks_read")
@@ -184,8 +184,8 @@ def _problems(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings, ours:
     uses_ours = metrics is None or any(entry["metric"] in names and "aggregation" not in entry for entry in metrics)
     if task.generates and uses_ours and settings.get("doc_to_target") != ours.get("doc_to_target"):
         problem = (
-            f"it does not change what the metrics of {benchmark.name} score against: in process_docs, change the "
-            f"field {benchmark.data.truth} of the rows, or list only other metrics in metric_list"
+            f"the metrics of {benchmark.name} do not use it: change the field {benchmark.data.truth} of the rows in "
+            "process_docs, or list only other metrics in metric_list"
         )
         yield "doc_to_target", problem
 
@@ -194,7 +194,7 @@ def _problems_of_filters(chains: Sequence[JsonObject]) -> Iterator[str]:
     """Yield each name that several filters have, and each step that does not exist."""
     for name, count in Counter(chain.get("name") for chain in chains).items():
         if count > 1:
-            yield f"{count} filters are named {name!r}, of which one would count: name each differently"
+            yield f"{count} filters are named {name!r}, and only one would count: give each another name"
     for chain in chains:
         for step in chain["filter"]:
             name = step["function"]

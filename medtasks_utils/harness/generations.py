@@ -1,4 +1,4 @@
-"""Make the generations of an example independent, and put their scores and details together."""
+"""Make the generations of an example independent, and combine their scores and details."""
 
 import math
 from collections import Counter
@@ -45,7 +45,7 @@ def make_independent(task: str, instances: Sequence[Instance], model: LM, have_p
 
 
 def request_together(task: str, instances: Sequence[Instance], model: LM, have_prompts: bool) -> None:
-    """Give all requests of an example the setting ``n``, the number of generations; the arguments are as above.
+    """Request all generations of an example at once, by the setting ``n``; see :func:`make_independent` for arguments.
 
     Raises:
         UsageError: if generations cannot be requested together, or could not differ.

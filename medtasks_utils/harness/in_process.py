@@ -1,7 +1,7 @@
 """Determine how replies of transformers and vLLM models in this process ended, from the tokens that they generate.
 
-These models return only texts. They call their cache hook with each prompt and text, in the order of generation, so
-what the generated tokens show can be attached to each text.
+These models return only texts. They call their cache hook with each prompt and text, in the order of generation,
+which tells to which text the generated tokens belong.
 """
 
 from collections import defaultdict, deque
@@ -48,7 +48,7 @@ class Ends:
         return replies
 
     def of(self, prompt: str, text: Any) -> Any:
-        """Return the text that the model has generated for a prompt, with its end."""
+        """Return a text that the model has generated for a prompt, with how it ended."""
         if not self._generated or not isinstance(text, str):
             return text
         whole = self._generated.popleft()
@@ -59,7 +59,7 @@ class Ends:
 
     @contextmanager
     def keeping_marks(self) -> Iterator[None]:
-        """Return a context in which transformers models decode special tokens, as vLLM does: some mark reasoning."""
+        """Return a context in which transformers models keep special tokens, as vLLM does: some mark reasoning."""
         model = self._model
         if not is_one_of(model, "HFLM") or getattr(model, "backend", "") != "causal":
             yield
@@ -89,7 +89,7 @@ class Ends:
 
 
 def replies_of_transformers(model: LM, output: Any, settings: JsonObject) -> Iterator[Reply]:
-    """Yield each reply in a batch, and repeat its end-of-text token to the end of its row.
+    """Yield each reply in a batch, and fill the rest of its row with end-of-text tokens.
 
     A stop string also ends a reply; the number of tokens before it is not known.
     """

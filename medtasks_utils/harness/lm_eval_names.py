@@ -6,11 +6,10 @@ each module loads only what it needs::
     from .lm_eval_names import Instance
 
 The table ``lm_eval_names.csv`` also lists undocumented attributes that this package relies on. Its column ``in_0_5``
-says what replaces a name in lm_eval 0.5.0.dev1, the draft of the next version. That draft cannot run these tasks: there
-a task has one scorer for each filter, which holds the filters, the metrics and their aggregations, so
-:class:`.task.MedTask` would have to pass its aggregations to scorers, and score in ``process_instances``.
-:func:`missing` lists what the installed release lacks; continuous integration runs it and the self-check on the newest
-pre-release.
+says what replaces a name in lm_eval 0.5.0.dev1, the draft of the next version. That draft cannot run these tasks:
+there, a scorer for each filter holds the metrics and their aggregations. :class:`.task.MedTask` would have to pass its
+aggregations to scorers, and score in ``process_instances``. :func:`missing` lists what the installed release lacks;
+continuous integration runs it and the self-check on the newest pre-release.
 """
 
 import csv
@@ -74,7 +73,7 @@ def missing() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Return the object that lm_eval has under a name.
+    """Return lm_eval's object of a name.
 
     Raises:
         MedtasksError: if the installed release has no such name.

@@ -15,7 +15,7 @@ from .lm_eval_names import LM, Instance
 from .server_model import endpoint_of
 
 _MOST_TIES = 0.1
-"""The share of examples whose choices may all be equally likely; rounding to bfloat16 makes fewer than 1 % so."""
+"""Maximum share of examples whose choices are all equally likely; rounding to bfloat16 causes less than 1 %."""
 _WAY_OUT = (
     "a server must echo prompts with their logprobs, as vLLM's does and llama.cpp's does not; use --model vllm or hf, "
     "or omit these tasks"
@@ -25,7 +25,7 @@ _WAY_OUT = (
 def is_echo(output: Any, size: int) -> bool:
     """Return whether a body has log-probabilities of a prompt of ``size`` tokens, and of one generated token.
 
-    In OpenAI's format, the first token of the prompt has none, and all others are finite. Equal ones are no model's.
+    In OpenAI's format, the first token of the prompt has none, and all others are finite. No model makes all equal.
     """
     try:
         (choice,) = output["choices"]
@@ -81,12 +81,12 @@ async def log_likelihood(client: Client, model: LM, prompt: str, continuation: s
 
 
 def check_log_likelihoods(task: str, instances: Sequence[Instance]) -> None:
-    """Check that log-likelihoods are finite, and that all choices are equally likely in few examples.
+    """Check that log-likelihoods are finite and rarely tie, since in a tie the first choice would be the answer.
 
-    Otherwise the first choice would be the answer. Prompts that were not sent have no log-likelihood.
+    Prompts that were not sent have no log-likelihood.
 
     Raises:
-        MedtasksError: if any is not finite, or if more than one example, and a tenth of them, or all, are ties.
+        MedtasksError: if any is not finite, if all examples are ties, or more than one and more than a tenth of them.
     """
     by_example: dict[int, list[float]] = defaultdict(list)
     for instance in instances:
@@ -100,5 +100,5 @@ def check_log_likelihoods(task: str, instances: Sequence[Instance]) -> None:
         problem = f"all choices are equally likely in {ties} of {len(by_example)} examples"
     if problem:
         raise MedtasksError(
-            f"{task}: {problem}: {_WAY_OUT}. In this process, try another dtype. Add --fresh if replies were kept"
+            f"{task}: {problem}: {_WAY_OUT}. With --model hf or vllm, try another dtype; if replies were kept, --fresh"
         )

@@ -1,4 +1,4 @@
-"""Provide what the other modules need to know about any model: its kind, its seed, its context, its processes."""
+"""Find out about a model: its kind, its seed, its processes, its arguments, its tokenizer and its context."""
 
 import atexit
 from collections.abc import Callable, Iterator, Sequence
@@ -21,7 +21,7 @@ IN_PROCESS = (*HF, "vllm")
 """The values of ``--model`` for models in this process whose arguments are checked."""
 
 _OF_TEMPLATES = ("reasoning_effort", "thinking", "thinking_budget", "chat_template_kwargs")
-"""Arguments of chat templates, as servers take them."""
+"""Servers' names for arguments of chat templates."""
 _DEFAULT_DEVICE = "cuda:0"  # lm_eval uses it only if it exists
 _DEVICES = ("cuda", "cpu", "mps", "xpu", "npu", "hpu")
 
@@ -40,7 +40,7 @@ def runs_in_process(model: LM) -> bool:
 
 
 def may_reason(model: LM, template: str) -> bool:
-    """Return whether a model's chat template has marks of reasoning, which its arguments do not switch off."""
+    """Return whether a model's chat template has marks of reasoning, and its arguments do not switch reasoning off."""
     switches = {
         "enable_thinking": getattr(model, "enable_thinking", None),
         **(getattr(model, "chat_template_args", None) or {}),
@@ -114,7 +114,7 @@ def ask_in_step(model: LM, ask: Asking, requests: Sequence[Instance], others: Se
 
 
 def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
-    """Yield what keeps a model, whose kind is one of :data:`IN_PROCESS`, from running in this process."""
+    """Yield mistakes in settings that keep a model of a kind in :data:`IN_PROCESS` from running here."""
     import torch
 
     arguments, device = config.model_args, str(config.device or _DEFAULT_DEVICE)
@@ -201,7 +201,7 @@ def check_tokenizer(kind: str, arguments: Settings, needs_template: bool) -> Any
 
 
 def begins_with_bos(tokenizer: Any) -> bool:
-    """Return whether a tokenizer of transformers puts a token before each text, as ``hf`` and ``vllm`` then do."""
+    """Return whether a transformers tokenizer begins each text with its BOS token."""
     token = getattr(tokenizer, "bos_token_id", None)
     return token is not None and callable(tokenizer) and tokenizer("").input_ids[:1] == [token]
 

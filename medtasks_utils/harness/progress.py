@@ -18,7 +18,7 @@ _MANY_CUT, _FEWEST_CUT = 0.02, 3  # the share and number of cut replies that cau
 
 
 class _Bar(tqdm):  # type: ignore[type-arg]
-    """The bar of a benchmark or task, which counts its requests that are over, and cut replies."""
+    """The progress bar of a benchmark or task, which counts finished requests and cut replies."""
 
     cut = 0
 
@@ -41,7 +41,7 @@ class _Bar(tqdm):  # type: ignore[type-arg]
 
 
 class Progress:
-    """The progress of requests; a context, during which the log is printed above the bars.
+    """A context that shows the progress of requests, and prints the log above the bars.
 
     Args:
         names: the benchmark or task of each request, in order.
@@ -80,7 +80,7 @@ class Progress:
         self._context.close()
 
     def count(self, name: str, is_cut: bool) -> None:
-        """Count one more request that is over, and whether its reply was cut at the token limit."""
+        """Count a finished request, and whether its reply was cut at the token limit."""
         bar, total = self._bars[name], self._totals[name]
         if not bar.n:
             bar.unpause()
@@ -91,8 +91,8 @@ class Progress:
         cut, over = (sum(getattr(bar, what) for bar in self._bars.values()) for what in ("cut", "n"))
         if is_cut and not self._is_warned and cut >= max(_FEWEST_CUT, _MANY_CUT * over):
             self._is_warned = True
-            kept = " Ctrl-C keeps all replies; the same command with --extend and a larger limit asks only the cut ones"
-            text = f"{cut:,} of {over:,} replies reached max_gen_toks.{f'{kept} again.' * self._keeps}"
+            way_out = " To request only these again, press Ctrl-C, and add --extend and a larger max_gen_toks."
+            text = f"{cut:,} of {over:,} replies reached max_gen_toks.{way_out * self._keeps}"
             if self._is_terminal:
                 tqdm.write(caution(text), file=sys.stderr)
             else:

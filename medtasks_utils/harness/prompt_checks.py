@@ -1,4 +1,4 @@
-"""Check the examples that are named, the prompts of a task, and the room for them, before the model runs."""
+"""Check ``--samples``, the prompts of a task, and the room for them in the context, before the model runs."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ def check_prompts(task: Any) -> None:
         if not text.strip() or text.endswith('"content": ""}]'):
             raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty; check doc_to_text")
     if not task.generates and opened_by(text):
-        task.remark("the chat template opens reasoning, inside which the letters are compared")
+        task.remark("the chat template opens the reasoning, so the letters are compared inside it")
     model = task.model
     if model is None or not runs_in_process(model) or not task.generates:
         return

@@ -1,6 +1,6 @@
-"""Tell reasoning from the answer in replies whose prompt opens the reasoning, or that mark it in ways of their own.
+"""Separate reasoning from the answer if the prompt opens the reasoning, or the reply marks it in an unusual way.
 
-What is moved to a reply's ``reasoning`` is what a server with a reasoning parser would have sent there.
+The reasoning is moved to the reply's ``reasoning``, where a server with a reasoning parser would have sent it.
 """
 
 import re
@@ -28,7 +28,7 @@ _TAG = "<think>"
 
 
 def opened_by(prompt: Any) -> str:
-    r"""Return the end of a prompt that opens reasoning; empty if none does, or if only a server knows the prompt.
+    r"""Return a prompt's end, from the mark that opens reasoning; empty without one, or if a server renders prompts.
 
     >>> opened_by("<|assistant|><think>\n"), opened_by("<think>\n\n</think>\n\n"), opened_by("in <think> tags")
     ('<think>\n', '', '')
@@ -44,10 +44,10 @@ def is_marked_by(template: str) -> bool:
 
 
 def separated(reply: Reply, opening: str) -> Reply:
-    r"""Return a reply whose text has no reasoning but in think tags that are closed; the rest is in ``reasoning``.
+    r"""Move reasoning from a reply's text to its ``reasoning``; only closed think tags stay in the text.
 
-    A reply with think tags of its own is returned unchanged, and so is a finished one that opens reasoning in words,
-    such as a heading, and does not close it.
+    A reply is returned unchanged if it opens a think tag itself. So is a finished reply that opens reasoning in words,
+    such as a heading, and never closes it.
 
     Args:
         reply: the reply.
@@ -73,7 +73,7 @@ def separated(reply: Reply, opening: str) -> Reply:
 
 
 def separated_of_server(reply: Reply) -> Reply:
-    """Return a reply to a prompt with which a server opens reasoning, as :func:`separated` does."""
+    """Separate reasoning in a reply to a prompt that a server renders, and that opens the reasoning."""
     return separated(reply, f"{_TAG}\n") if reply.ended == "length" or closes_unopened(reply) else reply
 
 

@@ -38,7 +38,7 @@ def rendered(template: str, doc: Settings) -> str:
 
 
 def check_templates(task: TaskInfo, settings: Settings, doc: Example) -> None:
-    """Check that a task's templates can be rendered for an example, and that its prompt is not the same for every one.
+    """Check that a task's templates can be rendered for an example, and that the prompt depends on the example.
 
     Args:
         task: the task.
@@ -81,7 +81,7 @@ def index_or_texts(text: str, has_choices: bool) -> Any:
 def rendering(name: str, value_of: Callable[[str, bool], Any]) -> Callable[..., Any]:
     """Return a method of a task that returns the value of a field for an example.
 
-    Templates are rendered with the fields of the example and ``settings``, the options; lm_eval does the rest.
+    Templates are rendered with the fields of the example and ``settings``, the options; lm_eval handles other values.
 
     Args:
         name: the name of the field.

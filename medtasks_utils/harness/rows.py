@@ -29,10 +29,10 @@ class Rows(Sequence[Example]):
 
 
 def rows_of(task: Any, split: str) -> Any:
-    """Return the examples of a split of a task; if it is the evaluated one, add remarks on them to the results.
+    """Return the examples of a split of a task; if the split is evaluated, add remarks on them to the results.
 
     Raises:
-        DataError: if no rows are left, or if they lack something that the benchmark names.
+        DataError: if no rows are left, or if they lack a field that the benchmark declares.
     """
     report = LoadReport()
     rows = task.benchmark.load(task.files, split, report)

@@ -25,16 +25,16 @@ _PIECE_SECONDS = 120.0  # about the time that a crash loses, for a model that re
 
 
 class RunModel(Stages):
-    """The model of a run, with the stages of its requests; what is not defined here is the model's own.
+    """The model of a run, with the stages of its requests; other attributes are those of the model.
 
     Attributes:
-        thread: what reads replies while the model answers further requests.
+        thread: an executor that reads replies while the model answers further requests.
         batch: the requests to a server, if the model sends them as lm_eval's API models do; else None.
 
     Args:
         model: the model.
         store: the store of replies; None to store nothing.
-        ours: the titles of our tasks, which can handle a log-likelihood that was not requested, by name.
+        ours: the titles of our tasks by name.
         arguments: the arguments of the model, if they are known.
     """
 
@@ -55,7 +55,7 @@ class RunModel(Stages):
 
     @contextmanager
     def receiving(self) -> Iterator[None]:
-        """Return a context in which the model knows its context and its process, and new replies are stored."""
+        """Return a context in which the model knows its context length and its process, and new replies are stored."""
         model, store = self.model, self.store
         number_processes(model)
         learn_context(model)
@@ -93,7 +93,7 @@ class RunModel(Stages):
         return self.batch.replies_to(requests)
 
     def add_partial(self, method: str, arguments: Arguments, reply: Any) -> None:
-        """Pass a new reply to the cache of ``--use_cache``, and store it, as the cache hook of the model."""
+        """Receive a new reply as the cache hook of the model: pass it to the cache of ``--use_cache``, and store it."""
         reply = self._ends.of(arguments[0], reply)
         self.cache_hook.add_partial(method, arguments, reply)
         if self._calls_hook and method in ("generate_until", "loglikelihood"):
@@ -104,7 +104,7 @@ class RunModel(Stages):
     def _answer(self, method: str, requests: Sequence[Instance]) -> list[Any]:
         """Return the replies of a model that takes all requests at once, in batches of about two minutes.
 
-        A model that calls its cache hook in time gets them in one batch.
+        A model that calls its cache hook after each reply gets all requests in one batch.
         """
         known = [
             self.without_model(method, request.task_name, request.args, getattr(request, "first", None))
@@ -126,7 +126,7 @@ class RunModel(Stages):
         return replies
 
     def _ask(self, method: str, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:
-        """Return the replies of the model's own method, and call it with equally many requests in every process."""
+        """Call the model's own method, with equally many requests in every process, and return its replies."""
         model, ask = self.model, getattr(self.model, method)
         is_server = isinstance(model, TemplateAPI)
         with explaining_failures(model.base_url, endpoint_of(model, None).if_silent) if is_server else nullcontext():

@@ -18,7 +18,7 @@ NO_LIMIT = 1 << 40
 """The context length, in tokens, of an API model if only its server knows it."""
 
 spent: Counter[str] = Counter()
-"""Numbers of tokens that servers reported (``prompt``, ``completion``), and of ``replies`` for which they did so."""
+"""Numbers of tokens that servers reported (``prompt``, ``completion``), and of the ``replies`` that took them."""
 
 _UNSET = 2047  # TemplateAPI.max_length, if no argument sets it
 _USUAL_RETRIES = 3  # TemplateAPI.max_retries, if no argument sets it
@@ -47,7 +47,7 @@ def can_be_asked_singly(model: LM) -> bool:
 
 
 def attempts_of(model: LM, arguments: Settings | None = None) -> int | None:
-    """Return how often a run sends a request; None to be patient, since nobody has set ``max_retries``.
+    """Return how often a run sends a failing request; None to retry patiently if ``max_retries`` is not set.
 
     Without the arguments of the model, a ``max_retries`` of 3, which is lm_eval's default, counts as not set.
     """
@@ -57,7 +57,7 @@ def attempts_of(model: LM, arguments: Settings | None = None) -> int | None:
 
 
 def endpoint_of(model: LM, attempts: int | None) -> Endpoint:
-    """Return the endpoint of an API model, with the limits that its arguments set, and ``attempts`` at a request."""
+    """Return the endpoint of an API model, with the limits in its arguments; it sends a request ``attempts`` times."""
     certificates = model.ca_cert_path
     try:
         verify = ssl.create_default_context(cafile=certificates) if certificates else model.verify_certificate
@@ -105,7 +105,7 @@ def request_body(model: LM, prompt: Any, settings: Settings) -> JsonObject | Non
 def replies_in(completion: Completion, model: LM, url: str, number: int) -> list[Reply]:
     """Return as many replies of a completion as were requested, and count their tokens.
 
-    With ``think_end_token``, an argument of some models, they are :func:`without_thoughts`.
+    With ``think_end_token``, an argument of some models, :func:`without_thoughts` moves their reasoning.
 
     Raises:
         MedtasksError: for fewer replies than requested.
@@ -124,7 +124,7 @@ def replies_in(completion: Completion, model: LM, url: str, number: int) -> list
 
 
 def without_thoughts(reply: Reply, token: str) -> Reply:
-    """Move the text up to the last ``token`` to a reply's reasoning, or all of a text that is cut before it."""
+    """Move a reply's text up to the last ``token`` to its reasoning; if it is cut before, move the whole text."""
     if token not in reply and (reply.ended != "length" or reply.reasoning):
         return reply
     thoughts, _, text = reply.rpartition(token) if token in reply else (reply, "", "")
@@ -160,8 +160,8 @@ def probe(model: LM, settings: Settings) -> Completion | None:
         settings: the generation settings.
 
     Returns:
-        The completion, which has no reply if so few tokens are refused, as for a reasoning model, or the prompt is by a
-        policy. None if the server is slow or busy; the run may then start.
+        The completion; without replies if the server refuses so few tokens, as for a reasoning model, or a policy the
+        prompt. None if the server is slow or busy; the run may then start.
 
     Raises:
         MedtasksError: if the server cannot answer any request of this run.

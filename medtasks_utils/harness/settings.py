@@ -13,12 +13,12 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "until": ((str, list), "a text or a list of texts"),
     **dict.fromkeys(("temperature", "top_p", "top_k", "min_p", "presence_penalty"), ((int, float), "a number")),
 }
-"""By generation setting, the types of its values, and what they are called in messages."""
+"""The types of the values of each generation setting, and how messages describe them."""
 _OF_REQUESTS = ("messages", "prompt", "model", "stream")
 _OTHER_NAMES = ("max_tokens", "max_new_tokens", "max_completion_tokens")
 _LONGEST_SHOWN = 10  # characters
 FOR_REASONING = 4096
-"""Number of tokens; below this ``max_gen_toks``, a reasoning model causes a warning, which recommends twice as many."""
+"""Tokens that reasoning needs. A smaller ``max_gen_toks`` causes a warning, which recommends twice as many."""
 
 
 def mistakes_in_generation(settings: Settings) -> Iterator[str]:
@@ -27,7 +27,7 @@ def mistakes_in_generation(settings: Settings) -> Iterator[str]:
         if name in _OTHER_NAMES:
             yield f"use max_gen_toks, not {name}; each engine gets it under its own name"
         if name in _OF_REQUESTS:
-            yield f"{name} would replace what the task or the model's arguments say: omit it"
+            yield f"{name} would override the task or --model_args: omit it"
         suggestion = did_you_mean(name.replace("-", "_"), _KINDS, 0.85)
         if suggestion and name not in _KINDS:
             yield f"unknown setting {name}{suggestion}"
@@ -86,9 +86,9 @@ def check_reply_room(lengths: Iterable[tuple[str, int]], context: int | None) ->
 
 
 def without_nulls(settings: Settings, context: int) -> Settings:
-    """Return generation settings for a model in this process, where no server decides on those that are None.
+    """Return generation settings without None, for a model in this process, which has no defaults of a server.
 
-    Without ``max_gen_toks``, replies may have as many tokens as reasoning needs, or half of the context (in tokens).
+    Without ``max_gen_toks``, replies may have 2 · :data:`FOR_REASONING` tokens, but at most half of the context.
     """
     limit = min(2 * FOR_REASONING, context // 2)
     stated = {name: value for name, value in settings.items() if value is not None}

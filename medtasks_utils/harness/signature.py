@@ -14,7 +14,7 @@ The idea and the form come from sacreBLEU.
 ``n``         number of documents
 ``select``    options that choose rows and are not at their default; irrelevant if the rows are equal
 ``opts``      other options that are not at their default, can change a score, and affect no other field
-``prompts``   hash of what the model is told of the evaluated documents: system message, few-shot examples, question,
+``prompts``   hash of the model's input for the evaluated documents: system message, few-shot examples, question,
               prefix, choices of log-likelihood tasks, schemas of native tools; as messages before the chat template
               or, without one, as sent; earlier results have ``prompt`` instead, a hash of the templates
 ``chat``      whether the model's chat template was applied
@@ -28,8 +28,8 @@ The idea and the form come from sacreBLEU.
 ``v``         the task's version, then the versions of packages that scores depend on
 ============  ====================================================================================================
 
-It contains no path, address or key: values longer than 24 characters, or with other characters than letters, digits
-and ``_.+-``, become hashes.
+A signature contains no path, address or key: values longer than 24 characters, or with other characters than letters,
+digits and ``_.+-``, become hashes.
 """
 
 import hashlib

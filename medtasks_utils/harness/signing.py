@@ -51,11 +51,11 @@ def sign(task: Any, settings: Settings) -> None:
 def unformatted_prompts(task: Any, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
     """Yield the model's input: the schemas of tools, the choices, and the prompts or, for a template, the messages.
 
-    Few-shot examples are drawn as one process draws them, and after that the sampler is as it was.
+    Few-shot examples are drawn as in a run with one process; then the sampler's state is restored.
     """
 
     def unrendered(messages: Any, **settings: Any) -> Any:
-        """Return messages unchanged, after the first ones have settled how they are passed to the chat template."""
+        """Return messages unchanged; the first ones decide how the chat template changes those of the run."""
         if task.template:
             task.template.decide(messages, **settings)
         return messages

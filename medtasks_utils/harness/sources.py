@@ -42,8 +42,7 @@ class BenchmarkFiles:
     Args:
         name: the source: ``hub``, ``sample`` or a directory.
         benchmark: the benchmark.
-        revision: a revision that replaces the pinned one of the repository that is needed first, if that is on the Hub;
-            None to keep it.
+        revision: on the Hub, the revision of the repository that is needed first; None for the pinned one.
     """
 
     def __init__(self, name: str, benchmark: AnyBenchmark, revision: str | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Take a run's requests through the stages before and after the model, whichever way the model gets them.
+"""Pass a run's requests through the stages before and after the model, whatever its kind.
 
 ::
 
@@ -35,9 +35,9 @@ class Stages:
     Attributes:
         model: the model.
         store: the store of replies; None to store nothing.
-        ours: the titles of our tasks, which can handle a log-likelihood that was not requested, by name.
+        ours: the titles of our tasks by name; only these accept an empty reply in place of a log-likelihood.
         cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
-        readers: by task, what is told of each request whose reply, the last of its conversation, is known.
+        readers: by task, a function that is called with each request and the last reply of its conversation.
     """
 
     model: LM
@@ -84,7 +84,10 @@ class Stages:
             self.store.put(method, arguments, replies)
 
     def note_reply(self, request: Instance, reply: Any) -> None:
-        """Tell the task of a request that its reply, the last of its conversation, is known."""
+        """Count whether a reply closes unopened reasoning, and call the reader of its request's task.
+
+        The reply is the last of its conversation.
+        """
         if isinstance(reply, str) and not isinstance(request.args[0], str):
             whole = as_reply(reply)
             self._closes_unopened[closes_unopened(whole)] += whole.ended != "length"
@@ -93,16 +96,16 @@ class Stages:
 
     @property
     def begins_in_reasoning(self) -> bool:
-        """True if prompts that a server renders open the reasoning.
+        """True if the prompts that a server renders open the reasoning.
 
-        Then more than half of the finished replies to them close reasoning that they did not open. All tasks of a run
-        count together, so that the replies of one model are read in one way.
+        They do if more than half of the finished replies close reasoning that they did not open. All tasks of a run
+        count together, so that all replies of a model are read in the same way.
         """
         return self._closes_unopened[True] > self._closes_unopened[False]
 
 
 def empty_replies(task: str, arguments: Arguments, reason: str, ended: End = "unknown") -> list[Reply]:
-    """Return the empty replies to a request whose prompt does not fit or is forbidden, as many as it asks for."""
+    """Return as many empty replies as were requested, for a prompt that is too long or refused."""
     logger.info("%s: %s", task, reason)
     settings = arguments[1]
     number = settings.get("n", 1) if isinstance(settings, Mapping) else 1

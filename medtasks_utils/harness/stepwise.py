@@ -26,7 +26,7 @@ def evaluate_in_steps(
     """Evaluate the tasks batch by batch until the comparison of each task or group is decided.
 
     Returns:
-        The results of ``evaluate``, and the result of the comparison by task and group; a group's is that of its tasks.
+        The results of ``evaluate``, and those of the comparison by group and task; tasks have that of their group.
 
     Raises:
         MedtasksError: if the runs cannot be compared.
@@ -71,7 +71,7 @@ def evaluate_in_steps(
 
 
 def _topics(tasks: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the units of decisions by name: the tasks of a group of one benchmark, or a single task."""
+    """Return by name the tasks that are decided together: those of a group of one benchmark, or a single one."""
     topics: dict[str, list[str]] = {}
     grouped: set[str] = set()
     for name, group in tasks["groups"].items():

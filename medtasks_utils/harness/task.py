@@ -55,7 +55,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
     In the YAML, ``benchmark`` is the benchmark's name and ``dataset_kwargs`` sets its options. Prompts are Jinja
     templates over the example's fields and ``settings``, the options. The other fields of the YAML work as in any task
-    of lm_eval, or are refused.
+    of lm_eval, or are errors.
 
     Raises:
         UsageError: for options that do not exist or have invalid values.
@@ -216,7 +216,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.sampler: ContextSampler = make_sampler(rows, rnd=self.fewshot_seed)
 
     def build_all_requests(self, **kwargs: Any) -> None:
-        """Build the requests; with ``--cache_requests``, under a key that covers everything that prompts depend on."""
+        """Build the requests; the key of ``--cache_requests`` covers everything that prompts depend on."""
         run = self._run = current_run.get()
         self.model = run.model if run else None
         settings = self.config.generation_kwargs or {}
@@ -261,8 +261,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def doc_iterator(self, *, samples: Any = None, rank: int = 0, world_size: int = 1, **limit: Any) -> Iterator[Any]:
         """Yield the examples of a process with their indices; with a limit, the examples that the benchmark selects.
 
-        The limit is that of :meth:`build_all_requests`, since lm_eval omits it when it caches requests. The index of
-        one of ``samples`` is its place in them, at which lm_eval looks up its number.
+        The limit is that of :meth:`build_all_requests`, since lm_eval omits it when it caches requests. With
+        ``samples``, the indices are positions in this list, as lm_eval expects.
         """
         examples = self.eval_docs
         numbers = samples or self.benchmark.first(examples, self._limit)
@@ -335,7 +335,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Finish conversations with tools, apply the filters, and compute the scores that need all answers together.
 
         Raises:
-            MedtasksError: if no request of a task without tools got a reply, and for log-likelihoods that say nothing.
+            MedtasksError: if no request of a task without tools got a reply, and for unusable log-likelihoods.
         """
         if not self.generates:
             check_log_likelihoods(self.task_name, self.instances)
@@ -367,7 +367,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.options.ask_confidence:
             missing = [answer.details.get("confidence") for _, answer in answers].count(None) // len(self.filter_names)
             if missing:
-                self.remark(f"{missing} of {len(replies)} responses state no confidence; its metrics leave them out")
+                self.remark(f"{missing} of {len(replies)} responses state no confidence; its metrics omit them")
         if self.scorer is not None:
             self.scorer.add_scores(answers)
             self._fail(self.scorer.failure)
@@ -390,7 +390,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.remark(reason)
 
     def _check_prompts_without_reply(self, without_reply: Sequence[Reply], count: int, what: str) -> None:
-        """Add a remark about prompts that got no reply; if none did because of a policy, the run fails after saving.
+        """Remark on prompts that got no reply; if none got one, and a policy is a reason, the run fails after saving.
 
         Args:
             without_reply: the empty replies to prompts that got none.
@@ -398,12 +398,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             what: ``requests`` or ``examples``.
 
         Raises:
-            MedtasksError: if no prompt got a reply in a task without tools, and no policy is the reason.
+            MedtasksError: if no prompt got a reply in a task without tools, and no policy is a reason.
         """
         if not without_reply:
             return
         filtered = sum(reply.ended == "filter" for reply in without_reply)
-        because = f" ({filtered} because of a policy on contents)" if filtered else ""
+        because = f" ({filtered} because of a content policy)" if filtered else ""
         reason = f"{because}; first reason: {without_reply[0].refusal}"
         if len(without_reply) == count and filtered:
             self.config.metadata["failure"] = f"none of the {what} got a reply{reason}"
@@ -414,7 +414,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
         """Return the answer from the last filter, with facts about its reply.
 
-        If the last filter is not ours, the strict reader reads what it returned as the content of a box or tag.
+        If the last filter is not ours, the strict reading takes what it returned for the content of a box or tag.
         """
         while isinstance(filtered, list | tuple):
             filtered = filtered[0] if filtered else ""
@@ -488,7 +488,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _result(
         self, doc: Example, scores: dict[str, list[Score]], other_scores: JsonObject, details: JsonObject
     ) -> JsonObject:
-        """Return what the harness aggregates and logs of an example, from its scores and those of lm_eval's metrics."""
+        """Return an example's scores, ours and those of lm_eval's metrics, with the details that its sample logs."""
         cluster, stratum = self.benchmark.data.cluster_of(doc), self.benchmark.data.stratum_of(doc)
         logged_as = {name: ours.aggregation.logged_as or name for name, ours in self._ours.items()}
         our_scores = {name: combined(scores[key], cluster, stratum) for name, key in logged_as.items() if key in scores}

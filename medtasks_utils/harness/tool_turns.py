@@ -1,4 +1,4 @@
-"""Hold and record the conversations of a task with tools.
+"""Run and record the conversations of a task with tools.
 
 With an API model, they continue while other requests are sent; with other models, turn by turn before the filters.
 """
@@ -61,8 +61,8 @@ class ToolTurns:
             chat_template: the function that renders messages; None if there is none.
 
         Returns:
-            A function that renders messages in the same way, with native tools, and records them: later turns need
-            them, and lm_eval passes only the text to the task.
+            A function that renders messages in the same way, with native tools, and records them for later turns,
+            since lm_eval passes only the text to the task.
 
         Raises:
             UsageError: if there is no chat template, or the model does not support the requested format.
@@ -171,7 +171,7 @@ class ToolTurns:
     # ---- answers and samples
 
     def response_to(self, first: Instance) -> Reply:
-        """Return the last reply of a conversation, given its first request, with what all of its replies took."""
+        """Return a conversation's last reply, given its first request, with tokens and reasoning of all replies."""
         return _in_all(first.conversation.reply, first.replies)
 
     def without_calls(self, response: str) -> str:
@@ -198,7 +198,7 @@ def _unfinished(dialogue: Dialogue, instances: Sequence[Instance], replies: Sequ
 
 
 def _return_reasoning(message: Message, reply: Reply) -> None:
-    """Add its reasoning to a reply's message with native calls, without which DeepSeek refuses the message."""
+    """Add a reply's reasoning to its message with native calls, since DeepSeek refuses the message without it."""
     if "tool_calls" in message and reply.reasoning_field in ("reasoning_content", "reasoning"):
         message[reply.reasoning_field] = reply.reasoning
 

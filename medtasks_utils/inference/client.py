@@ -1,7 +1,7 @@
-"""Send requests to a model's server over HTTP, concurrently, and again if it cannot answer now.
+"""Send requests to a model's server over HTTP, concurrently, and retry while it cannot answer.
 
-Runs, the checks before them, and judges all use this client, so how long it waits for a server, and how many requests
-it has under way, is decided here alone.
+Runs, the checks before them, and judges all use this client. It alone decides how long to wait for a server, and how
+many requests are under way.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ _LONGEST_ADDRESS = 200  # maximum number of characters of an address in a messag
 OTHER_WORDS = "Hi"
 """The prompt that shows whether a server answers at all."""
 _BEFORE_COMPARING, _FAILS_ALONE = 3, 5
-"""Failures of a request before other words are tried, and trials with a reply until its prompt is at fault."""
+"""Failures of a request before another prompt is tried, and replies to this until the first prompt is at fault."""
 _answering: set[tuple[str, str]] = set()
 """URLs and models that have answered a request of this process."""
 
@@ -59,12 +59,12 @@ class Endpoint:
         model: the model's name, for messages.
         headers: the headers of each request, with the API key.
         at_once: the maximum number of requests under way.
-        attempts: how often a request is sent before its failure is an error; None to be patient for
+        attempts: how often a request is sent before its failure is an error; None to retry for
             :data:`.pace.LONGEST_OUTAGE`.
         timeout: seconds until a response must be complete.
         connection_timeout: seconds until a connection must be established.
         pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.
-        verify: False to accept any certificate, or a context that decides.
+        verify: True to check certificates, False to accept any, or a context that decides.
         if_silent: what the user can do if there is no response, for messages.
     """
 
@@ -83,13 +83,13 @@ class Endpoint:
         """Check that the headers can be sent.
 
         Raises:
-            UsageError: if they are not texts by name, or one has a line break, as a key from a file may have.
+            UsageError: if a header is not a text on one line; a key from a file may end with a line break.
         """
         if not isinstance(self.headers, Mapping):
             raise UsageError('header takes names and values as JSON, such as header={"X-Model": "big"}')
         for name, value in self.headers.items():
             if not (isinstance(value, str) and (name + value).isprintable()):
-                raise UsageError(f"the header {name!r} must have a text on one line; if it has the key, check the key")
+                raise UsageError(f"the header {name!r} must be a text on one line: check the key, if it has one")
 
 
 class Client:
@@ -97,7 +97,7 @@ class Client:
 
     Attributes:
         endpoint: the endpoint.
-        sent: the number of requests sent, each further attempt included.
+        sent: the number of requests sent, including repeated attempts.
         pace: when requests may be sent.
     """
 
@@ -110,7 +110,7 @@ class Client:
         )
 
     async def __aenter__(self) -> "Client":
-        """Open the connections, which are as many as there may be requests under way."""
+        """Open a session with as many connections as requests may be under way."""
         from aiohttp import ClientSession, ClientTimeout, TCPConnector  # takes 0.15 s
 
         endpoint = self.endpoint
@@ -138,7 +138,7 @@ class Client:
             final: a type of error after which the request is not sent again.
 
         Raises:
-            ServerError: of the last attempt; a PromptRefused if the server answers other words in the same request.
+            ServerError: of the last attempt; a PromptRefused if the server answers the request with other words.
         """
         attempts, alone, is_refused = attempts or self.endpoint.attempts, 0, False
         for attempt in count(1):
@@ -169,7 +169,7 @@ class Client:
         raise AssertionError  # the loop has no end
 
     async def _answers_other_words(self, body: Settings, error: ServerError) -> bool:
-        """Return whether the server, which has failed at a request, answers one that differs in its words alone."""
+        """Return whether the server, which has failed at a request, answers it with other words in the prompt."""
         with_other_words = _with_other_words(body)
         if isinstance(error, ServerBusy | NoResponse) or with_other_words == body:
             return False
@@ -233,7 +233,7 @@ def run_with(endpoint: Endpoint, work: Callable[[Client], Awaitable[Value]]) -> 
 
 
 def _with_other_words(body: Settings) -> Settings:
-    """Return a request with a greeting for each text, or with the first of its tokens."""
+    """Return a request with a greeting in place of each text, or with only the first token of its prompt."""
     if "messages" not in body:
         prompt = body.get("prompt")
         return {**body, "prompt": [tokens[:1] for tokens in prompt] if isinstance(prompt, list) else OTHER_WORDS}
@@ -245,7 +245,7 @@ def _with_other_words(body: Settings) -> Settings:
 
 
 def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
-    """Return the error of a prompt at which alone the server fails; with status 403, a policy forbids it."""
+    """Return the error of a prompt that the server refuses, although it answers others; status 403 means a policy."""
     kind = PromptFiltered if error.status == 403 else PromptRefused
     problem = f"{error.problem}, {attempts} times, though it answers other prompts"
     return kind(problem, "", error.status, error.body)
@@ -255,7 +255,7 @@ def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
 def explaining_failures(url: str, if_silent: str = "") -> Iterator[None]:
     """Return a context that turns errors of connections to a URL into errors of :mod:`.responses`.
 
-    These are aiohttp's, and the OSError from which those of requests derive, with which lm_eval sends some requests.
+    These are aiohttp's, and OSError, the base of those of the library requests, which lm_eval uses.
     """
     from aiohttp import ClientError, ConnectionTimeoutError
 
@@ -285,7 +285,7 @@ def _within_one_origin() -> "TraceConfig":
                 return
         request.response.close()
         problem = f"{request.url} redirects to another server ({quoted(target, _LONGEST_ADDRESS)})"
-        raise RequestRefused(problem, "base_url must be the address that answers", request.response.status)
+        raise RequestRefused(problem, "set base_url to the address that answers", request.response.status)
 
     trace = TraceConfig()
     trace.on_request_redirect.append(check_redirect)

@@ -1,8 +1,8 @@
 """Decide when a request may be sent to a server that is limited or away, for all requests of a client together.
 
-After a failure, all requests wait, each time longer, and then one at a time tries whether the server is back. A limited
-server gets fewer requests at once: half as many after a failure, and one more after as many replies as there may be
-requests (additive increase, multiplicative decrease).
+After a failure, all requests wait, longer each time; then one at a time tests whether the server is back. A server with
+a rate limit gets fewer requests at once: half as many after a failure, and one more after as many replies as requests
+are allowed (additive increase, multiplicative decrease).
 """
 
 import asyncio
@@ -83,7 +83,7 @@ class Pace:
         self._changed.set()
 
     def succeed(self) -> None:
-        """Note that the server has answered a request, be it by refusing it."""
+        """Note that the server has answered a request, even if it refused it."""
         self._setbacks, self._has_replied = 0, True
         self.allowed = min(self.allowed + 1 / self.allowed, self._most)
         self._changed.set()

@@ -1,7 +1,7 @@
 """Recognise what a server's error is about by its words, for which there is no standard.
 
-The bodies of some thirty providers in ``tests/inference/tables/refusals.jsonl`` show what each pattern is for; a row of
-``docs/engines.md`` says what follows.
+The bodies of some thirty providers in ``tests/inference/tables/refusals.jsonl`` show what each pattern is for;
+``docs/engines.md`` says how a run reacts.
 """
 
 import json
@@ -38,15 +38,15 @@ _OTHER_LENGTH = _words(r"""
     | \A (?! (.|\n)* ( \b(prompt|inputs?|messages|context|total)\b | max_seq ) ) (.|\n)*
       (max_(completion_|output_|new_)?tokens | maximum[ ]tokens[ ]you[ ]requested)
 """)
-"""What says that something else is too long or too many, such as the reply."""
+"""Words for something else that is too long or too many, such as the reply."""
 _LARGER_THAN_A_RATE = _words(r"request[ ]too[ ]large")
-"""What says that a request exceeds the tokens per minute by itself, so that waiting does not help."""
+"""Words for a request that alone exceeds the tokens per minute, so that waiting does not help."""
 
 NO_CREDIT = _words(r"""
     (insufficient|not[ ]enough|exhausted|no|out[ ]of)[ _]([a-z]+[ _])?(quota|balance|funds|credits?\b) | hard[ _]limit
     | (balance|credits?)[ ]((is|are)[ ])?(too[ ]low|exhausted|insufficient|negative) | 余额不足 | 欠费
 """)
-"""What says that waiting does not help, since the account has nothing left."""
+"""Words for an account without credit, for which waiting does not help."""
 
 _POLICY = _words(r"""
     content[ _-]?(filter|policy|moderation|management|safety|violat|exists[ ]risk) | responsible_?ai
@@ -66,13 +66,13 @@ _NOT_THE_PROMPT = _words(r"""
     | access .{0,20} terminated | \bIP\b | network
     | \b(konto|compte|cuenta|conta)\b | аккаунт | уч[её]тн | アカウント | 계정 | [账帐][户号]
 """)
-"""What says that an account or a model is not allowed."""
+"""Words for an account or a model that is not allowed."""
 _FAULT = _words(r"""
     unavailable(?![ ]for[ ]legal) | timed?[ -]?out | again[ ]later | please[ ]retry(?![ ]with) | overloaded
     | internal[ ]error | crash | not[ ](be[ ])?found | does[ ]not[ ]exist | not[ ]installed
     | (unsupported|unknown)[ ](param|setting|content[ ]type) | undefined | invalid[ ](safety|setting|param) | \btools?\b
 """)
-"""What says, on the same line or with a status of the server's faults, that something else has failed."""
+"""Words for another failure. On the line of a word for a policy, or with a status from 500, they rule out a policy."""
 
 _MOST_READ = 10_000  # maximum number of characters of a body that are searched
 _ECHOES = {"input", "flagged_input", "prompt", "messages", "ctx"}
@@ -80,13 +80,13 @@ _ECHOES = {"input", "flagged_input", "prompt", "messages", "ctx"}
 _OF_EVERY_REQUEST = (401, 402, 404)
 """Statuses that have nothing to do with the prompt."""
 OF_THE_TIME = (408, 425, 429, 503, 529)
-"""Statuses of servers that have too much to do at the time."""
+"""Statuses of busy servers."""
 
 
 def texts_in(body: str) -> str:
-    """Return the text of a body: each field that has a value, with this value, on a line.
+    """Return the names and texts of a body's fields, each on a line; a body that is not JSON as it is.
 
-    What it repeats of the request is left out, and so is a page in HTML.
+    Empty fields, texts that repeat the request, and pages in HTML are left out.
     """
     try:
         return "\n".join(_texts_of(json.loads(body)))[:_MOST_READ]

@@ -28,7 +28,7 @@ _WORDS_OF_ENDS: dict[str, re.Pattern[str]] = {
         ".*(filter|safety|refusal|recitation|blocklist|blocked|sensitive|prohibited|spii|moderat|guardrail|policy)"
     ),
 }
-"""By the way in which a reply can end, what servers' words for it begin with, in lower case; the first that fits."""
+"""How servers' words for each end of a reply begin, in lower case; the first match counts."""
 
 _FIELDS_OF_END = ("finish_reason", "stop_reason")
 _FIELDS_OF_TOKENS = {"prompt": ("prompt_tokens", "input_tokens"), "completion": ("completion_tokens", "output_tokens")}
@@ -41,7 +41,7 @@ _THOUGHT = ("thinking", "reasoning", "redacted_thinking")
 
 
 class NoReplyError(Exception):
-    """An error: a body has no reply, or states an error. The message is the server's, and may be empty.
+    """A body without a reply, or with an error. The message is the server's, and may be empty.
 
     Attributes:
         status: the HTTP status that an error in the body states, or None.
@@ -96,7 +96,7 @@ class Reply(str):
 
     @property
     def attributes(self) -> JsonObject:
-        """All attributes except the text, and except those of the last three that are unknown, as arguments."""
+        """The attributes as arguments of this class, without the text, and without unknown ones of the last three."""
         return dict(vars(self))
 
     @property
@@ -106,7 +106,7 @@ class Reply(str):
 
 
 OF_EACH_REPLY = ("ended", "tokens")
-"""Attributes of each reply that every sample has."""
+"""Attributes of replies that every sample has."""
 IF_ANY = ("reasoning", "refusal", "reasoning_field", "prompt_tokens", "model")
 """Attributes of replies that samples have only if a reply has them."""
 
@@ -255,7 +255,7 @@ def _text(content: Any) -> str:
 
 
 def _end(value: Any) -> str:
-    """Convert a server's word for how a reply ended, or an object of this ``type``, to one of ours."""
+    """Convert a server's word for how a reply ended, or an object with this word as ``type``, to one of ours."""
     word = value.get("type") if isinstance(value, dict) else value
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[\s-]+", "_", str(word)).lower()
     words = words.removeprefix("finish_reason").lstrip("._")

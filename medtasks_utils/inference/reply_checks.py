@@ -52,7 +52,7 @@ def remarks_on(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 
 def failure_of(exchanges: Sequence[Exchange]) -> str | None:
-    """Return why a task has no result, since every reply is empty; None if it has one."""
+    """Return the failure of a task in which every reply is empty; None for other tasks."""
     replies = [exchange.reply for exchange in exchanges if exchange.reply.refusal is None]
     if not replies or any(reply.strip() for reply in replies):
         return None
@@ -65,7 +65,7 @@ def failure_of(exchanges: Sequence[Exchange]) -> str | None:
 
 
 def _place_of_text(replies: Sequence[Reply]) -> str:
-    """Return the end of a sentence on empty replies: where their text is; an empty string if there is none."""
+    """Return where the text of empty replies is, as the end of a sentence; an empty string if there is none."""
     fields = Counter(reply.reasoning_field for reply in replies if reply.reasoning_field)
     if not fields:
         return "; they end inside their reasoning" if any(reply.reasoning for reply in replies) else ""
@@ -134,7 +134,7 @@ def equal_generations(exchanges: Sequence[Exchange]) -> Iterator[str]:
         temperature = exchanges[0].settings["temperature"]
         yield (
             f"all generations of {equal} of {len(repeated)} examples are equal at temperature {temperature:g}; the "
-            "server may ignore the temperature or the seed, or cache replies, unless short ones are to be expected"
+            "server may ignore the temperature or the seed, or cache replies; short replies may also be equal by chance"
         )
 
 
@@ -156,7 +156,7 @@ _FAULTS: dict[str, tuple[Callable[[Exchange], bool], str]] = {
         "; the filters read it too, so let the server return only new text",
     ),
 }
-"""By what is said of replies, whether it is true of one, and what follows from it."""
+"""By the beginning of a remark: a function that tells whether it is true of a reply, and the end of the remark."""
 
 
 def with_faults(exchanges: Sequence[Exchange]) -> Iterator[str]:

@@ -29,7 +29,7 @@ _MEMBER_LINES = 2_000  # maximum number of lines that damage in one place can lo
 
 
 def files_of_replies(folder: Path, ending: str) -> list[Path]:
-    """Return the files of kept replies under a folder, by the end of their names; some are of earlier versions."""
+    """Return the files of kept replies under a folder whose names have an ending, also those of earlier versions."""
     return sorted([*folder.rglob(f"answers_*{ending}"), *folder.rglob(f"replies_*{ending}")])
 
 
@@ -80,7 +80,7 @@ def _members(content: bytes) -> Iterator[bytes]:
 
 @contextmanager
 def unlocked(path: Path) -> Iterator[bool]:
-    """Return a context that tries to lock a file, and yields True if it could, so that its process has ended.
+    """Return a context that tries to lock a file, and yields True if it could, since its process has ended.
 
     It yields False if there is no such file.
     """

@@ -11,8 +11,8 @@ move to the model's archive (:mod:`.reply_files`)::
 A reply is found by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so that
 repeats stay independent. A run reuses replies of unfinished runs, unless ``--fresh`` is set. It uses the archive only
 with ``--extend``, since the server may meanwhile serve other weights under the same name. A reply that ended by itself
-also serves a request with another token limit, if it fits within that limit. A reply with fewer tokens than two
-thinking budgets is valid for requests with either one.
+also serves a request with another token limit, if it fits within that limit. A reply with fewer tokens than both the
+old and the new thinking budget serves requests with either.
 """
 
 import uuid
@@ -65,7 +65,7 @@ class _Kept:
     is_taken: bool = False
 
     def differences(self, now: Settings) -> list[str]:
-        """Return the names of the settings for which the replies do not serve a request; empty if they serve it."""
+        """Return the names of changed settings that make the replies unusable for a request; empty for usable ones."""
         before = self.entry["settings"]
         replies = list(chain.from_iterable(kept.entry["replies"] for kept in self.conversation or [self]))
         different = []
@@ -99,7 +99,7 @@ def _is_within(reply: Settings, name: str, before: int | None, now: int | None) 
 
 
 def identity_of(model: Settings) -> dict[str, str]:
-    """Return hashes of what identifies a model among its kind, arguments and seeds: what can change its replies."""
+    """Return hashes of a model's kind, arguments and seeds, except those that cannot change its replies."""
     return {name: digest(value) for name, value in without_secrets(model).items() if name not in _WITHOUT_EFFECT}
 
 
@@ -283,7 +283,7 @@ class ReplyStore:
         for path in () if self._has_several_processes else self._unfinished():
             with unlocked(path) as has_ended:
                 if not has_ended:
-                    message = "another run of this model is in progress in %s: what both runs request is sent twice"
+                    message = "another run of this model is in progress in %s: requests that both make are sent twice"
                     logger.warning(message, self.folder)
         file = self._path.open("xb")
         lock(file, wait=True)
@@ -295,7 +295,7 @@ class ReplyStore:
             yield
         except OSError as error:
             raise MedtasksError(
-                f"cannot store replies in {self.folder} ({error.strerror}): make room or make it writable; "
+                f"cannot store replies in {self.folder} ({error.strerror}): free some space, or make it writable; "
                 f"{self.way_on}"
             ) from None
 
@@ -312,7 +312,8 @@ class ReplyStore:
     def end(self, without_text: bool = False) -> None:
         """Move the replies that this run received or used to the archive. Call it after the results are saved.
 
-        If no reply of one of its tasks has text, ``without_text``, ``--extend`` requests the empty replies again.
+        With ``without_text``, for a run in which all replies of a task are empty, ``--extend`` requests the empty
+        replies again.
         """
         self.close()
         sources: dict[Path, list[bytes] | None] = {**self._used, self._path: None}
@@ -327,7 +328,7 @@ class ReplyStore:
 
 
 def _has_text(entry: Settings) -> bool:
-    """Return whether any of the replies in a line has text; log-likelihoods have no need of any."""
+    """Return whether any of the replies in a line has text; log-likelihoods need none."""
     return any(not isinstance(reply, dict) or reply["text"].strip() for reply in entry["replies"])
 
 

@@ -4,7 +4,7 @@
 ``RequestRefused``      the server refuses the key, the model or a setting, and will refuse the request again
 ``PromptRefused``       it refuses this prompt; others may be answered
 ``PromptTooLong``       because it is too long for the model
-``PromptFiltered``      because of a policy on contents
+``PromptFiltered``      because of a content policy
 ``ServerUnavailable``   the server cannot answer now; the same request may succeed later
 ``ServerBusy``          it is unavailable because it has too much to do
 ``NoCompletion``        it is unavailable because something other than a model answers
@@ -27,7 +27,7 @@ from .replies import Completion, End, NoReplyError, read_completion, words_of
 
 _MAX_QUOTED = 300  # maximum number of characters that are quoted from a server's message
 _NEEDED = ("model", "messages", "prompt", "tools", "max_tokens", "max_completion_tokens")
-"""What a request cannot do without, or has another name in ``--gen_kwargs``."""
+"""Fields that a request needs, or that have another name in ``--gen_kwargs``."""
 _NO_SYSTEM_ROLE = re.compile(r"system\W{0,3}role|roles? must alternate|system messages?.{0,20} not ", re.I)
 _IN_USER_TURN = (
     "the model's chat template may have no system role: --set BENCHMARK.system_role=user moves the instructions to the "
@@ -69,7 +69,7 @@ class PromptTooLong(PromptRefused):
 
 
 class PromptFiltered(PromptRefused):
-    """A request that a policy on contents forbids."""
+    """A request that a content policy forbids."""
 
     ended = "filter"
 
@@ -142,7 +142,7 @@ def parse_response(
             hint = f"to send no {settings[0]}, add --gen_kwargs {settings[0]}=None"
             hint = "omit repeats_in_one_request" if settings[0] == "n" else hint
         if "max_tokens" in request and "max_completion_tokens" in words:
-            hint = "--model openai-chat-completions sends max_completion_tokens instead"
+            hint = "use --model openai-chat-completions, which sends max_completion_tokens"
         raise RequestRefused(problem, hint, status, body)
     is_busy = status in OF_THE_TIME and not NO_CREDIT.search(everything)
     kind = ServerBusy if is_busy else ServerUnavailable

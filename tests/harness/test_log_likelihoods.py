@@ -59,7 +59,7 @@ def test_letters_inside_reasoning_are_a_remark(monkeypatch):
     model = Scripted(lambda doc: ord(doc["continuation"][-1]))
     monkeypatch.setattr(model, "apply_chat_template", lambda *_, **__: "Hi<think>\n")
     (remark,) = evaluate(TASK, model, limit=1)["configs"][TASK]["metadata"]["remarks"]
-    assert "opens reasoning" in remark
+    assert "opens the reasoning" in remark
 
 
 def test_one_example_whose_choices_are_equally_likely_is_no_error():

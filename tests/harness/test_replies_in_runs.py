@@ -319,7 +319,7 @@ def test_a_prompt_that_a_policy_forbids_is_an_example_that_is_counted(data, tmp_
     assert "content management policy" in found[2]["refusal"][0]
     values = saved_results(tmp_path)["results"]["medmcqa_openmed"]
     assert (values["acc,strict-match"], values["cut,strict-match"]) == (3 / 4, 0)
-    remark = "1 of 4 requests got no reply (1 because of a policy on contents); first reason: "
+    remark = "1 of 4 requests got no reply (1 because of a content policy); first reason: "
     assert remark in " ".join(capsys.readouterr().out.split()) and len(server.requests) == 4
 
 
@@ -327,7 +327,7 @@ def test_a_run_of_which_all_prompts_are_forbidden_fails_after_it_is_saved(data, 
     rows_of(data, 2)
     with LocalServer(lambda body: FORBIDDEN, probed=lambda body: FORBIDDEN) as server:
         assert exit_code([*server.run_of("medmcqa_openmed", data), "--output_path", tmp_path]) == 1
-    assert "none of the requests got a reply (2 because of a policy on contents)" in capsys.readouterr().err
+    assert "none of the requests got a reply (2 because of a content policy)" in capsys.readouterr().err
     assert saved_results(tmp_path)["results"]["medmcqa_openmed"]["acc,strict-match"] == 0
 
 

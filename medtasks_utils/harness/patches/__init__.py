@@ -1,4 +1,4 @@
-"""Replace what ``replaced.csv`` lists in lm_eval; it also says what would fail without each replacement.
+"""Replace parts of lm_eval. The table ``replaced.csv`` lists them, and what would fail without each replacement.
 
 Importing this module replaces nothing. ``lm_eval_names.csv`` lists everything else that is used from lm_eval, and the
 parameters of replaced functions.
@@ -21,8 +21,8 @@ class Replacement(NamedTuple):
         name: the name in ``lm_eval_names.csv``; an attribute is replaced on objects, not on the class.
         scope: ``import`` (when lm_eval is imported), ``process`` (from the first task on), ``command`` (while
             ``medtasks eval`` runs) or ``run`` (on the model, while it gets requests).
-        replaced_by: the module in ``harness`` and the function that replaces it or, for a name of a module in the
-            scopes ``process`` and ``command``, that makes the replacement from the original.
+        replaced_by: the module in ``harness`` and the function that replaces it; a function in ``patches`` makes the
+            replacement from the original.
         without_it: what would fail.
     """
 
@@ -38,7 +38,7 @@ with (Path(__file__).parent / "replaced.csv").open(encoding="utf-8", newline="")
 
 
 def apply(scope: Literal["process", "command"]) -> Callable[[], None]:
-    """Replace names in modules of lm_eval that belong to a scope; return a function that undoes it."""
+    """Make the replacements of a scope in modules of lm_eval, and return a function that undoes them."""
     undo = ExitStack()
     for name, replaced_by in made_from_original(scope).items():
         owner = owner_of(name)
@@ -49,7 +49,7 @@ def apply(scope: Literal["process", "command"]) -> Callable[[], None]:
 
 
 def made_from_original(scope: str) -> dict[str, str]:
-    """Return, by name, the functions that make the replacements of a scope from the originals."""
+    """Return the functions, by replaced name, that make the replacements of a scope from the originals."""
     return {
         row.name: row.replaced_by for row in REPLACED if row.scope == scope and row.replaced_by.startswith("patches.")
     }

@@ -22,7 +22,7 @@ current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=N
 
 
 def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an ``evaluate`` that puts a :class:`.run_model.RunModel` in front of the model, also for tasks."""
+    """Return an ``evaluate`` that puts a :class:`.run_model.RunModel` in front of the model."""
 
     @wraps(original)
     def evaluate(lm: Any, task_dict: Any, **settings: Any) -> Any:
@@ -77,7 +77,7 @@ def manager_of_the_checks(original: type[TaskManager]) -> Callable[..., TaskMana
 
 
 def torch_if_imported(original: Callable[[], bool]) -> Callable[[], bool]:
-    """Return an ``is_torch_available`` that is True only if torch has been imported, as the model's module may do."""
+    """Return an ``is_torch_available`` that is True only if torch is already imported."""
     return lambda: "torch" in sys.modules
 
 
@@ -106,7 +106,7 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
             self._save(super().save_results_samples, task_name, samples)
 
         def _save(self, save: Callable[..., None], *content: Any) -> Path | None:
-            """Save a file under a temporary name, and rename and return it unless an error was noted meanwhile."""
+            """Save files in a temporary folder, move them out unless an error was noted, and return the last one."""
             output_path, saved = self.output_path, None
             if not output_path:
                 save(*content)

@@ -29,9 +29,9 @@ def stderr_by_aggregation(original: Callable[..., Any]) -> Callable[..., Any]:
 class ScoresAndDetails(dict[str, Any]):
     """The metrics of one example, and details that belong in its logged sample but are not metrics.
 
-    lm_eval 0.4.13 leaves no other way: ``evaluator.evaluate`` copies what ``process_results`` returns into the sample
-    with ``dict.update``, which copies the whole dict, and takes the mean of whatever ``keys`` and ``items`` return,
-    here only the metrics. A metric that is NaN because a judge failed is logged as null.
+    lm_eval 0.4.13 leaves no other way: ``evaluator.evaluate`` copies the whole dict into the sample with
+    ``dict.update``, but aggregates only what ``keys`` and ``items`` return, here the metrics. A metric that is NaN
+    because a judge failed is logged as null.
     """
 
     def __init__(self, metrics: Settings, details: Settings) -> None:
