@@ -37,7 +37,7 @@ _MODELS = "/v1/models"  # where a server lists its models
 def run_allocation(allocation: Allocation, environment: Mapping[str, str], stopping: Event | None = None) -> None:
     """Run the jobs of an allocation that have no exit code yet, until they end or ``stopping`` is set.
 
-    The environment is in addition to that of this process. Everything that was started is ended in any case.
+    ``environment`` is added to that of this process. All started processes are ended, also after an error.
     """
     jobs = [job for job in allocation if job.exit_code is None]
     if jobs:
@@ -48,7 +48,7 @@ class _Attempt:
     """An attempt to run jobs of one model, with its servers.
 
     Attributes:
-        mark: what all processes of a served model have in their environment; empty for other models.
+        mark: a value in the environment of all processes of a served model; empty for other models.
         started: all processes that were started.
         running: the processes of jobs.
         servers: by port, the process of a server and its log; the last is the balancer, if there are replicas.
@@ -95,7 +95,7 @@ class _Attempt:
     # ---- servers
 
     def _start_servers(self) -> None:
-        """Start the model's servers, each on its own GPUs; first end what an earlier sweep left, or name it."""
+        """End or report servers that an earlier sweep left; start the model's servers, each on separate GPUs."""
         end_marked(self.mark)
         share = self.model.resources.gpus
         for number in range(self.model.replicas):
@@ -106,9 +106,7 @@ class _Attempt:
             record = self.folder / f"server{number}.json"
             former = read_record(record).get("port")
             if former and is_up(former):
-                print(
-                    f"{record}: something still responds at port {former}; if it is a server, end it", file=sys.stderr
-                )
+                print(f"port {former} still responds; if a former server is there, end it ({record})", file=sys.stderr)
             port = _free_port()
             process = self._start_server(port, self.model.server_command(port), record.stem, **variables)
             write_whole(record, json.dumps({"pid": process.pid, "port": port}))
@@ -143,7 +141,7 @@ class _Attempt:
     # ---- jobs
 
     def _start_jobs(self) -> None:
-        """Start as many jobs as may run at once; the budgets of a run are started one after the other."""
+        """Start as many jobs as may run at once; jobs that differ only in their budget run one after the other."""
         at_once = max(1, self.model.resources.cpus) if self.servers else 1
         port = next(reversed(self.servers), 1)
         for job in list(self.waiting):

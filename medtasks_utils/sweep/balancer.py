@@ -1,7 +1,7 @@
 """Share the requests to one port among replicas of a server: ``python -m …balancer PORT REPLICA_PORT…``.
 
-Each connection goes to the replica with the fewest. A client that keeps its connections open thus has equally many
-requests at each replica, and a faster one gets the next request sooner.
+A connection goes to the replica with the fewest connections. A client that keeps its connections open thus has equally
+many requests at each replica, and a faster replica gets the next request sooner.
 """
 
 import asyncio

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 MARK_VARIABLE = "MEDTASKS_STARTED_AS"
-"""The environment variable by which the processes of a served model are recognised, whichever group they are in."""
+"""The environment variable by which the processes of a served model are recognised, even outside its process group."""
 _STOP_TIMEOUT = 10.0  # seconds to end after a signal
 
 # Kill the process group as soon as the parent closes its end of the pipe on standard input, which also happens if it
@@ -38,7 +38,7 @@ def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> 
 def stop(processes: Sequence[Process], mark: str) -> None:
     """Terminate processes and their children, all at once; kill those that do not end in time or have escaped.
 
-    The signal is SIGTERM, since Ray's workers, and what they start, do not receive an interrupt.
+    The signal is SIGTERM, since SIGINT does not reach Ray's workers and their children.
     """
     for process in processes:
         _signal_group(process.pid, signal.SIGTERM)
@@ -52,7 +52,7 @@ def stop(processes: Sequence[Process], mark: str) -> None:
 
 
 def end_marked(mark: str) -> None:
-    """Kill this user's processes that were started with a mark, and all that these have started; wait for their end."""
+    """Kill this user's processes that have a mark in their environment, as their children do; wait for their end."""
     killed = []
     for process in psutil.process_iter() if mark else ():
         with suppress(psutil.Error):

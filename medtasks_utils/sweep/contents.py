@@ -1,4 +1,4 @@
-"""Replace the names of files and folders in settings by hashes of what is in them."""
+"""Replace the names of files and folders in settings by hashes of their contents."""
 
 import hashlib
 import os
@@ -15,7 +15,7 @@ _LARGEST = 1 << 26  # bytes; of larger files, such as weights, only the size cou
 def by_content(value: Any, besides: Path) -> Any:
     """Return settings in which each name of an existing file or folder is replaced by a hash of the content.
 
-    Generation settings name no files. What is in the folder ``besides``, where results go, does not count.
+    Generation settings stay as they are. Files in the folder ``besides``, where results go, do not count.
     """
     if isinstance(value, Mapping):
         return {name: item if name == "gen_kwargs" else by_content(item, besides) for name, item in value.items()}

@@ -29,12 +29,12 @@ _version = cache(version)  # which reads files each time
 
 @dataclass(eq=False)
 class Job:
-    """A job, which is one ``medtasks eval`` in a folder of its own.
+    """A job: one ``medtasks eval`` in a separate folder.
 
     Attributes:
         budget: the values of the generation settings for which the plan lists several values.
-        former: folders whose replies it takes over: those of jobs of the same model that the plan no longer has and,
-            last, that of the next smaller budget.
+        former: folders whose replies the job takes over: of jobs of the same model that the plan no longer has and,
+            last, of the next smaller budget.
     """
 
     plan: Plan
@@ -72,12 +72,12 @@ class Job:
 
     @cached_property
     def identity(self) -> str:
-        """A hash of what identifies its model: replies of one identity may be reused."""
+        """A hash that identifies the model; jobs with equal identities may reuse each other's replies."""
         return digest(identity_of(self._model))
 
     @property
     def served_by(self) -> str:
-        """What takes the place of the server's address in the model's identity; empty without a server."""
+        """The text in place of the server's address in the model's identity; empty without a server."""
         words = self.model.served_by
         templates = [by_content(word, self.plan.output) for word in words if word.endswith(".jinja")]
         return " ".join(words + templates)
@@ -105,9 +105,9 @@ class Job:
         return {name: value for name, value in settings if any(secrets_in(_parts(value)))}
 
     def take_over_replies(self) -> dict[str, int]:
-        """Append new replies from its former folders to its own.
+        """Append new replies from :attr:`former` folders to the job's files.
 
-        Return how much of each file has been taken over, in bytes; such files only grow.
+        Return how many bytes of each file have been taken over so far; these files only grow.
         """
         lengths: dict[str, int] = dict(self.record.get("taken", {}))
         for source in chain.from_iterable(files_of_replies(folder, ".jsonl*") for folder in self.former):
@@ -120,18 +120,18 @@ class Job:
     # ---- what its folder records
 
     def note(self, code: int | None, state: str, **more: object) -> None:
-        """Record the state in words, with the exit code if the job is over, and ``since`` when if a sweep is at it."""
+        """Record the state in words, the exit code if the job is over, and ``more``, such as ``since`` when it runs."""
         kept = {"fingerprint": self.fingerprint, "identity": self.identity, "taken": self.record.get("taken", {})}
         write_whole(self.folder / JOB_FILE, json.dumps({"code": code, "state": state, **kept, **more}))
 
     @property
     def record(self) -> JsonObject:
-        """What was recorded last, in this or another process."""
+        """The last record, by this or another process."""
         return read_record(self.folder / JOB_FILE)
 
     @property
     def current(self) -> JsonObject:
-        """The record, unless it is of the job as it was before the plan, or a file that it names, changed."""
+        """The record; empty if the plan, or a file that it names, has changed since."""
         record = self.record
         return record if record.get("fingerprint") == self.fingerprint else {}
 
@@ -147,22 +147,22 @@ class Job:
 
     @property
     def results(self) -> Path | None:
-        """Its latest results file that is not damaged; None if there is none."""
+        """The job's latest results file that is not damaged; None if there is none."""
         return max(filter(is_whole, self.folder.glob("*/results_*.json")), key=lambda path: path.name, default=None)
 
     @property
     def is_done(self) -> bool:
-        """True if its last process ended with exit code 0, and the results are there."""
+        """True if the job's last process ended with exit code 0, and there are results."""
         return self.exit_code == 0 and self.results is not None
 
     @property
     def replies(self) -> int:
-        """The number of replies that its unfinished run has so far."""
+        """The number of replies that the job's unfinished run has so far."""
         return sum(path.read_bytes().count(b"\n") for path in files_of_replies(self.folder, ".jsonl"))
 
     @property
     def reused(self) -> int:
-        """The number of earlier replies that, by its log, it has used instead of a request when it was extended."""
+        """The number of replies that ``--extend`` has reused, as the job's log says."""
         log = self.folder / "log.txt"
         counts = re.findall(r"--extend: ([\d,]+) repl", log.read_text(errors="replace")) if log.exists() else ()
         return int(counts[-1].replace(",", "")) if counts else 0
@@ -178,7 +178,7 @@ Allocation = tuple[Job, ...]
 
 
 def note_waiting(allocation: Allocation, state: str, code: int | None = None) -> None:
-    """Record a state of those jobs of an allocation that are not over, unless it is recorded already."""
+    """Record a state for the jobs of an allocation that are not over and do not have it yet."""
     for job in allocation:
         if job.exit_code is None and job.state != state:
             job.note(code, state, **({} if code else {"since": time.time()}))

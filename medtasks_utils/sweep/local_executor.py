@@ -29,7 +29,7 @@ class LocalExecutor:
     """An executor for this machine, on ``cpus`` processors; None for all.
 
     Raises:
-        UsageError: if a model needs more than may be used.
+        UsageError: if a model needs more GPUs or CPUs than may be used.
     """
 
     def __init__(self, plan: Plan, cpus: int | None) -> None:
@@ -48,7 +48,7 @@ class LocalExecutor:
         return model.gpus <= len(self._gpus) and model.resources.cpus <= len(self._cpus)
 
     def submit(self, allocation: Allocation) -> Future[None] | None:
-        """Start an allocation in a thread, and return its future; None if there is no room for it yet."""
+        """Start an allocation in a thread, and return its future; None if its resources are not free yet."""
         model = allocation[0].model
         if not self._has_room(model):
             return None

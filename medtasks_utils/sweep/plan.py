@@ -77,7 +77,7 @@ value is used. gen_kwargs are merged.
 RESERVED = {"model", "model_args", "tasks", "metadata", "output_path", "log_samples", "config"}
 """Flags that a plan cannot set under ``flags``: those that the sweep sets, and ``config``, which may set them."""
 _ON_BY_DEFAULT = {"fewshot_as_multiturn"}
-"""Flags that have to be passed if they are false: lm_eval turns this one on together with the chat template."""
+"""Flags that must be passed even if they are false, since lm_eval turns them on with the chat template."""
 _OF_REPLIES = re.compile(
     r"--(?:default.|override.)?(?:revision|quantization|dtype|kv.cache.dtype|reasoning|lora|chat.template"
     r"|generation.config|hf.overrides|rope|tool.call.parser)[\w-]*"
@@ -109,7 +109,7 @@ class RunPart(_Named):
 
 
 class VllmArguments(BaseModel, extra="allow"):
-    """The arguments of ``vllm serve`` by name; the key goes into its environment, which only this user can read."""
+    """The arguments of ``vllm serve`` by name; the API key goes into its environment, which only this user can read."""
 
     model: str
     api_key: str | None = Field(None, validation_alias=AliasChoices("api_key", "api-key"))
@@ -165,9 +165,9 @@ class ModelPart(_Named):
 
     @property
     def served_by(self) -> list[str]:
-        """What identifies its server, if there is one: words of the command or, without it, the address.
+        """The words that identify the model's server: of its command or, without one, its address.
 
-        Files and repositories, such as weights and templates, identify a server, and flags that change replies.
+        From a command, these are files and repositories, such as weights, and flags that change replies.
         """
         if not self.server:
             return [str(self.model_args.get("base_url", "")).rstrip("/")]
@@ -203,9 +203,9 @@ class Plan(_Part):
         output: the folder of the jobs and of the report.
         data: the source of the rows, as for ``medtasks eval --data``.
         env: patterns of environment variables that jobs on a Ray cluster get; by default those for hosted models, the
-            hub and proxies.
+            Hub and proxies.
         env_file: a file with further variables for all jobs and servers, as lines ``NAME=VALUE``.
-        slurm: options of sbatch; None to run the jobs elsewhere than under Slurm.
+        slurm: options of sbatch; None to run the jobs without Slurm.
     """
 
     output: Annotated[Path, AfterValidator(Path.resolve)]
@@ -246,7 +246,7 @@ class Plan(_Part):
         for model in self.models:
             unknown = {*(model.runs or ())} - {*run_names}
             if unknown:
-                raise ValueError(f"{model.name}: the runs are {', '.join(run_names)}, not {', '.join(unknown)}")
+                raise ValueError(f"{model.name}: no run is named {', '.join(unknown)}, only {', '.join(run_names)}")
         return self
 
 

@@ -20,7 +20,7 @@ def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
     """Run an allocation on this node; raise MedtasksError if it does not see the output folder."""
     plan = allocation[0].plan
     if not plan.lock.exists():
-        raise MedtasksError(f"{plan.output} is not a folder of a file system that all nodes see")
+        raise MedtasksError(f"{plan.output} is not on a file system that all nodes see: change output in the plan")
     run_allocation(allocation, environment)
 
 
@@ -54,9 +54,10 @@ class RayExecutor:
         """Submit an allocation to the cluster, which runs it when resources are free on a node."""
         plan, model = allocation[0].plan, allocation[0].model
         needs = {"CPU": model.resources.cpus, "GPU": model.gpus}
+        counts = " and ".join(f"{number} {kind}" for kind, number in needs.items())
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         has_room = any(node.get("CPU", 0) >= needs["CPU"] and node.get("GPU", 0) >= needs["GPU"] for node in nodes)
-        note_waiting(allocation, "in Ray's queue" if has_room else f"waiting for a node with {needs}; there is none")
+        note_waiting(allocation, "in Ray's queue" if has_room else f"waiting for a node with {counts}; there is none")
         remote = self._ray.remote(run_on_node).options(
             name=model.name, num_cpus=needs["CPU"], num_gpus=needs["GPU"], max_retries=0
         )

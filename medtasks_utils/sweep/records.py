@@ -1,4 +1,4 @@
-"""Read and write what the folder of a job records, also by a process that may be the last to see the job."""
+"""Read and write the records in the folder of a job."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ JOB_FILE = "job.json"
 
 
 def read_record(path: Path) -> JsonObject:
-    """Return the object in a JSON file; an empty dict if there is none, or it is damaged, which is printed."""
+    """Return the object in a JSON file; an empty dict if there is none, or if it is damaged, with a warning."""
     try:
         record: object = read_json(path)
         if isinstance(record, dict):
@@ -30,11 +30,11 @@ def is_whole(results: Path) -> bool:
 
 @cache  # once
 def _tell_damaged(path: Path) -> None:
-    print(f"{path} is damaged, as after a full disk, and is taken as absent", file=sys.stderr)
+    print(f"{path} is damaged, perhaps since the disk was full, and is ignored", file=sys.stderr)
 
 
 def note_end(folder: Path, code: int) -> None:
-    """Record the exit code of a job with, if it failed, the last line of its log."""
+    """Record the exit code of a job and, if it failed, the last line of its log."""
     state = f"failed with exit code {code}: {last_lines(folder / 'log.txt', 1)}" if code else "done"
     path = folder / JOB_FILE
     record = {name: value for name, value in read_record(path).items() if name != "since"}

@@ -27,8 +27,11 @@ _LONGEST_WAIT = 2.0  # seconds between rounds, each of which asks Slurm once
 _PROGRESS_INTERVAL = 60.0  # seconds between reports, and between lines about the progress of jobs
 
 Executor = LocalExecutor | RayExecutor | SlurmExecutor
-"""What runs allocations: ``submit`` returns a future, or None if there is no room yet; ``watch`` is called in each
-round; ``stop`` ends what cannot go on without the sweep."""
+"""The kinds of executors of allocations.
+
+``submit`` returns a future, or None if there is no room yet; ``watch`` is called in each round; ``stop`` ends what
+cannot go on without the sweep.
+"""
 
 
 def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
@@ -68,7 +71,7 @@ def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
 
 
 def _length(allocation: Allocation) -> int:
-    """Return what an allocation has to do: its requests, times GPUs, since larger models are slower."""
+    """Return how much work is left in an allocation: requests times GPUs, since larger models are slower."""
     return sum(size_of(job) for job in allocation if not job.is_done) * max(1, allocation[0].model.resources.gpus)
 
 
@@ -111,7 +114,7 @@ def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
 
 
 def _try_again(allocation: Allocation, error: BaseException | None, is_last: bool) -> bool:
-    """Decide whether an allocation that has ended is started again, and record that for its jobs that are not done."""
+    """Decide whether to restart an allocation that has ended, and record this for its jobs that are not done."""
     left = [job for job in allocation if not job.is_done and job.exit_code != USAGE_ERROR]
     of_ray = type(error).__module__.startswith("ray.")  # whose own words on a dead node are a page
     cause = getattr(error, "cause", None) if of_ray else error
@@ -123,7 +126,7 @@ def _try_again(allocation: Allocation, error: BaseException | None, is_last: boo
 
 
 def _say_what_changed(shown: dict[Job, str], allocations: Iterable[Allocation]) -> None:
-    """Print the states of jobs that are not those shown last, and update these."""
+    """Print the states that have changed since they were last shown, and update ``shown``."""
     for job in chain.from_iterable(allocations):
         state = job.state
         if state != shown[job]:

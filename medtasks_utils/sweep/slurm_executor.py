@@ -35,7 +35,7 @@ class _Task:
         run_allocation(allocation, {})
 
     def checkpoint(self, allocation: Allocation) -> object:
-        """Return what submitit runs after a time limit or preemption: the same again."""
+        """Return the same task, for submitit to submit again after a time limit or preemption."""
         from submitit.helpers import DelayedSubmission
 
         return DelayedSubmission(self, allocation)
@@ -92,7 +92,7 @@ def _folder(allocation: Allocation) -> Path:
 
 
 def _executor(allocation: Allocation) -> Any:
-    """Return submitit's executor with the options of an allocation; raise UsageError for one that it does not know."""
+    """Return submitit's executor with the options of an allocation; raise UsageError for an unknown option."""
     import submitit
 
     executor = submitit.SlurmExecutor(_folder(allocation), max_num_timeout=_MOST_TIME_LIMITS)
@@ -126,7 +126,7 @@ class SlurmExecutor:
     def watch(self) -> None:
         """Submit allocations, note why they wait, and complete the futures of those that are not in the queue any more.
 
-        If Slurm does not respond, which is said once, nothing is submitted, and nothing has ended.
+        If Slurm does not respond, print this once, and change nothing.
         """
         queued = queue()
         if queued is None:
@@ -142,11 +142,11 @@ class SlurmExecutor:
             if reason is None:
                 end_of_log = f"{one_line(last_lines(log, _LOG_LINES))} ({log})"
                 if is_waiting:
-                    note_waiting(allocation, f"its Slurm job ended before it could begin: {end_of_log}", USAGE_ERROR)
+                    note_waiting(allocation, f"its Slurm job ended before it started: {end_of_log}", USAGE_ERROR)
                 self._end(allocation, MedtasksError(end_of_log))
             elif reason in _NEVER:
                 subprocess.run(["scancel", number])
-                note_waiting(allocation, f"Slurm would never start it: {reason}; change its slurm options", USAGE_ERROR)
+                note_waiting(allocation, f"Slurm would never start it: {reason}; change slurm in the plan", USAGE_ERROR)
                 self._end(allocation)
             elif is_waiting and reason != "None":
                 note_waiting(allocation, f"{WAITING}: {reason}")
@@ -161,8 +161,8 @@ class SlurmExecutor:
     def _submit(self, allocations: list[Allocation], queued: Mapping[str, str]) -> None:
         """Submit allocations, unless they are in the queue from an earlier sweep.
 
-        Those of equal options are submitted together, as an array, if the options limit how many of them run at once.
-        What Slurm refuses fails with the reason.
+        Allocations with equal options are submitted as an array if the options limit how many run at once. Those that
+        Slurm refuses fail with the reason.
         """
         arrays: dict[object, list[Allocation]] = defaultdict(list)
         for allocation in allocations:

@@ -81,7 +81,7 @@ def test_what_slurm_refuses_or_never_starts_is_told_and_the_rest_is_submitted_as
     program(tmp_path, "scancel", f"echo $* > '{tmp_path}/cancelled'")
     executor.watch()
     assert [future.done() for future in futures] == [True, True, False, False]
-    assert allocations[1][0].state == "Slurm would never start it: PartitionTimeLimit; change its slurm options"
+    assert allocations[1][0].state == "Slurm would never start it: PartitionTimeLimit; change slurm in the plan"
     assert (tmp_path / "cancelled").read_text() == "7_0\n"
     (allocation, *_) = allocations_of(jobs_of(Plan(**served(tmp_path), slurm={"tme": 1})), True)
     with pytest.raises(UsageError, match=r"m: slurm: .*tme"):
@@ -93,7 +93,7 @@ def test_ray_gets_a_task_an_allocation(tmp_path, monkeypatch):
     ray.remote.return_value.options.return_value = task
     ray.nodes.return_value = [{"Alive": True, "Resources": {"CPU": 8.0, "GPU": 4.0}}]
     monkeypatch.setitem(sys.modules, "ray", ray)
-    for gpus, said in ((2, "in Ray's queue"), (3, "waiting for a node with {'CPU': 3, 'GPU': 6}; there is none")):
+    for gpus, said in ((2, "in Ray's queue"), (3, "waiting for a node with 3 CPU and 6 GPU; there is none")):
         plan = Plan(**served(tmp_path, resources={"gpus": gpus, "cpus": 3}, replicas=2), env=("HOME",))
         executor, allocation = RayExecutor("auto"), tuple(jobs_of(plan))
         assert executor.submit(allocation) is task.remote.return_value.future.return_value
