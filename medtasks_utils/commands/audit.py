@@ -25,7 +25,7 @@ class Audit(JudgeCommand):
     """result folders or files, with samples"""
     _: KW_ONLY
     model: str = field()
-    """the LLM"""
+    """the LLM, by its name at the endpoint"""
     task: str | None = None
     """audit only this task"""
     sample: PositiveInt = 200

@@ -21,7 +21,7 @@ class Doubt(Command):
     Takes three or more runs with --log_samples, preferably of unrelated models. Writes a CSV with the most doubtful
     label first, its support, and empty columns for a verdict and a comment. Either the label of a listed example is
     wrong, or the models make the same error. If the labels of a part of the rows fit the answers one to three rows
-    away, this is said with the figures.
+    away, the output says so, with figures.
     """
 
     runs: tuple[Path, ...]

@@ -52,7 +52,7 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
 
 
 def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> str:
-    """Return a line with the run's name, what the columns mean, and the seconds that it took."""
+    """Return a line with the run's name, what the columns mean, and the duration in seconds."""
     rule = "published rule, " * any(STRICT in line.scores for line in lines)
     repeats = {task.config.get("repeats") or 1 for task in run.tasks.values()}
     of_repeats = f", mean of {'/'.join(map(str, sorted(repeats)))} replies" * (max(repeats) > 1)
@@ -62,7 +62,7 @@ def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> str:
 
 
 def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield how many replies reached the token limit, and the flags that ask only these again."""
+    """Yield the share of replies that reached the token limit, and the flags to request only these again."""
     cut = {line.topic: line.means["cut"] for line in lines if line.means["cut"]}
     if not cut:
         return
@@ -77,7 +77,7 @@ def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]
 
 
 def _remarks(run: Run) -> Iterator[str]:
-    """Yield the remarks of tasks, each once with the tasks that it is about, unless it is about all."""
+    """Yield each remark once, with the names of its tasks unless it is about all tasks of the run."""
     tasks = defaultdict(list)
     for task in run.tasks.values():
         for remark in task.remarks:
@@ -91,7 +91,7 @@ def _on_parts(evaluation: Evaluation, run: Run) -> Iterator[str]:
     if any(task.asked < task.available for task in run.tasks.values()):
         limit = evaluation.config.limit
         flag = f"--limit {limit:g}: not" if limit else "Not"
-        yield f"{flag} all questions, not for comparison with published numbers."
+        yield f"{flag} all questions asked; do not compare with published numbers."
 
 
 def _next(evaluation: Evaluation) -> list[str]:
@@ -100,7 +100,7 @@ def _next(evaluation: Evaluation) -> list[str]:
     if evaluation.unsaved:
         return [f"not all results are saved in {folder}"]
     if evaluation.path is None or folder is None:
-        return ["not saved: --output_path results --log_samples saves every sample"]
+        return ["not saved: add --output_path results --log_samples to save every sample"]
     if config.predict_only:
         next_lines = ["the same command with --extend instead of --predict_only scores them"] * evaluation.keeps
     else:

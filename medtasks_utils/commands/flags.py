@@ -54,7 +54,7 @@ class Command(ABC):
 
     @classmethod
     def help(cls) -> str:
-        """Return ``about`` in lines of at most 80 columns, but for examples, and what takes longer to create."""
+        """Return the help text: ``about``, wrapped at 80 columns except for its examples."""
         paragraphs = cleandoc(cls.about).split("\n\n")
         return "\n\n".join(text if "\n  " in text else filled(one_line(text)) for text in paragraphs)
 
@@ -71,7 +71,7 @@ class Command(ABC):
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> "Command":
-        """Create the command from parsed arguments; those that are not its own remain in one namespace."""
+        """Create the command from parsed arguments; those that are not fields remain in :attr:`arguments`."""
         values = vars(arguments)
         command = cls(**{field.name: values.pop(field.name) for field in fields(cls) if field.name in values})
         command.arguments = arguments
@@ -136,7 +136,7 @@ class JudgeCommand(Command):
     max_tokens: PositiveInt = 4096
     """maximum number of tokens in a reply, including reasoning; default: 4096"""
     max_retries: NonNegativeInt | None = None
-    """maximum number of retries of a failed request; default: for ten minutes without a reply"""
+    """maximum number of retries of a failed request; default: as many as fit into ten minutes without a reply"""
     concurrency: PositiveInt = 16
     """maximum number of concurrent requests; default: 16"""
     cache: str | None = None

@@ -114,7 +114,7 @@ class Import(Command):
 
 
 def _summary(imported: "Imported") -> CommandResult:
-    """Return what was imported: how many of the rows, the scores under both filters, and the verdicts that agree."""
+    """Return how many rows have a response, the scores under both filters, and the shares of equal verdicts."""
     from medtasks_utils.elsewhere.other_runs import named
     from medtasks_utils.results import read_runs
 

@@ -27,8 +27,8 @@ class Report(Command):
     output: Path = Path("report.html")
     """the file to write; default: report.html"""
     figure: Path | None = None
-    """another file to write: the leaderboard for a paper, drawn (.svg), or as a table (.tex, .md); calibration.svg for
-    how sure the models are"""
+    """another file to write: the leaderboard for a paper, drawn (.svg), or as a table (.tex, .md); calibration.svg
+    shows the models' calibration instead"""
     split: bool = False
     """store prompts and responses in a folder next to the page, <name>_files"""
     baseline: str | None = None

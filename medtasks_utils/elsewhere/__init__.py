@@ -7,7 +7,7 @@
 :mod:`.matching`
     Find the document to which a response belongs.
 :mod:`.record_contents`
-    Compare what a record says about its row with the row, and find the order in which it shows the choices.
+    Compare a record with the row that it is about, and find the order in which it shows the choices.
 :mod:`.saving`
     Score the responses of other harnesses, and save them as lm_eval saves a run.
 """

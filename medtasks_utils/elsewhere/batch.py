@@ -102,7 +102,7 @@ def _line(model: Any, request: Instance) -> Row:
 
 
 def _place(request: Instance) -> str:
-    """Return the task's name and the numbers of example and generation, in characters that services allow in an id."""
+    """Return an id from task, example and generation, in characters that services allow in ids."""
     task = re.sub(r"[^\w]", "_", str(request.task_name))
     return f"{task}-{request.doc_id}-{request.idx}"
 
@@ -161,7 +161,7 @@ def import_responses(
 
 
 def _edited(requests: Path) -> dict[str, Row]:
-    """Return the bodies in a file of requests, or its parts, that :func:`write_requests` did not write, by custom id.
+    """Return, by custom id, the bodies in a file of requests, or its parts, that were changed after it was written.
 
     Raises:
         MedtasksError: for a line that is no request.
@@ -218,7 +218,7 @@ class BatchResponses:
 
         Raises:
             StoppedBeforeReplies: if a request has no reply.
-            MedtasksError: if the file of requests has others than this run sends.
+            MedtasksError: if a request in the file was changed.
         """
         self._requests = self._requests or list(requests)
         replies = []
@@ -244,7 +244,7 @@ class BatchResponses:
         names = [name for name in {**ours, **sent} if sent.get(name) != ours.get(name)]
         was, now = ({name: shortened(str(body.get(name)), 60) for name in names} for body in (ours, sent))
         raise MedtasksError(
-            f"{len(self._edited)} lines of the file of requests are not as medtasks requests wrote them, such as "
+            f"--requests: requests changed since medtasks requests wrote them: {len(self._edited)}, such as "
             f"{line['custom_id']}: {now}, not {was}. Write them again with the flags of your run, such as --gen_kwargs "
             "and --model_name, so that its signature says what was measured"
         )

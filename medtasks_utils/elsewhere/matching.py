@@ -11,7 +11,7 @@ from .other_runs import Response
 from .record_contents import as_text, plain_words
 
 NOWHERE = -1
-"""The index of the document of a response that belongs to none."""
+"""The index for a response that belongs to no document."""
 
 Identity = tuple[str, ...]
 """The words of the fields that identify a document together."""
@@ -24,10 +24,10 @@ def find_documents(
     id_fields: Sequence[str],
     fits: Callable[[Response, Row], bool],
 ) -> list[int]:
-    """Return, for each response, the index of its document: that with its id or, without ``id_fields``, in its prompt.
+    """Return, for each response, the index of the document with its id or, without ``id_fields``, in its prompt.
 
-    If most ids are of no document, a record belongs to the document that its id shows, or any of its texts; these do
-    not count where a row is several documents, since they may show all of these.
+    If most ids match no document, documents are searched in the text of ids and of the other fields of records. These
+    fields do not count where a row is several documents, since they may show all of them.
     """
 
     def texts_of(response: Response) -> Iterable[object]:
@@ -93,9 +93,9 @@ def by_id(
 ) -> list[int]:
     """Return, for each response, the index of the only document with its id.
 
-    If the documents lack one of the ``fields``, or have none of the ids there, the ids are looked up in the one field
-    by which most responses belong to documents; of several with the same value, each counts in part. A response with
-    the id of several belongs to the only one that it ``fits``.
+    If the documents lack one of the ``fields``, or have none of the ids there, the ids are looked up in the field that
+    matches most responses; a value of several documents counts in part. If several documents have the id of a response,
+    it belongs to the only one that it ``fits``.
     """
     counts = Counter(_words(response.id) for response in responses)
 

@@ -74,14 +74,14 @@ class Response(NamedTuple):
     stated: Row = _NOTHING
 
 
-_end = cache(Reply)  # few that are equal, of many responses
+_end = cache(Reply)  # one object for all that are equal
 
 
 class Spool(Iterable[Response]):
     """Responses in a temporary file, so that few of them are in memory at a time.
 
     Attributes:
-        ends: the end of each reply, as a reply of at most one character.
+        ends: how each reply ended, as a reply with at most its first character.
     """
 
     def __init__(self) -> None:
@@ -148,8 +148,8 @@ class OtherRun:
         Args:
             kind: the word for a record, such as ``line``.
             records: pairs of a record's number or name and its content, as JSON text or parsed.
-            convert: returns the responses in a record, of its place and its parsed content.
-            lacking: which fields records without a response lack.
+            convert: a function of a record's place and its parsed content that returns its responses.
+            lacking: words that name the missing fields of records without a response.
 
         Raises:
             MedtasksError: if there is no response at all.
@@ -182,10 +182,10 @@ def named(names: Sequence[str], what: str) -> str:
 
 
 class Fields(NamedTuple):
-    """The fields of records in a file of any other form.
+    """The fields of records in a file of unknown format.
 
     Attributes:
-        id: the fields that identify the document together; empty for the known file formats.
+        id: the fields that identify the document together; empty for known file formats.
         response: the field with the response.
         score: the field with the other harness's verdict; empty for the usual names.
         split_by: the field whose values tell the runs of the file apart; empty if the file has one run.
@@ -274,7 +274,7 @@ def _run_of_lines(path: Path, fields: Fields) -> OtherRun:
 
 
 def _at(record: Any, name: str) -> Any:
-    """Return a field of a record, or of an object or a list in it, such as ``doc.id`` or ``resps.0``; None without."""
+    """Return a field of a record, or of an object or a list in it, such as ``doc.id`` or ``resps.0``; else None."""
     if isinstance(record, dict) and name in record:
         return record[name]
     first, _, rest = name.partition(".")
@@ -283,9 +283,9 @@ def _at(record: Any, name: str) -> Any:
 
 
 def _replies(value: Any) -> Iterable[Reply]:
-    """Return the replies in a field: a text, a message, a response of a batch endpoint, or a list of such.
+    """Return the replies in a field: a text, a message, a response of a batch endpoint, or a list of these.
 
-    Of a conversation, it is the last message.
+    The reply of a conversation is its last message.
 
     Raises:
         TypeError: for anything else.
@@ -422,7 +422,7 @@ def _traces_run(path: Path) -> OtherRun:
         run.arguments |= _at(settings, "env.taskset") or {}
 
     def convert(place: str, line: Row) -> list[Response]:
-        """Return the last message that a model wrote in an episode; its prompt is what precedes the first one."""
+        """Return the model's last message in an episode; its prompt is everything before the model's first message."""
         trace = next(filter(_written, line["traces"]))
         nodes, (first, *_, last) = trace["nodes"], 2 * _written(trace)
         run.model, run.names = _at(trace, "agent.config.model") or run.model, f"{_at(line, 'env.id')} {environment}"

@@ -1,4 +1,4 @@
-"""Compare what a record says about its row with the row, and find the order in which it shows the choices.
+"""Compare a record with the row that it is about, and find the order in which it shows the choices.
 
 Texts are equal if their words are: case, punctuation, white space and the form of characters do not matter.
 """
@@ -32,7 +32,7 @@ _LETTER_IN_REPLY = re.compile(r"(?<![\w'’])[A-D](?![\w'’]| [a-z])")  # not t
 
 
 def plain_words(text: str) -> str:
-    """Return the words of a text, ignoring escapes of HTML and JSON, and compatible forms of characters."""
+    """Return the words of a text, with escapes of HTML and JSON resolved, and characters in their usual form."""
     return words_of(_plain(text))
 
 
@@ -49,7 +49,7 @@ def as_text(value: Any) -> str:
 
 
 def stated_fields(record: Row, benchmark: Benchmark[Any]) -> Row:
-    """Return what a record states, by field of the benchmark's examples, and the right answers it names as ``""``."""
+    """Return a record's values by field of the benchmark's examples; ``""`` has its right answers."""
     data = benchmark.data
     values = {
         re.sub(r"[\W_]", "", str(name)).lower(): value for name, value in record.items() if value not in (None, "", [])
@@ -83,7 +83,7 @@ def _choices_in_columns(values: Row) -> list[Any]:
 
 
 def differing(stated: Row, doc: Row, order: str, benchmark: Benchmark[Any]) -> list[str]:
-    """Return the names of the fields that a record states in another way than its row; the right answer is ``answer``.
+    """Return the names of the fields in which a record differs from its row; ``answer`` is the right answer.
 
     Args:
         stated: the result of :func:`stated_fields`.
@@ -102,7 +102,7 @@ def differing(stated: Row, doc: Row, order: str, benchmark: Benchmark[Any]) -> l
 
 
 def _is_truth(value: Any, doc: Row, order: str, benchmark: Benchmark[Any]) -> bool | None:
-    """Return whether a value is the row's right answer; None if it is no answer in a form that is known."""
+    """Return whether a value is the row's right answer; None if it is not an answer in a known form."""
     while isinstance(value, list) and len(value) == 1:
         (value,) = value
     text, truth = str(value).strip(), str(doc[benchmark.data.truth])
@@ -133,8 +133,8 @@ def _is_close(value: Any, other: Any) -> bool:
 def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffled: bool) -> tuple[str, str]:
     """Return the letters of the choices in the data, in the order in which a record labels them A to D.
 
-    The labels in the prompt, or in what else the record states, tell it; else, the order in a list of choices, or after
-    the question; else, it is that of the data.
+    The order is that of the labels in the prompt or elsewhere in the record; without labels, that in a list of choices
+    or after the question; else, that of the data.
 
     Args:
         response: the response.
@@ -144,7 +144,7 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
         is_shuffled: whether the run says that it shuffles choices.
 
     Returns:
-        The letters, and an empty text; or, if they cannot be told, an empty text, and why the response is left out.
+        The letters, and an empty text; if the order is unknown, an empty text, and why the response is left out.
     """
     asked, *choices = (_tokens(text).strip() for text in (doc[data.shown[0]], *doc[data.choices]))
     choice = "|".join(map(re.escape, sorted(choices, key=len, reverse=True)))
@@ -154,7 +154,7 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
     texts = sorted((prompt, *map(_tokens, map(as_text, by_kind))), key=lambda text: f" {asked} " not in text)
     listed = _tokens(as_text(stated.get(data.choices, "")))
     texts = [text for text in (*texts, listed) if all(f" {choice_text} " in text for choice_text in choices)]
-    unknown = "", "to choices in another order than the data's, which the file does not tell"
+    unknown = "", "to shuffled choices whose order the file does not tell"
 
     def in_order(lines: Iterable[str]) -> tuple[str, str]:
         """Return the order of lines; of equal choices, of which none is right, the first comes first."""
@@ -195,7 +195,7 @@ def _tokens(text: str) -> str:
 def shuffles(settings: Row) -> bool:
     """Return whether settings or a record say that choices are shuffled, such as ``shuffle_answers: true``.
 
-    They also do by an order of four numbers or letters that is not their usual one, such as ``order: [2, 0, 1, 3]``.
+    An order such as ``order: [2, 0, 1, 3]``, of four numbers or letters, says so too unless it is the usual one.
     """
     text = json.dumps(settings, default=str).lower()
     orders = re.findall(r'"\w*(?:shuffl|order|permut)\w*": "?\[?([\w", ]+)', text)

@@ -92,14 +92,14 @@ def import_run(
 _OTHER_ANSWER = "whose record has another answer than the row"
 
 Matched = dict[int, list[tuple[int, str]]]
-"""By the index of a document, the places of its responses among those of the run, and the orders of their choices."""
+"""The responses to each document, by its index: their positions in the run, and the orders of their choices."""
 
 
 def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     """Find the document of each response, and add a problem for those that are left out.
 
-    A response is left out if it belongs to no document, if its record states something else than the row, or if the
-    order of the choices that the model saw cannot be told.
+    A response is left out if it belongs to no document, if its record differs from the row, or if the order of the
+    choices that the model saw is unknown.
     """
     documents, data, responses = task.eval_docs, task.benchmark.data, run.responses
     check = partial(_order_in, task.benchmark, shuffles(run.arguments))
@@ -116,7 +116,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
         else:
             matched[place].append((number, order))
     if 2 * len(left_out.get(_OTHER_ANSWER, ())) > sum(map(len, matched.values())):  # the others are equal by chance
-        left_out["with the row's answer, since too many have another to be about these rows in this order"] = [
+        left_out["with the row's answer, since most have another, so the file is about other rows"] = [
             number for number, _ in chain.from_iterable(map(matched.pop, list(matched)))
         ]
     if id_fields and data.told_apart_by not in (None, *id_fields):
@@ -174,7 +174,7 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
 def _task_of(run: OtherRun) -> str:
     """Return the main task of the benchmark whose name, without underscores, occurs in the run's names.
 
-    The longest such name decides.
+    The longest name decides.
 
     Raises:
         MedtasksError: if no benchmark's name occurs in them.
@@ -261,7 +261,7 @@ def _samples(task: MedTask, place: int, of_example: Sequence[tuple[int, str]], r
 
 
 def _prompt_of(response: Response, doc: Row, benchmark: Benchmark[Any]) -> str:
-    """Return the prompt as a JSON text of messages or, if the file has none, what every prompt shows of the example."""
+    """Return the prompt as a JSON text of messages or, without one, the fields of the example that prompts show."""
     if response.prompt:
         return printable(json.dumps(response.prompt, ensure_ascii=False))
     shown = [doc[field] for field in benchmark.data.shown]

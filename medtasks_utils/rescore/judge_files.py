@@ -1,7 +1,6 @@
 """Judge responses, and write one CSV file per judge.
 
-The columns are first those that the judging script of the defining environment writes (docs/environments.md), then our
-own.
+The first columns are those that the environment's judging script writes (docs/environments.md); ours follow.
 
 Replies of the judge are cached, so a rerun of the command repeats only requests that failed.
 """
@@ -76,12 +75,12 @@ def rescore(
 ) -> Rescoring:
     """Judge every response with every judge, and write one CSV file per judge.
 
-    A file, whose path begins with ``prefix``, replaces an earlier one when its judge has finished. A line on standard
+    A file's path begins with ``prefix``; it replaces an earlier file when its judge has finished. A line on standard
     error names each failure and, if ``verbose``, each judgement.
 
     Raises:
         JudgeError: if the judging model cannot be used.
-        MedtasksError: if a file cannot be written, which is tried before anything is judged.
+        MedtasksError: if a file cannot be written, which is checked before anything is judged.
     """
     result = Rescoring([], [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
     for path in result.paths:
@@ -126,7 +125,7 @@ class _Judged(NamedTuple):
 
 
 def _scores(judged: Sequence[_Judged]) -> JsonObject:
-    """Estimate the mean over the examples of a run, without those that have no references, and count the statuses."""
+    """Estimate the mean over the examples of a run that have references, and count the statuses."""
     scores: dict[tuple[str, str], list[JudgedScore]] = defaultdict(list)
     for response, judgement in judged:
         if judgement or response.case.references:

@@ -11,6 +11,7 @@ from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.judging import Case
 from medtasks_utils.results import Sample, TaskRun, read_runs
+from medtasks_utils.writing import counted
 
 
 class ExplainedResponse(NamedTuple):
@@ -52,7 +53,7 @@ def find_responses(patterns: Sequence[str], filter_name: str | None) -> Response
     Args:
         patterns: glob patterns of files ``samples_<task>_<date>.jsonl``, in which ``**`` matches any number of folders;
             a folder stands for all such files in it.
-        filter_name: the filter whose answers count; None for the one that counts in each task.
+        filter_name: the filter whose answers count; None for each task's default.
 
     Raises:
         MedtasksError: if a pattern matches no file, or no file has responses to judge.
@@ -79,7 +80,7 @@ def find_responses(patterns: Sequence[str], filter_name: str | None) -> Response
                 except KeyError as error:
                     lacking[str(error)] += 1
             if lacking:
-                problems.append(f"{path}: left out {lacking.total()} examples without {', '.join(lacking)}")
+                problems.append(f"{path}: left out {counted(lacking.total(), 'example')} without {', '.join(lacking)}")
             elif task.samples and len(responses) == before:
                 problems.append(
                     f"{path}: no answers of the filter {usual} (its filters: {', '.join(task.filters)}); "
@@ -105,7 +106,7 @@ def _matching(patterns: Sequence[str]) -> set[Path]:
         matching = [place] if os.path.exists(place) else glob.glob(place, recursive=True)
         if not matching:
             raise MedtasksError(
-                f"no file matches --input_glob {pattern!r}; name files written by lm_eval --log_samples, such as "
+                f"no file matches {pattern!r}; name sample logs, which --log_samples writes, such as "
                 "'results/**/samples_*.jsonl' (quoted, so that the shell does not expand it)"
             )
         paths.update(Path(path).resolve() for path in matching)

@@ -42,7 +42,7 @@ class KnownAnswer(NamedTuple):
 
 
 def known_answer(benchmark: Benchmark[Any], behaviour: str, example: Example, seed: str) -> KnownAnswer:
-    """Return the server's response to an example's prompt, under a key of :data:`BEHAVIOURS`.
+    """Return the server's response to an example's prompt for a behaviour, a key of :data:`BEHAVIOURS`.
 
     Examples with the same prompt need the same seed, so that they get the same response.
     """

@@ -1,11 +1,11 @@
-"""Score the responses of published runs, and compare each verdict with the one that was published with it.
+"""Score the responses of published runs, and compare each verdict with the published one.
 
 A folder holds a file ``<source>.jsonl.gz`` for each source. Each of its lines is a JSON object:
 
 ================== =========================================================================================
 ``benchmark``      the name of the benchmark
 ``run``            the name of the run within the source
-``id``             a field of the example; for MedHallu, its row and the answer that was shown, with a slash
+``id``             a field of the example; for MedHallu, its row and the shown answer, joined by a slash
 ``response``       the text of the model
 ``source_verdict`` 1 if the source counts the response as right, else 0
 ================== =========================================================================================
@@ -53,7 +53,7 @@ class PublishedRun(NamedTuple):
     verdicts: Sequence[Verdict]
 
     def to_data(self) -> JsonObject:
-        """Return the names, and by whom (``source`` or a filter) the accuracy in percent and the equal verdicts."""
+        """Return names, the number of responses, accuracies in percent, and the numbers of equal verdicts."""
         counted = 100 * fmean(verdict.record["source_verdict"] for verdict in self.verdicts)
         row = {"source": self.source, "benchmark": self.benchmark, "run": self.name, "n": len(self.verdicts)}
         for name in FILTERS:
@@ -108,7 +108,7 @@ def _verdicts(task: MedTask, records: Sequence[Row]) -> Iterator[Verdict]:
 
 
 def _by_id(task: MedTask, ids: set[str]) -> dict[str, Example]:
-    """Return the examples by the field whose values are the ids of most records."""
+    """Return the examples by id: the values of the field that has the ids of most records."""
     shown = task.benchmark.data.told_apart_by
     by_field = (
         {f"{doc[field]}/{doc[shown]}" if shown else str(doc[field]): doc for doc in task.eval_docs}

@@ -89,7 +89,7 @@ def test_a_fetch_gets_all_that_runs_read_and_they_need_no_internet_then(tmp_path
     with Hub(repositories(tmp_path / "rows"), packages=packages, raw=pinned_sample.SERVED) as hub:
         fetched = said(["fetch", "--only", ",".join(NAMES)])
         assert fetched.code == 0, fetched
-        assert fetched.out.splitlines()[-1] == "9 of 9 there", "MedCalc-Bench has three"
+        assert fetched.out.splitlines()[-1] == "9 of 9 are there", "MedCalc-Bench has three"
         wanted = {
             f"{'' if kind == 'models' else 'datasets/'}{name}/{file}"
             for (kind, name), files in hub.repositories.items()
