@@ -1,10 +1,10 @@
-"""Bias and coverage of the metrics of confidences, by simulation of models whose calibration is known.
+"""Measure bias and coverage of the metrics of confidences, by simulating models of known calibration.
 
 Usage: python measurements/calibration.py [--draws 500] [--seed 1]
 
 A model's confidence is drawn from Beta(4, 2), or from six values; its answer is right with a probability that follows
-from the confidence. The truth is the value over half a million answers, and 0 for the ECE of a calibrated one. Prints
-the tables of measurements/calibration.md.
+from the confidence. The true value of a metric is that over half a million answers; a calibrated model's ECE is 0.
+Prints the tables of measurements/calibration.md.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def truth_of(model: str) -> dict[str, float]:
 
 
 def cell(model: str, n: int, in_pairs: bool, draws: int, seed: int) -> dict[str, Any]:
-    """Return the truth, the means of both ECE, and the coverage by metric."""
+    """Return the true ECE, the means of both estimates of it, and the coverage of intervals by metric."""
     truth = truth_of(model)
     rng = np.random.default_rng([seed, n, len(model), in_pairs])
     held, ece, plain = dict.fromkeys(truth, 0), 0.0, 0.0

@@ -1,12 +1,12 @@
-"""How many labels that physicians corrected `medtasks doubt` finds, and how many of its items are such labels.
+"""Measure precision and recall of `medtasks doubt` by the labels that physicians corrected.
 
 Usage: python measurements/doubt.py DATA [--seeds 5] [--json]
 
 DATA is a data directory with MedCalc-Bench's first release (`medcalc_bench/test.csv`) and the physicians' labels
 (`corrected.csv`). Runs are simulated on the rows that have both labels. A run gives the physicians' answer with a
-stated probability (where that is N/A, it abstains). Else it errs: with the probability "alike" as all runs do on that
-item, by the benchmark's own label in half of the rows where that is wrong; otherwise by itself. What they answer is
-scored against the benchmark's labels, as a run's is, and goes through the code of the command.
+probability, its accuracy, and abstains where that answer is N/A. Otherwise it errs: with the probability "alike" in the
+same way as all runs, else by itself. The common error is the benchmark's label in half of the rows where this is wrong.
+Answers are scored against the benchmark's labels, as in a real run, and then read by the code of the command.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FIRST = 50  # of the list
 
 
 def items(root: str) -> list[Example]:
-    """Return the rows that have the benchmark's label and the physicians'."""
+    """Return the rows with both labels, the benchmark's and the physicians'."""
     examples = BENCHMARK.load(BenchmarkFiles(root, type(BENCHMARK)), "test", LoadReport())
     for example, issues in zip(examples, BENCHMARK.known_issues(examples), strict=True):
         example[KNOWN_ISSUES] = "; ".join(issues)
@@ -44,7 +44,7 @@ def items(root: str) -> list[Example]:
 
 
 def wrong_answer(truth: str, kind: str, chance: random.Random) -> str:
-    """Return an answer that is not the truth."""
+    """Return a wrong answer near the truth."""
     if kind == "date":
         value = KINDS["date"].strict(truth)
         moved = date(value.year, value.month, value.day) + timedelta(days=chance.choice((-14, -7, -3, -1, 1, 3, 7, 14)))
@@ -56,7 +56,7 @@ def wrong_answer(truth: str, kind: str, chance: random.Random) -> str:
 
 
 def simulated(examples: list[Example], accuracies: list[float], alike: float, chance: random.Random) -> list[Run]:
-    """Return runs of these accuracies by the physicians' labels."""
+    """Return simulated runs whose accuracies by the physicians' labels are given."""
     common = []
     for example in examples:
         label = example["ground_truth"]
@@ -90,7 +90,7 @@ def simulated(examples: list[Example], accuracies: list[float], alike: float, ch
 
 
 def fewer_wrong(examples: list[Example], share: float, chance: random.Random) -> list[Example]:
-    """Return the rows with right labels, and as many random ones with wrong labels as make this share."""
+    """Return the rows with right labels, and as many random rows with wrong labels as make up a share of all."""
     right = [example for example in examples if not example[KNOWN_ISSUES]]
     wrong = [example for example in examples if example[KNOWN_ISSUES]]
     return right + chance.sample(wrong, min(len(wrong), round(len(right) * share / (1 - share))))
@@ -99,7 +99,7 @@ def fewer_wrong(examples: list[Example], share: float, chance: random.Random) ->
 def measure(
     examples: list[Example], accuracies: list[float], alike: float, seeds: int, share: float = 1.0
 ) -> dict[str, Any]:
-    """Return shares, 0 to 1, as means over the seeds; ``share`` is the largest one of wrong labels among the rows."""
+    """Return means over seeds of shares from 0 to 1; ``share`` is the maximum share of wrong labels."""
     found: dict[str, list[float]] = {
         name: [] for name in ("wrong", "listed", "precision", "first", "recall", "recall_computable")
     }
@@ -112,7 +112,7 @@ def measure(
 
 
 def measured(examples: list[Example], accuracies: list[float], alike: float, seed: int) -> dict[str, float]:
-    """Return what is found in runs of one seed."""
+    """Return the figures of simulated runs with one seed."""
     corrected = {place for place, example in enumerate(examples) if example[KNOWN_ISSUES]}
     computable = {place for place in corrected if examples[place]["other_label"]["ground_truth"] != NOT_AVAILABLE}
     runs = simulated(examples, accuracies, alike, random.Random(seed))

@@ -1,4 +1,4 @@
-"""What measurements/simulation.py asks, and data sets drawn from models whose true values are known."""
+"""Define the cells of measurements/simulation.py, and draw data sets from models whose true values are known."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FILTER = "strict-match"
 
 
 class Found(NamedTuple):
-    """An interval, without ends where none is shown, and whether it is marked as of few."""
+    """An interval, whose ends are None if none is shown, and whether it is marked as resting on few examples."""
 
     low: float | None
     high: float | None
@@ -44,7 +44,7 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class Coverage:
-    """Intervals that should hold a truth, of so many examples."""
+    """A cell of intervals that should contain a true value; ``examples`` is the size of a data set."""
 
     name: str
     examples: int
@@ -54,7 +54,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Rejection:
-    """A test of a null that is true, or of a difference: None from a draw where there is no p-value."""
+    """A cell of tests, of a true null hypothesis or of a difference; a draw is None without a p-value."""
 
     name: str
     examples: int
@@ -66,7 +66,7 @@ class Rejection:
 
 @cache
 def blank_samples(name: str, n: int, k: int) -> list[Sample]:
-    """The samples of a run, of n examples and k generations each, without scores; made once, for speed."""
+    """Return samples of a run without scores, with n examples and k generations each; cached for speed."""
     return [
         Sample(
             doc_id=place,
@@ -89,7 +89,7 @@ def saved(
     clusters: Sequence[int] | None = None,
     strata: Sequence[int] | None = None,
 ) -> Run:
-    """A run, as it is read from files: the samples' scores by task."""
+    """Return a run as it is read from files; ``tasks`` has the scores of its samples by task."""
     own: dict[str, TaskRun] = {}
     for task, rows in tasks.items():
         samples = blank_samples(f"{name} {task}", len(rows), len(rows[0]))
@@ -105,7 +105,7 @@ def saved(
 def compared(
     first: Rows, second: Rows, metric: str, task: str = "medhallu", clusters: Sequence[int] | None = None
 ) -> Contrast | None:
-    """A metric of two runs as ``medtasks compare`` has it; None where it is not compared."""
+    """Compare a metric of two runs as ``medtasks compare`` does; None if it is not compared."""
     runs = [saved(name, {task: rows}, metric, clusters) for name, rows in (("a", first), ("b", second))]
     return compare_runs(runs[0], runs[1], metrics=[metric], force=True).differences[0].contrast
 
@@ -113,7 +113,7 @@ def compared(
 def asked_until_decided(
     first: Rows, second: Rows, clusters: Sequence[int], strata: Sequence[int], within: float
 ) -> Standing:
-    """How a run stands to a saved one where ``medtasks eval --against`` stops; several strata are averaged."""
+    """Return how a run compares with a saved one when ``medtasks eval --against`` stops; strata are averaged."""
     task, metric = ("medexqa_all", "macro_acc") if len({*strata}) > 1 else ("medmcqa_openmed", "acc")
     run = saved("a", {task: first}, metric, clusters, strata).tasks[task]
     topic = TopicAgainst(task, {task: TaskAgainst(run, [{}] * len(first), range(len(first)))}, within)
@@ -131,7 +131,7 @@ def asked_until_decided(
 
 
 def verdicts(rng: Rng, rows: int, hit: float, false_alarm: float, unsure: float = 0.0) -> tuple[Array, Array]:
-    """Whether each of two examples a row is flagged, half their luck being shared, and whether it is decided."""
+    """Draw whether each of two examples per row is flagged, and whether it is decided; half of the luck is shared."""
     shared = rng.random((rows, 1))
     luck = np.where(rng.random((rows, 2)) < 0.5, shared, rng.random((rows, 2)))
     return (luck < np.array([false_alarm, hit])).astype(int), rng.random((rows, 2)) >= unsure
@@ -146,13 +146,13 @@ _PAIRS: dict[str, Callable[[Any, Any], tuple[Any, Any]]] = {
 
 
 def truth_of(metric: str, flagged: Array, decided: Array) -> float:
-    """A ratio over many examples."""
+    """Return a ratio over many examples."""
     top, bottom = _PAIRS[metric](np.broadcast_to(TARGETS, flagged.shape), flagged)
     return float((top * decided).sum() / (bottom * decided).sum())
 
 
 def pairs(metric: str, flagged: Array, decided: Array) -> list[list[Score]]:
-    """Numerators and denominators of a ratio, example by example; None where nothing is decided."""
+    """Return numerators and denominators of a ratio by example; None for an undecided one."""
 
     def of(target: int, given: int) -> tuple[float, float]:
         top, bottom = _PAIRS[metric](target, given)
@@ -166,24 +166,24 @@ def pairs(metric: str, flagged: Array, decided: Array) -> list[list[Score]]:
 
 
 def plain(values: Array) -> list[list[Score]]:
-    """Scores of examples, of one generation or (in columns) several."""
+    """Return the scores of examples with one generation or, in columns, several."""
     rows: list[list[Score]] = np.atleast_2d(values.T.astype(float)).T.tolist()
     return rows
 
 
 def scores(rng: Rng, n: int, right: float, mean: float = 60, spread: float = 15) -> Array:
-    """Scores of explanations: 0 for wrong answers, about ``mean`` for right ones."""
+    """Draw scores of explanations: 0 for wrong answers, about ``mean`` for right ones."""
     return (rng.random(n) < right) * np.clip(rng.normal(mean, spread, n), 1, 100)
 
 
 def judged(rng: Rng, values: Array, failing: float) -> list[list[Score]]:
-    """The same, of which right answers lack their score in a share of cases."""
+    """Return these scores as judged ones; the judge fails on a share of the right answers."""
     fails = (values > 0) & (rng.random(len(values)) < failing)
     return [[JudgedScore(v > 0, None if f else v)] for v, f in zip(values.tolist(), fails.tolist(), strict=True)]
 
 
 def two_models(rng: Rng, rows: int, unsure: tuple[float, float]) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
-    """Verdicts of two equal models on the same rows, some hard for both, that abstain to different extents."""
+    """Draw verdicts of two equal models on the same rows, some hard, of which each abstains on a share."""
     hard = rng.random((rows, 1)) < 0.3
     found = []
     for share in unsure:
@@ -194,7 +194,7 @@ def two_models(rng: Rng, rows: int, unsure: tuple[float, float]) -> tuple[tuple[
 
 
 def as_scores(rows: Rows, clusters: Array | None = None, strata: Array | None = None) -> MetricScores:
-    """Scores as arrays."""
+    """Convert scores to arrays."""
     nothing = np.zeros(len(rows), dtype=np.intp)
     return MetricScores.of(
         rows, np.arange(len(rows)) if clusters is None else clusters, nothing if strata is None else strata

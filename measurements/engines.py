@@ -1,8 +1,9 @@
-"""How verdicts agree between runs of one model in several engines.
+"""Measure how often verdicts agree between runs of one model in several engines.
 
 Usage: python measurements/engines.py RUN RUN...
 
-Each RUN is a folder of results with samples; the first is compared with each other one, on the examples that both have.
+Each RUN is a folder of results with samples; the first run is compared with each of the others, on the examples that
+both have.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ FILTERS = ("strict-match", "flexible-extract")
 
 
 def verdicts(run: Run) -> dict[tuple[str, int, str], tuple[str, object]]:
-    """By task, example and filter: the response, and whether it is right."""
+    """Return, by task, example and filter, the response and whether it is right."""
     return {
         (name, sample.doc_id, filter_name): (str(sample.responses[0]), sample.metrics.get(filter_name, {}).get("acc"))
         for name, task in run.tasks.items()
@@ -28,7 +29,7 @@ def verdicts(run: Run) -> dict[tuple[str, int, str], tuple[str, object]]:
 
 
 def main() -> None:
-    """Print a line for each pair."""
+    """Print a table with a row for each pair of runs."""
     print("| runs | verdicts | equal verdicts | equal responses |\n|:--|--:|--:|--:|")
     first, *others = [(Path(path).name, verdicts(load_runs(path)[0])) for path in sys.argv[1:]]
     for name, other in others:

@@ -1,14 +1,13 @@
-"""How often the flexible reading agrees with a careful reader, on real responses and on the judged corpus.
+"""Measure how often the flexible filter reads what people read, in real responses and in the tests' corpus.
 
     MEDTASKS_SHARED=… python measurements/extraction.py [--fit | --beside FOLDER]
 
-Prints, by class of response: the share right, the missed and the false readings, for this reader, for the last letter,
-digit or number, and for a box or "answer is"; the reliability of ``certainty``; milliseconds a response. With ``--fit``
-instead: the table of ``certainty`` made anew of the same responses, those that state no answer among them, and its
-reliability on folds by question that it was not made of, and on published replies. With ``--beside`` instead: the time
-of open reasoning here and in another checkout, by turns. Of responses outside the project, ``MEDTASKS_SHARED`` names
-the folder with ``data/responses/dev.jsonl``, ``dev2.jsonl`` and ``dev3.jsonl``; without it, only the composed responses
-of the tests are read.
+Prints for each class of responses how many readings are right, missed and false, of the filter and of two simple
+rules: the last letter, digit or number, and the last box or "answer is". Prints too how reliable ``certainty`` is, and
+the time per response in milliseconds. With ``--fit``, prints instead the table of ``certainty`` as fitted to these
+responses, and how reliable it is on other folds of questions and on published replies. With ``--beside``, prints
+instead the time for open reasoning here and in another checkout. ``MEDTASKS_SHARED`` names the folder with real
+responses (``data/responses/dev.jsonl``, ``dev2.jsonl``, ``dev3.jsonl``); without it, only the tests' corpus is read.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def real(path: Path) -> list[Row]:
 
 
 def read(row: Row) -> Reading:
-    """What the flexible filter weighs of a row."""
+    """Return the flexible filter's reading of a row's response."""
     benchmark = BENCHMARKS[row["benchmark"]]
     example = dict(benchmark.blanks.get(row.get("judgement"), benchmark.blanks.get("", {})))
     example |= {name: row[name] for name in ("options", "question") if row.get(name)}
@@ -75,7 +74,7 @@ def read(row: Row) -> Reading:
 
 
 def _value(row: Row, text: str) -> Any:
-    """Return a token as the reading of a row has it; None where it is none."""
+    """Convert a token to a value of the row's kind; None if it is not one."""
     if row["benchmark"] != "medcalc_bench":
         return text
     return float(text) if row["judgement"] in ("decimal", "integer") else None
@@ -88,7 +87,7 @@ def last_token(row: Row) -> Any:
 
 
 def box_or_answer_is(row: Row) -> Any:
-    """Return what the last box of a response holds, or else what follows its last "answer is"."""
+    """Return the content of a response's last box, or else what follows its last "answer is"."""
     box = last_box(row["response"])
     token = unwrap(box) if box else ""
     if _LAST.get(row["benchmark"], _LAST[""]).fullmatch(token):
@@ -101,7 +100,7 @@ READERS = {"this reader": lambda row: read(row).value, "the last": last_token, '
 
 
 def print_classes(sets: dict[str, list[Row]]) -> None:
-    """Print by class how many are right, missed and false, for this reader and the two rules."""
+    """Print, by class, how many readings are right, missed and false, of the filter and of both simple rules."""
     print("| class | n | " + " | ".join(READERS) + " |")
     for name, rows in sorted(sets.items()):
         cells = []
@@ -113,7 +112,7 @@ def print_classes(sets: dict[str, list[Row]]) -> None:
 
 
 def print_reliability(rows: list[Row]) -> None:
-    """Print, by what is read, how many readings of which certainty are right."""
+    """Print, by kind of answer and by certainty, how many readings are right."""
     certain: dict[tuple[str, str], list[bool]] = defaultdict(list)
     for row in rows:
         reading = read(row)
@@ -143,7 +142,7 @@ def weights_of(reading: Reading) -> tuple[float, float]:
 
 
 def formerly(weight: float, margin: float) -> float:
-    """``certainty`` before 2026-11-29: the probability that a reading is right if an answer is stated."""
+    """Return ``certainty`` as before 2026-11-29: the probability that a reading is right if an answer is stated."""
     return 1 / (1 + math.exp(-(1.43 + 0.0498 * min(weight, 100) + 0.0261 * min(margin, 100))))
 
 
@@ -165,7 +164,7 @@ def shares(readings: Iterable[tuple[Cell, bool]]) -> dict[Cell, float]:
 
 
 def print_fit(rows: list[Row]) -> None:
-    """``CERTAINTIES`` anew, and how far they hold on folds that they were not made of, beside ``formerly``."""
+    """Print ``CERTAINTIES`` as fitted to the rows, and how reliable they and ``formerly`` are on other folds."""
     found = [(row, reading) for row in rows if (reading := read(row)).value is not None]
     weights = [weights_of(reading) for _, reading in found]
     readings = [
@@ -183,7 +182,7 @@ def print_fit(rows: list[Row]) -> None:
 
 
 def print_bands(name: str, said: Sequence[float], right: Sequence[bool]) -> None:
-    """Print how often readings are right, by the certainty that is said of them."""
+    """Print how often readings are right, by their certainty."""
     for low, high in pairwise((0.0, 0.8, 0.9, 0.98, 1.01)):
         own = [pair for pair in zip(said, right, strict=True) if low <= pair[0] < high]
         if own:
@@ -194,7 +193,7 @@ def print_bands(name: str, said: Sequence[float], right: Sequence[bool]) -> None
 
 
 def published(folder: Path) -> Iterator[Row]:
-    """Yield published replies to MedMCQA in which the source read a letter, with it as the right reading."""
+    """Yield published replies to MedMCQA in which the source read a letter, which counts as the right reading."""
     rows = map(json.loads, (folder / "medmcqa" / "validation.jsonl").read_text(encoding="utf-8").splitlines())
     by_id = {row["id"]: row for row in rows}
     for path in sorted((folder / "published").glob("*.jsonl.gz")):
@@ -208,7 +207,7 @@ def published(folder: Path) -> Iterator[Row]:
 
 
 def print_times(rows: list[Row]) -> None:
-    """Processor time of a response of about 1,000 characters, by what is read in it."""
+    """Print the processor time per response of about 1,000 characters, by kind of answer."""
     times: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         if 800 <= len(row["response"]) <= 1200:
@@ -223,7 +222,7 @@ def print_times(rows: list[Row]) -> None:
 
 
 def print_open_reasoning(rows: list[Row]) -> None:
-    """Print the milliseconds of processor time for 5,000 characters of long responses that choose a letter."""
+    """Print the processor time, in milliseconds, per 5,000 characters of long responses that choose a letter."""
     long = [row for row in rows if row["benchmark"] in ("medmcqa", "medexqa") and 2500 <= len(row["response"]) <= 9000]
     times = []
     for _ in range(4):  # the first of them compiles patterns
@@ -236,7 +235,7 @@ def print_open_reasoning(rows: list[Row]) -> None:
 
 
 def print_beside(folder: str) -> None:
-    """Print the time of open reasoning in this checkout and in another one, in turns, and their ratio."""
+    """Print the time for open reasoning in this checkout and in another one, measured in turns, and their ratio."""
     found: dict[str, list[float]] = {str(Path(__file__).parents[1]): [], folder: []}
     for _ in range(3):
         for path, times in found.items():

@@ -1,10 +1,10 @@
-"""Runs that grow: what they lose when they are killed, and how fast and large kept replies are.
+"""Measure what runs with ``--extend`` lose when they are killed, and the size and speed of kept replies.
 
 Usage: python measurements/growing.py [--part kills|files] [--moments 20] [--replies 100000]
 
-``kills`` ends a run with ``--extend`` by SIGKILL at so many moments, from its start to its end, and extends it again:
-it prints how many requests were sent twice, at most those under way, and whether the results equal a whole run's.
-``files`` prints size and processor time of so many kept replies. Prints the tables of measurements/growing.md.
+``kills`` kills a run with ``--extend`` at several moments, from its start to its end, and extends it again. It prints
+how many requests were sent twice (at most those under way), and whether the results equal those of a whole run.
+``files`` prints the size and the processor time of many kept replies. The tables are those of measurements/growing.md.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def evaluated(*words: str) -> dict[str, Any]:
 
 
 def kills(moments: int) -> None:
-    """Kill a run that extends at moments from its start to its end."""
+    """Kill a run with ``--extend`` at moments from its start to its end, extend it, and print the table."""
 
     def answer(body: Request) -> str:
         time.sleep(0.4)
@@ -92,7 +92,7 @@ def kills(moments: int) -> None:
 
 
 def files(replies: int) -> None:
-    """Print the size of the archive of so many replies, and the processor time that it takes."""
+    """Print the size of the archive of this number of replies, and the processor time to keep and reuse them."""
     words = Path(__file__).with_suffix(".py").read_text("utf-8").split()
     chance = random.Random(1)
     texts = [" ".join(chance.choices(words, k=chance.randrange(40, 160))) for _ in range(replies)]

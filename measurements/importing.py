@@ -1,9 +1,9 @@
-"""Memory and disk of an import: how they grow with the number and the length of responses.
+"""Measure how the memory and disk space of an import grow with the number and the length of responses.
 
 Usage: python measurements/importing.py [--rows 4000] [--lines 50000]
 
-Prints the table of measurements/importing.md. Each line is one `medtasks import` in a process of its own, over rows of
-MedMCQA's form with random words: short answers and long ones, many to each row and one to each of many rows.
+Prints the table of measurements/importing.md. Each line is one `medtasks import` in a separate process, of random
+words in MedMCQA's form: short and long answers, many for each row, and one for each of many rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def text(chance: random.Random, words: int) -> str:
 
 
 def measure(folder: Path, rows: int, lines: int, words: int) -> str:
-    """Import so many lines, with answers of so many words, for so many rows, and return a line of the table."""
+    """Import ``lines`` answers of ``words`` words each to ``rows`` rows, and return a line of the table."""
     chance = random.Random(1)
     data, path, out = folder / "data/medmcqa/validation.jsonl", folder / "lines.jsonl", folder / "out"
     data.parent.mkdir(parents=True)

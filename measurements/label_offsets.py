@@ -23,7 +23,7 @@ OFFSETS = range(-3, 4)
 
 
 def main(data: str, published: str) -> None:
-    """Print the shares of the majority by offset, the shift that is found, and the macro average of each run."""
+    """Print how often the majority equals the label at each offset, the shift, and the macro average of each run."""
     runs: dict[str, dict[str, str]] = defaultdict(dict)
     with gzip.open(published, "rt", encoding="utf-8") as file:
         for record in map(json.loads, file):

@@ -1,10 +1,10 @@
-"""Count on which real replies the rules of Medmarks and ours differ, and why: tasks/medmarks/README.md.
+"""Count the real replies on which Medmarks' rules and ours differ, by cause, for tasks/medmarks/README.md.
 
     MEDTASKS_SHARED=… python measurements/medmarks.py
 
-``MEDTASKS_SHARED`` names the folder with ``data/``: rows, ``published/`` and ``responses/``. A reply to MedMCQA
-without an answer tag is read as if its last line stood in one, since no model was asked for a tag; every tenth of these
-is read.
+``MEDTASKS_SHARED`` names the folder with ``data/``: rows, ``published/`` and ``responses/``. Of the replies to
+MedMCQA, every tenth is read. If one has no answer tag, its last line is put into one, since no model was asked for
+tags.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def published(benchmark: str) -> Iterator[tuple[str, str]]:
 
 
 def cause_of_value(content: str, row: dict[str, Any]) -> str:
-    """Return the form of the contents of a tag on which the two rules of values differ."""
+    """Return why the two rules differ on a value: the form of what the tag contains."""
     kind = KINDS[int(row["Calculator ID"])]
     if "%" in content:
         return "a percentage"
@@ -61,7 +61,7 @@ def cause_of_value(content: str, row: dict[str, Any]) -> str:
 
 
 def cause_of_letter(content: str) -> str:
-    """Return the form of the contents of a tag on which the two rules of letters differ."""
+    """Return why the two rules differ on a letter: the form of what the tag contains."""
     if not content.strip():
         return "an empty tag"
     if "\\" in content or "$" in content:
@@ -72,7 +72,7 @@ def cause_of_letter(content: str) -> str:
 
 
 def print_causes(name: str, pairs: Iterator[tuple[str, bool, bool]]) -> None:
-    """Print how many replies are right by which rule, by cause."""
+    """Print, by cause, how many replies are right by only one of the rules."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     n = 0
     for cause, theirs, ours in pairs:
@@ -85,7 +85,7 @@ def print_causes(name: str, pairs: Iterator[tuple[str, bool, bool]]) -> None:
 
 
 def scored(benchmark: str, task: str) -> Iterator[tuple[str, bool, bool]]:
-    """Yield for each published reply the cause of a difference, and whether it is right by Medmarks and by us."""
+    """Yield, for each published reply, the cause of a possible difference, and whether each rule counts it as right."""
     rows, scorer = rows_of(benchmark), Scorer(task)
     replies = published(benchmark)
     for name, response in islice(replies, 0, None, 10) if benchmark == "medmcqa" else replies:
@@ -103,7 +103,7 @@ def scored(benchmark: str, task: str) -> Iterator[tuple[str, bool, bool]]:
 
 
 def verdicts() -> Iterator[tuple[str, bool, bool]]:
-    """Yield the same for replies to MedHallu, where right is the verdict that a person read."""
+    """Yield the same for replies to MedHallu, in which the verdict that a person read is right."""
     benchmark = benchmarks()["medmarks_medhallu"]()
     for path in sorted((DATA / "responses").glob("*.jsonl")):
         for row in map(json.loads, path.read_text("utf-8").splitlines()):

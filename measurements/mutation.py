@@ -1,16 +1,16 @@
-"""What the tests notice: faults put into the code of every room, one at a time, and whether a test then fails.
+"""Measure what the tests notice: put faults into the code, one at a time, and see whether a test fails.
 
 Usage: python measurements/mutation.py OUT --prepare
        python measurements/mutation.py OUT [--number 600] [--rooms ROOM …] [--jobs 1] [--minutes 60] [--seconds 240]
        [--whole] [--table]
 
-OUT is a folder. Each process works on a copy of the tree there, so that processes that tests start meet the fault too.
-The same number of faults is drawn from each room (a folder of the package, or a module at its top): a comparison,
-operator, number, branch or returned value changed, a ``not`` dropped, a default swapped, a field left out of a key or
-record, a row left out of a table. The tests that execute the faulty line run until one fails; where none is
-known, test files that name the module and then the room's own. ``--prepare`` runs all fast tests once under coverage
-(needs pytest-cov), to learn which tests execute a line. ``--whole`` then runs all fast tests for those that survived.
-Results are kept one by one: a second call goes on.
+OUT is a folder, in which each process works on a copy of the tree, so that processes that tests start have the fault
+too. The same number of faults is drawn from each room, which is a folder of the package or a module at its top. A fault
+changes a comparison, operator, number, branch or returned value, drops a ``not``, swaps a default, or leaves out a
+field of a key or record or a row of a table. The tests that execute the faulty line run until one fails. If no test is
+known to execute it, test files that name the module run, and then the room's tests. ``--prepare`` runs all fast tests
+once under coverage (needs pytest-cov), to learn which tests execute a line. ``--whole`` runs all fast tests on faults
+that no test has noticed. Results are saved one by one, and a second call continues.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ RECORD = 3  # a dict or tuple of so many fields is a key or record, of which one
 
 
 class Fault(NamedTuple):
-    """A fault: its module, its place in the order of :func:`sites`, its line, and what it is."""
+    """A fault: its module, its position in the order of :func:`sites`, its line, its kind, and the text of the line."""
 
     module: str
     place: int
@@ -74,7 +74,7 @@ def negated(node: Any, name: str) -> Change:
 
 
 def faults_of(node: Any) -> Iterator[tuple[str, Change]]:
-    """The faults that one node can have: the kind, and what puts it into the tree."""
+    """Yield the faults that a node can have: the kind, and a function that puts it into the tree."""
     if isinstance(node, ast.Compare | ast.BinOp | ast.BoolOp | ast.UnaryOp):
         old = node.ops[0] if isinstance(node, ast.Compare) else node.op
         if isinstance(old, ast.Not):
@@ -100,7 +100,7 @@ def faults_of(node: Any) -> Iterator[tuple[str, Change]]:
 
 
 def losses_of(node: Any) -> Iterator[tuple[str, Change]]:
-    """What one node can lose: a row of a table, a field of a record, an item."""
+    """Yield what a node can lose, a row of a table, a field of a record or an item, as :func:`faults_of` does."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.count("\n") >= TABLE_ROWS:
         lines = node.value.split("\n")
         for place in range(1, len(lines) - 1):
@@ -120,7 +120,7 @@ def drop_field(record: ast.Dict, place: int) -> None:
 
 
 def sites(node: ast.AST) -> Iterator[tuple[int, str, Change]]:
-    """All faults that a tree can have, with their lines; messages, annotations, decorators and docstrings have none."""
+    """Yield all faults of a tree with their lines; messages, annotations, decorators and docstrings get none."""
     for kind, change in (*faults_of(node), *losses_of(node)):
         yield getattr(node, "lineno", None) or node.target.lineno, kind, change  # type: ignore[attr-defined]
     for name, value in ast.iter_fields(node):
@@ -136,7 +136,7 @@ def sites(node: ast.AST) -> Iterator[tuple[int, str, Change]]:
 
 
 def all_faults() -> list[Fault]:
-    """Every fault of the package."""
+    """Return every fault that the package can have."""
     faults = []
     for path in sorted((ROOT / PACKAGE).rglob("*.py")):
         source, module = path.read_text(encoding="utf-8"), str(path.relative_to(ROOT))
@@ -147,7 +147,7 @@ def all_faults() -> list[Fault]:
 
 
 def drawn(number: int, seed: int, rooms: list[str]) -> list[Fault]:
-    """So many faults, room by room in turn, so that any first part of them is of all rooms."""
+    """Draw ``number`` faults from the rooms in turn, so that any first part of them has faults of all rooms."""
     chance, by_room = random.Random(seed), dict[str, list[Fault]]()
     for fault in all_faults():
         if not rooms or fault.room in rooms:
@@ -168,13 +168,13 @@ def prepare(out: Path) -> None:
 
 
 def test_seconds(out: Path) -> dict[str, float]:
-    """The seconds of each test, by its node id, from the run of :func:`prepare`."""
+    """Return the duration of each test in seconds, by its node id, from the run of :func:`prepare`."""
     cases = ElementTree.parse(out / "times.xml").iter("testcase")
     return {f"{case.get('classname')}::{case.get('name')}": float(case.get("time") or 0) for case in cases}
 
 
 class Executing:
-    """Which tests execute a line, as far as :func:`prepare` has noted it; quick tests first."""
+    """The tests that execute each line, as far as :func:`prepare` has recorded them."""
 
     def __init__(self, out: Path) -> None:
         self.data: Any = None
@@ -186,9 +186,9 @@ class Executing:
             self.seconds = test_seconds(out)
 
     def tests(self, fault: Fault) -> list[str]:
-        """The tests that execute the statement of a fault, quick ones first; empty if it runs on import.
+        """Return the tests that execute the statement of a fault, quick ones first; none if it runs on import.
 
-        Where a fixture executes it, these are all tests of the file, since coverage names only the first that asks.
+        If a fixture executes it, return all tests of the file, since coverage names only the first to use the fixture.
         """
         by_line = self.data.contexts_by_lineno(str(ROOT / fault.module)) if self.data else {}
         before = [line for line in by_line if line <= fault.line]
@@ -209,7 +209,7 @@ class Executing:
 
 
 def related(fault: Fault, tree: Path) -> list[str]:
-    """The test files that name the faulty module, then those of its room, smaller ones first; all if there are none."""
+    """Return the test files that name the faulty module, then those of its room, small ones first; all if none."""
     name = fault.module.removesuffix("/__init__.py").removesuffix(".py").replace("/", ".")
     parent, _, last = name.rpartition(".")
     files = sorted((tree / "tests").rglob("test_*.py"), key=lambda path: path.stat().st_size)
@@ -221,7 +221,7 @@ def related(fault: Fault, tree: Path) -> list[str]:
 
 
 class Chosen:
-    """Remembers the first test to fail, and keeps the order of the files; a pytest plugin."""
+    """A pytest plugin that remembers the first test to fail, and keeps the order of the files."""
 
     def __init__(self, files: list[str]) -> None:
         self.order = {name: place for place, name in enumerate(files)}
@@ -238,14 +238,14 @@ class Chosen:
 
 
 def first_failure(files: list[str]) -> str:
-    """The first test that fails; empty if all pass."""
+    """Run test files, and return the first test that fails; an empty string if all pass."""
     chosen = Chosen(files)
     status = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-n", "0", *files], plugins=[chosen])
     return chosen.failed or ("" if status in (0, 5) else f"pytest ended with {int(status)}")
 
 
 def in_child(work: Callable[[], str], seconds: int) -> str:
-    """What a forked process returns; the signal that ended it, and what it had started, where it did not end."""
+    """Run work in a forked process, and return its result, or the signal that ended it; end what it has started."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
@@ -270,7 +270,7 @@ def in_child(work: Callable[[], str], seconds: int) -> str:
 
 
 def tried(fault: Fault, tree: Path, executing: Executing, seconds: int, whole: bool) -> dict[str, Any]:
-    """A fault and the test that noticed it; empty if none did, ``slow`` if the tests took too long to say."""
+    """Return a fault with the test that noticed it: empty if none did, ``slow`` if the tests took too long."""
     path = tree / fault.module
     source = path.read_text(encoding="utf-8")
     parsed = ast.parse(source)
@@ -291,7 +291,7 @@ def tried(fault: Fault, tree: Path, executing: Executing, seconds: int, whole: b
 
 
 def work_on(out: Path, part: int, faults: list[Fault], minutes: float, seconds: int, whole: bool) -> None:
-    """Try faults that are not tried yet until the time is over."""
+    """Try faults that have no result yet, until the time is over."""
     tree, kept = out / f"tree_{part}", out / "faults.jsonl"
     shutil.rmtree(tree, ignore_errors=True)
     for name in (PACKAGE, "tests", "tasks", "docs", "measurements"):
@@ -320,7 +320,7 @@ def work_on(out: Path, part: int, faults: list[Fault], minutes: float, seconds: 
 
 
 def table(out: Path) -> str:
-    """Killed of tried by room, and the faults that no test noticed."""
+    """Return a table of tried and noticed faults by room, and a list of those that no test noticed."""
     faults = [json.loads(line) for line in (out / "faults.jsonl").read_text().splitlines()]
     rooms: dict[str, list[dict[str, Any]]] = {}
     for one in faults:
@@ -343,8 +343,8 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seed", type=int, default=58)
     parser.add_argument("--minutes", type=float, default=60)
-    parser.add_argument("--seconds", type=int, default=240, help="the most that the tests of one fault may take")
-    parser.add_argument("--whole", action="store_true", help="run all fast tests for those that related tests miss")
+    parser.add_argument("--seconds", type=int, default=240, help="time limit for the tests of a fault")
+    parser.add_argument("--whole", action="store_true", help="run all fast tests for faults that related tests miss")
     parser.add_argument("--prepare", action="store_true", help="learn first which tests execute each line")
     parser.add_argument("--table", action="store_true", help="only print the table")
     parser.add_argument("--part", type=int, help=argparse.SUPPRESS)

@@ -1,4 +1,4 @@
-"""Make the pictures of pages in README.md from published runs; that of samples, from rows of the bundled sample.
+"""Make the pictures of pages in README.md from published runs, and that of samples from the bundled sample.
 
 Usage: python measurements/pictures.py FOLDER DATA [--output docs]
 
@@ -31,12 +31,12 @@ from medtasks_utils.results.runs import merged
 
 TASKS = {"medmcqa": "medmcqa_openmed", "medexqa": "medexqa_all"}
 SOURCES = {"medagents": ".test.zero_shot.", "mirage": "k.cot"}
-"""Sources, and the part of a run's name that says: all questions, and no method on top of the model."""
+"""By source, the part of a run's name by which all questions were asked, without a method on top of the model."""
 FOUR = ("gpt-4o", "o3-mini", "DeepSeek-R1", "Llama-3.3-70B-Instruct-Turbo")
 
 
 class Picture(NamedTuple):
-    """A picture: its name, the models whose runs the page has (none: all), and the size of the window in pixels."""
+    """A picture: its name, the models on the page (all if empty), and the size of the window in pixels."""
 
     name: str
     models: tuple[str, ...]
@@ -75,7 +75,7 @@ def import_models(folder: Path, data: str, into: Path) -> None:
 
 
 def import_invented(into: Path) -> None:
-    """Import two invented runs on the bundled sample: one answers A throughout, one is mostly right."""
+    """Import two invented runs on the bundled sample: one always answers A, one is mostly right."""
     folder = resources.files("medtasks_utils") / "sample" / "medmcqa" / "validation.jsonl"
     rows = list(map(json.loads, folder.read_text(encoding="utf-8").splitlines()))
     for model, every in (("always-a", 1), ("mostly-right", 4)):

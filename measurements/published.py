@@ -1,4 +1,4 @@
-"""Compare published verdicts on published responses with those of this package, and say why they differ.
+"""Compare published verdicts on published responses with this package's, and tell why they differ.
 
 Usage: python measurements/published.py FOLDER --data DATA
 
@@ -6,8 +6,8 @@ FOLDER holds responses as ``medtasks selfcheck --published`` takes them, and ``p
 numbers: ``source``, ``run``, ``metric`` (``acc``, or ``acc:`` and the first letters of a category), ``published`` in
 percent, and ``digits``. DATA is a data directory, as for ``--data``. The output is the page ``published.md``.
 
-Each verdict that differs has exactly one cause, and each cause is a rule on the response that does not use our
-reading: what a plain look at its statement finds. Exit code 1 if a verdict differs without a cause.
+Each verdict that differs gets exactly one cause. A cause is a simple rule on what the response states, independent of
+the filters. Exit code 1 if a verdict differs without a cause.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.selfcheck.published import PublishedRun, Verdict, score_published
 
 SAME_PROTOCOL = {"medcalc"}
-"""Sources that asked and read as the benchmark's authors do: their verdicts are compared with ``strict-match``."""
+"""Sources that follow the protocol of the benchmark's authors; their verdicts are compared with ``strict-match``."""
 
 
 def compared(source: str) -> str:
@@ -53,7 +53,7 @@ _SPELT_ALIKE = 90  # minimum similarity, 0 to 100, of an option and a statement
 
 
 def statement(response: str) -> str:
-    """Return what a response says of its answer: the value of its key, or what follows its last "answer", or its end.
+    """Return what a response states as its answer: the value of a key, the text after the last "answer", or the end.
 
     >>> statement('{"thinking": "It is B.", "answer_choice": "A/B"}'), statement("Well. The answer is C.\\n\\nBye")
     ('A/B', 'is C.')
@@ -76,12 +76,12 @@ def _words(text: str) -> str:
 
 @dataclass
 class Look:
-    """What a plain look finds in a response on which the verdicts differ.
+    """A response on which the verdicts differ, and the answers that simple rules find in it.
 
     Attributes:
         response: the response.
         ours: our answer; None if we read none.
-        source: the answer that the source read; None if it is not published or no answer.
+        source: the answer that the source read; None if that is unpublished or not an answer.
         options: the texts of the options; None for a verdict on a statement (0, 1 or 2).
     """
 
@@ -92,7 +92,7 @@ class Look:
 
     @cached_property
     def names(self) -> set[str]:
-        """The answers that the statement names: letters of options, or else options by their text, or verdicts."""
+        """The answers that the statement names: options by letter or else by text, or verdicts."""
         text = statement(self.response)
         if self.options is None:
             return {answer for answer, pattern in _VERDICTS.items() if pattern.search(text)}
@@ -101,7 +101,7 @@ class Look:
 
     @cached_property
     def by_text(self) -> set[str]:
-        """The options whose text the statement has, or almost is."""
+        """The options whose text is in the statement, or nearly equals it."""
         said = _words(statement(self.response)).removeprefix("is ")
         return {
             letter
@@ -111,7 +111,7 @@ class Look:
 
 
 class Cause(NamedTuple):
-    """A reason for which verdicts differ: its name, whose it is, and the rule, in words and as code."""
+    """A reason why verdicts differ: its name, whose reading causes it, and the rule, in words and as code."""
 
     name: str
     whose: str
@@ -173,7 +173,7 @@ CAUSES = (
 
 
 def look_at(verdict: Verdict, filter_name: str) -> Look:
-    """Look at a verdict; an answer that the source read and that is no letter or digit is none."""
+    """Return the look at a verdict's response; an answer of the source counts only if it is a letter or digit."""
     answer, read = verdict.answers[filter_name].value, verdict.record.get("source_read")
     return Look(
         response=verdict.record["response"],
@@ -192,7 +192,7 @@ def cause_of(look: Look) -> str:
 
 
 class Cell(NamedTuple):
-    """A published number with what its responses give: by the source's verdicts, and by ours; all in percent."""
+    """A published number, and the same number by the source's verdicts and by ours; all in percent."""
 
     metric: str
     published: str
@@ -201,7 +201,7 @@ class Cell(NamedTuple):
 
 
 def cells_of(run: PublishedRun, published: Sequence[dict[str, Any]]) -> Iterator[Cell]:
-    """Yield the published numbers of a run; a category is known by the first letters of its name."""
+    """Yield the published numbers of a run; a metric names a category by its first letters."""
     for cell in published:
         if (cell["source"], cell["run"], cell["benchmark"]) != (run.source, run.name, run.benchmark):
             continue
@@ -216,7 +216,7 @@ def cells_of(run: PublishedRun, published: Sequence[dict[str, Any]]) -> Iterator
 
 
 def print_page(runs: Sequence[PublishedRun], published: Sequence[dict[str, Any]]) -> Counter[str]:
-    """Print the tables, and return the number of differences by cause; an empty cause explains nothing."""
+    """Print the tables, and return the number of differences by cause; an empty name counts those without a cause."""
     causes: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     examples: dict[str, str] = {}
     lines: list[tuple[Any, ...]] = []
@@ -278,7 +278,7 @@ OUTCOMES = ("cells equal", "cells that differ by the causes", "cells not of thes
 
 
 def _outcome(cell: Cell) -> str:
-    """Return whether our verdicts give a published number, or only the source's do, or none."""
+    """Return the outcome for a published number: reproduced by our verdicts, by the source's only, or by neither."""
     if cell.ours == cell.published:
         return OUTCOMES[0]
     return OUTCOMES[1] if cell.counted == cell.published else OUTCOMES[2]

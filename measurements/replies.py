@@ -1,9 +1,9 @@
-"""What a run of open reasoning takes after its last reply, and what it saves, against another checkout of this package.
+"""Measure the time of a run with open reasoning after its last reply, and its files, here and in another checkout.
 
 Usage: python measurements/replies.py [--before FOLDER] [--examples 1000] [--seconds 0 4] [--length 5000]
 
-A server in a process of its own answers each request after so many seconds, 0 for at once, with a text of that length
-that reasons openly and then answers. Both checkouts take turns. Samples and scores of both must be equal.
+A server in a separate process answers each request after ``--seconds``. A reply reasons openly and then answers, in
+about ``--length`` characters. Both checkouts take turns, and their samples and scores must be equal.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _STEPS = (
 
 
 def response(prompt: str, length: int) -> str:
-    """Some steps of reasoning, drawn by the prompt, and an answer."""
+    """Return random steps of reasoning and an answer, which depend only on the prompt."""
     draw = random.Random(prompt)
     steps = [draw.choice(_STEPS).format(draw.choice("ABCD")) for _ in range(length // 80)]
     return " ".join(steps) + f"\n\nThe answer is {draw.choice('ABCD')}."
 
 
 def serve(port: Any, seconds: float, length: int, times: Any) -> None:
-    """Answer until the process ends; ``times`` has the first request and the last reply."""
+    """Answer until the process ends; store the times of the first request and the last reply in ``times``."""
 
     async def answer(request: web.Request) -> web.Response:
         body = await request.json()
@@ -68,7 +68,7 @@ def serve(port: Any, seconds: float, length: int, times: Any) -> None:
 
 
 def measured(checkout: Path, data: Path, output: Path, seconds: float, length: int, *more: str) -> list[float]:
-    """Seconds from the first request to the last reply, from there to the end, of the processor, and MB of samples."""
+    """Return seconds to the last reply, from there to the end, and of the processor; and the samples' size in MB."""
     port, times = multiprocessing.Value("i", 0), multiprocessing.Array("d", 2)
     server = multiprocessing.Process(target=serve, args=(port, seconds, length, times), daemon=True)
     server.start()
@@ -94,7 +94,7 @@ def measured(checkout: Path, data: Path, output: Path, seconds: float, length: i
 
 
 def saved(output: Path) -> Any:
-    """The scores and samples of a run."""
+    """Return the scores and samples of a run."""
     (results,) = (json.loads(path.read_bytes()) for path in output.rglob("results_*.json"))
     (samples,) = (path.read_text("utf-8").splitlines() for path in output.rglob("samples_*.jsonl"))
     return results["results"], [json.loads(line) for line in samples]

@@ -1,9 +1,9 @@
-"""Measure what the page of many runs costs: processor time and memory, of this program and of an earlier one.
+"""Measure the processor time and memory that a page of many runs takes, in this checkout and an earlier one.
 
 Usage: python measurements/report_cost.py RUN [--runs 40] [--before FOLDER] [--work FOLDER]
 
-RUN is the folder of a saved run with samples. Other runs are made of it by changing answers at random: in each, another
-share of the right answers is read as none. FOLDER is a checkout of an earlier state, which makes the same page.
+RUN is the folder of a saved run with samples. Other runs are made from it by removing random answers, in each run
+from a different share of the samples. FOLDER is an earlier checkout, which makes the same page.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 
 def vary(line: dict[str, Any], rng: random.Random, share: float) -> dict[str, Any]:
-    """Return a line of a sample log in which, by chance, an answer is none and no score is above 0."""
+    """Return a line of a sample log; in a random ``share`` of lines, the answer is removed and scores are 0."""
     if rng.random() >= share:
         return line
     unread = dict.fromkeys(("acc", "answered"), 0.0)
@@ -29,7 +29,7 @@ def vary(line: dict[str, Any], rng: random.Random, share: float) -> dict[str, An
 
 
 def make_runs(run: Path, count: int, into: Path) -> None:
-    """Write so many runs, of models of other names."""
+    """Write ``count`` runs, each with another model name."""
     (results,) = run.rglob("results_*.json")
     logs = list(results.parent.glob("samples_*.jsonl"))
     for number in range(count):
@@ -59,7 +59,7 @@ def cost(code: Path, runs: Path, page: Path) -> tuple[float, float]:
 
 
 def main() -> int:
-    """Print the costs, this program's first, since memory is the largest of all commands so far."""
+    """Print the costs; this checkout runs first, since the memory is the maximum over all commands so far."""
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("run", type=Path)
     parser.add_argument("--runs", type=int, default=40)

@@ -1,4 +1,4 @@
-"""What a call of the Python tool costs, its isolation included, and what well-meant programs print in it.
+"""Measure the time of calls of the Python tool, with isolation, and check what honest programs print in it.
 
 Usage: python measurements/sandbox.py [costs|crowd|honest] [--calls 200] [--many 10000] [--container]
 """
@@ -88,7 +88,7 @@ MISBEHAVING = (
 
 
 def crowd(count: int, examples: int = 64, share: float = 0.03) -> None:
-    """Calls of examples at once, some of which misbehave: how long the honest ones wait, and what they give."""
+    """Run calls of many examples at once, some of them misbehaving; print waiting times and errors of honest ones."""
     taken: list[float] = []
     wrong: list[str] = []
 
@@ -115,7 +115,7 @@ def crowd(count: int, examples: int = 64, share: float = 0.03) -> None:
 
 
 def of_ours() -> tuple[int, int, int]:
-    """Processes, files in the temporary folders, and descriptors."""
+    """Return the numbers of child processes, of files in temporary folders, and of open descriptors."""
     folders = {"/tmp", "/var/tmp", "/dev/shm", tempfile.gettempdir()}
     files = sum(name.startswith("medtasks-python-") for folder in folders for name in os.listdir(folder))
     children = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
@@ -123,7 +123,7 @@ def of_ours() -> tuple[int, int, int]:
 
 
 def honest(in_container: bool) -> None:
-    """Honest programs against CPython itself, with all layers and without some."""
+    """Compare honest programs in the sandbox with CPython, with all layers on and with some off."""
     recorded = Path(__file__).parents[1] / "tests" / "sandbox" / "tables" / "programs.jsonl"
     pairs = [json.loads(line) for line in recorded.read_text(encoding="utf-8").split("\n") if line]
     programs, wanted = [program for program, _ in pairs], [said for _, said in pairs]
@@ -152,8 +152,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", nargs="?", choices=["all", "costs", "crowd", "honest"], default="all")
     parser.add_argument("--calls", type=int, default=200)
-    parser.add_argument("--many", type=int, default=10_000, help="calls of crowd")
-    parser.add_argument("--container", action="store_true", help="honest: without namespaces, as in a container")
+    parser.add_argument("--many", type=int, default=10_000, help="number of calls of crowd")
+    parser.add_argument("--container", action="store_true", help="run honest without namespaces, as in a container")
     arguments = parser.parse_args()
     print("load | " + " | ".join(f"{load:.1f}" for load in os.getloadavg()), flush=True)
     before = of_ours()

@@ -1,10 +1,10 @@
-"""What one machine's side of a run takes, by number of examples, turns and judge calls.
+"""Measure what a run takes on the machine that sends the requests, by numbers of examples, turns and judge calls.
 
 Usage: python measurements/scale.py [--examples 1000 4000 20000] [--turns 1 4 16] [--judged 60 240]
 
-Each line is one ``medtasks eval`` in a process of its own, with cache and samples, against a local server that answers
-at once: seconds of the clock and of the processor, and the most memory, all of that process alone. Rows are those of
-the bundled sample, repeated under other names.
+Each line is one ``medtasks eval`` in a separate process, with cache and samples, against a local server that answers at
+once. It has the duration, the processor time and the peak memory of this process. Rows are those of the bundled sample,
+repeated under other names.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ LETTERS: list[str] = []
 
 
 def write_rows(folder: Path, examples: int) -> Path:
-    """MedMCQA's and MedExQA's rows of the sample, repeated."""
+    """Write MedMCQA's and MedExQA's rows of the sample, repeated, and return their folder."""
     (folder / "medmcqa").mkdir(parents=True)
     lines = (SAMPLE / "medmcqa" / "validation.jsonl").read_text("utf-8").splitlines()
     with (folder / "medmcqa" / "validation.jsonl").open("w", encoding="utf-8") as file:
@@ -56,7 +56,7 @@ def write_rows(folder: Path, examples: int) -> Path:
 
 
 def measured(folder: Path, url: str, task: str, *more: str, data: Path) -> tuple[float, float, float]:
-    """Seconds of the clock, seconds of the processor, and MB of one run."""
+    """Run a task, and return its duration and processor time in seconds and its peak memory in MB."""
     command = [
         *(sys.executable, "-m", "medtasks_utils.__main__", "eval", "--tasks", task, "--data", str(data)),
         *("--model", "local-chat-completions", "--apply_chat_template", "--output_path", str(folder), "--log_samples"),
@@ -75,7 +75,7 @@ def measured(folder: Path, url: str, task: str, *more: str, data: Path) -> tuple
 
 
 def answer(turns: int) -> Any:
-    """A server's replies: the right letter, or so many turns with the calculator, or a judge's."""
+    """Return a server's reply function: the right letter after ``turns`` turns with a calculator, or a judgement."""
 
     def reply(request: dict[str, Any]) -> Answer:
         chat = request["messages"]

@@ -1,14 +1,14 @@
-"""What is reached on each benchmark without reading the question.
+"""Measure the scores that are reached on each benchmark without reading the question.
 
 Usage: python measurements/shortcuts.py DATA [--json] [--write] [--folds 10]
 
-DATA is a data directory, as for ``--data``. Each reader below sees what it names and never the question. It is trained
-on nine tenths of the rows and judged on the others (ten folds; both answers of a row, and rows of one note or question,
-are in the same fold), and its answers are scored as a model's are. Intervals are at 95 %, clustered as the benchmark's.
-With ``--write``, the figures become the package's ``shortcuts.json``.
+DATA is a data directory, as for ``--data``. Each reader below sees the named part of an example, never the question.
+It is trained on nine tenths of the rows and tested on the others, in ten folds; both answers of a row, and rows of one
+note or question, are in the same fold. Its answers are scored like a model's. Intervals are at 95 %, with the
+benchmark's clusters. With ``--write``, the figures are saved in the package's ``shortcuts.json``.
 
-    medhallu.answer_text            words and pairs of words of the answer that is shown
-    medhallu.style                  six counts of it: characters, words, commas, digits, capitals, hedges
+    medhallu.answer_text            words and pairs of words of the shown answer
+    medhallu.style                  six counts in the shown answer: characters, words, commas, digits, capitals, hedges
     medmcqa.options, medexqa.options                          the four options, their lengths and places
     medmcqa.always_one_letter, medexqa.always_one_letter      the letter that is right most often in the other folds
     medcalc_bench.no_note           the calculator's median (of dates, the most frequent) in the other folds, or in the
@@ -53,7 +53,7 @@ from medtasks_utils.statistics.score_arrays import MetricScores, integer_codes
 from medtasks_utils.writing import table
 
 Predict = Callable[[Sequence[Example], Sequence[Example]], list[Any]]
-"""Answers to the second examples by a reader that was trained on the first."""
+"""A function that trains a reader on the first examples, and returns its answers to the second."""
 
 
 # ---- readers
@@ -105,7 +105,7 @@ def options(train: Sequence[Example], test: Sequence[Example]) -> list[str]:
 
 
 def _shapes(texts: Sequence[str]) -> Iterator[list[float]]:
-    """For each option: its place, whether it is the longest or the shortest, how long, digits, "all", "none"."""
+    """Yield features of each option: place, longest, shortest, relative length, digits, "all", "none"."""
     lengths = np.array(list(map(len, texts)))
     for place, text in enumerate(texts):
         places = [float(place == other) for other in range(4)]
@@ -140,7 +140,7 @@ READERS: dict[str, dict[str, Predict]] = {
     "medexqa": {"options": options, "always_one_letter": always_one_letter},
     "medcalc_bench": {"no_note": no_note},
 }
-"""By benchmark; of the first, each example's verdict is kept where ``KEPT`` names the benchmark."""
+"""The readers by benchmark. For benchmarks in ``KEPT``, the first reader's verdict on each example is saved too."""
 KEPT = {"medhallu"}
 GROUPS = {"medhallu": "row", "medmcqa": "question", "medexqa": "question", "medcalc_bench": "note"}
 
@@ -150,7 +150,7 @@ GROUPS = {"medhallu": "row", "medmcqa": "question", "medexqa": "question", "medc
 
 @dataclass(frozen=True)
 class Data:
-    """Rows that readers are trained and judged on, and the tasks that are run on them or on a part of them."""
+    """Rows on which readers are trained and tested, and the tasks that use them or a part of them."""
 
     benchmark: str
     task: str
@@ -173,7 +173,7 @@ def _data() -> list[Data]:
 
 
 def bound(data: Data, task: str = "", options: dict[str, Any] | None = None, subset: str | None = None) -> Any:
-    """Return the benchmark of these rows, with further options."""
+    """Return the benchmark of the rows, bound to their options and further ones."""
     benchmark = benchmarks()[data.benchmark]
     settings = benchmark.options_class(**{**data.options, **(options or {})})
     return benchmark(settings, TaskInfo(task or data.task, subset))
@@ -196,7 +196,7 @@ def answers_out_of_fold(predict: Predict, examples: Sequence[Example], group: st
 
 
 def figures(benchmark: Benchmark[Any], examples: Sequence[Example], answers: Sequence[Any]) -> dict[str, Any]:
-    """Return by metric its value and interval, as a run that gave these answers has them."""
+    """Return by metric the value, low and high that a run with these answers would have."""
     scored = [benchmark.scores(Answer(a), e) for e, a in zip(examples, answers, strict=True)]
     clusters = integer_codes(benchmark.data.cluster_of(example) for example in examples)
     strata = integer_codes(benchmark.data.stratum_of(example) or "" for example in examples)
@@ -210,11 +210,11 @@ def figures(benchmark: Benchmark[Any], examples: Sequence[Example], answers: Seq
 
 
 PARTS = {"medexqa": "935 of the 940 rows of MedExQA", "medcalc_bench": "the first release"}
-"""Which of the hub's rows files are that do not have all."""
+"""What part of the Hub's rows the files have, if it is not all."""
 
 
 def measure(root: str, data: Data, folds: int) -> tuple[dict[str, Any], dict[str, str]]:
-    """Return the parts and the verdicts of ``shortcuts.json`` that these rows give."""
+    """Return the entries of ``shortcuts.json`` for these rows: parts, and verdicts."""
     benchmark = bound(data)
     examples, content = load(root, benchmark), benchmark.data.content
     keys = [content_hash([example], content) for example in examples]
@@ -263,7 +263,7 @@ def measure(root: str, data: Data, folds: int) -> tuple[dict[str, Any], dict[str
 
 
 def _source(root: str, benchmark: Benchmark[Any]) -> str:
-    """Return the repository and its revision, or that the rows are files."""
+    """Return the repository and its revision, or ``files`` for a directory."""
     repository = benchmark.repository
     files = BenchmarkFiles(root, type(benchmark))
     commit = files.folder(repository).name if root == "hub" else ""
@@ -271,7 +271,7 @@ def _source(root: str, benchmark: Benchmark[Any]) -> str:
 
 
 def _train_split(root: str, data: Data) -> list[Example]:
-    """The calculator's solved rows of ``train``, where DATA has them."""
+    """Return the solved rows of the split train; empty if DATA has none."""
     benchmark = bound(data)
     if getattr(benchmark.options, "is_corrected", True):
         return []
@@ -307,7 +307,7 @@ def as_text(readers: dict[str, Any]) -> str:
 
 
 def write(path: Path, parts: dict[str, Any], kept: dict[str, str]) -> None:
-    """Put the figures into the package, beside those of other rows."""
+    """Add the figures to the package's file, which keeps those of other rows."""
     known = json.loads(path.read_text(encoding="utf-8"))
     known["parts"].update(parts)
     known["verdicts"].update(kept)
@@ -315,7 +315,7 @@ def write(path: Path, parts: dict[str, Any], kept: dict[str, str]) -> None:
 
 
 def _compact(known: dict[str, Any]) -> str:
-    """JSON in which a part is a line."""
+    """Return JSON with one line for each part."""
     blocks = []
     for name, entries in known.items():
         lines = ",\n".join(f"  {json.dumps(key)}: {json.dumps(value)}" for key, value in entries.items())
@@ -327,8 +327,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     parser.add_argument("data", help="a data directory")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--write", action="store_true", help="make the figures the package's")
-    parser.add_argument("--folds", type=int, default=10, help="fewer for the few rows of the sample")
+    parser.add_argument("--write", action="store_true", help="save the figures in the package")
+    parser.add_argument("--folds", type=int, default=10, help="number of folds; the few rows of the sample need fewer")
     arguments = parser.parse_args()
     found: dict[str, dict[str, Any]] = {}
     for data in _data():

@@ -1,11 +1,11 @@
-"""Coverage of the intervals and error rates of the tests, by simulation.
+"""Measure the coverage of intervals and the error rates of tests by simulation.
 
 Usage: python measurements/simulation.py [--draws 500] [--part tests] [--only TEXT] [--seed 1]
 
-Draws data sets from models whose true values are known, and asks of each cell: how many of the 95 % intervals hold the
-truth, how many tests at 5 % reject a null that is true, or find a difference. Two runs are compared by what ``medtasks
-compare`` calls, from saved samples on; one run's numbers are the report's. Only the drawing is done here, with a fixed
-seed for each cell. Prints the tables of measurements/statistics.md.
+Draws data sets from models whose true values are known. For each cell, it counts the 95 % intervals that contain the
+true value, or the tests at 5 % that reject a true null hypothesis or find a difference. The code is that of ``medtasks
+compare``, from saved samples on, and of the report; only the drawing is done here, with a fixed seed for each cell.
+Prints the tables of measurements/statistics.md.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ _LARGE = 1_000_000  # examples behind a truth that has no formula
 
 
 def interval(metric: Metric, rows: Rows, clusters: Array | None = None, strata: Array | None = None) -> Found:
-    """As the report and the short table show it."""
+    """Return the interval that the report and the short table show."""
     found = estimate(as_scores(rows, clusters, strata), metric)
     return Found(found.low, found.high, found.few)
 
 
 def share_cells() -> Iterator[Coverage]:
-    """Independent examples, one generation each or four, and macro averages."""
+    """Yield cells of accuracy on independent examples, with and without repeats, and of macro averages."""
     acc = Metric("acc")
     for n in (20, 131, 1000):
         for p in (0.03, 0.5, 0.9, 0.97):
@@ -97,7 +97,7 @@ def share_cells() -> Iterator[Coverage]:
 
 
 def ratio_cells() -> Iterator[Coverage]:
-    """F1, precision, recall and clustered accuracy."""
+    """Yield cells of F1, precision, recall and clustered accuracy."""
     cases: list[tuple[str, str, Aggregation, int, dict[str, float]]] = [
         *(("F1", "f1", F1, rows, {"hit": 0.8, "false_alarm": 0.3}) for rows in (20, 100, 1000)),
         *(("F1, 98 % unsure", "f1", F1, 1000, {"hit": 0.8, "false_alarm": 0.3, "unsure": u}) for u in (0.98,)),
@@ -136,7 +136,7 @@ def ratio_cells() -> Iterator[Coverage]:
 
 
 def score_cells() -> Iterator[Coverage]:
-    """Scores of explanations, near the ceiling too, and a judge that fails."""
+    """Yield cells of scores of explanations, also near their maximum, and of a judge that fails."""
     metric = Metric("explanation", unit="points", is_of_explanations=True)
     for n in (20, 131, 940):
         for right, mean, spread in ((0.03, 60, 15), (0.5, 60, 15), (0.97, 60, 15), (0.97, 92, 5), (0.99, 92, 5)):
@@ -159,13 +159,13 @@ def score_cells() -> Iterator[Coverage]:
 
 
 def is_rejected(first: Rows, second: Rows, metric: str, **of: Any) -> bool | None:
-    """Whether ``medtasks compare`` finds a difference; None where it does not test."""
+    """Return whether ``medtasks compare`` finds a difference; None if it does not test."""
     found = compared(first, second, metric, **of)
     return None if found is None or found.p is None else found.p < 0.05
 
 
 def nulls(difference: float = 0.0) -> Iterator[Rejection]:
-    """Equal models; with a ``difference`` in points, the power to find it."""
+    """Yield cells of equal models or, with a ``difference`` in points, of the power to find it."""
     step = difference / 100
     for metric, rows, unsure in (
         ("f1", 50, (0.1, 0.1)),
@@ -224,7 +224,7 @@ def nulls(difference: float = 0.0) -> Iterator[Rejection]:
 
 
 def f1_of_repeats_nulls() -> Iterator[Rejection]:
-    """Equal models, one of which is often unsure."""
+    """Yield a cell of equal models, one of which is often unsure."""
 
     def draw(rng: Rng) -> bool | None:
         sides: list[Rows] = []
@@ -237,7 +237,7 @@ def f1_of_repeats_nulls() -> Iterator[Rejection]:
 
 
 def macro_nulls(is_power: bool = False) -> Iterator[Rejection]:
-    """Equal models, or models some points apart, by a macro average."""
+    """Yield cells of macro averages of equal models or, with ``is_power``, of models some points apart."""
     for strata, size, accuracy, gap in ((5, 40, 0.97, 0.036), (5, 20, 0.9, 0.089), (5, 108, 0.9, 0.05)):
 
         def draw_macro(rng: Rng, m: Any = (strata, size, accuracy, gap * is_power)) -> bool | None:
@@ -253,7 +253,7 @@ def macro_nulls(is_power: bool = False) -> Iterator[Rejection]:
 
 
 def judged_repeats_nulls() -> Iterator[Rejection]:
-    """Equal models of k generations each, on which a judge fails one by one."""
+    """Yield cells of equal models with k generations; the judge fails on single generations."""
     for repeats, failing in (((8, 1), (0.3, 0.0)), ((4, 4), (0.05, 0.05)), ((4, 1), (0.05, 0.05))):
 
         def draw(rng: Rng, m: Any = (repeats, failing)) -> bool | None:
@@ -272,19 +272,19 @@ def judged_repeats_nulls() -> Iterator[Rejection]:
 
 
 def power() -> Iterator[Rejection]:
-    """Models 5 points apart."""
+    """Yield cells of models that are 5 points apart."""
     yield from nulls(5.0)
     yield from macro_nulls(is_power=True)
 
 
 def misses_the_best(runs: Sequence[Rows], metric: Metric, best: int = 0) -> bool:
-    """Whether the best run is not in the set of those that may be the best, as on the page."""
+    """Return whether the best run is missing from the set of the best, as on the page."""
     found = best_set([[metric.aggregation.ratio(as_scores(rows)) for rows in runs]])
     return found is not None and not found[best]
 
 
 def family_nulls() -> Iterator[Rejection]:
-    """Any star, or the best left out, among many comparisons of equal models."""
+    """Yield cells of many comparisons of equal models: any star, or the best run missing from its set."""
 
     def draw_tasks(rng: Rng) -> bool:
         chance = {task: rng.beta(2, 1, 131) for task in BENCHMARKS}
@@ -328,7 +328,7 @@ def family_nulls() -> Iterator[Rejection]:
 
 
 def planned_cells() -> Iterator[Rejection]:
-    """What ``medtasks compare --plan`` says is enough for McNemar's test."""
+    """Yield a cell of McNemar's test with as many examples as ``medtasks compare --plan`` asks for."""
     points, discordance = 10, 0.3
     n = Sensitivity(100, 1.0, 1.0, 99.0, discordance).examples_needed(points / 100)
 
@@ -343,7 +343,7 @@ def planned_cells() -> Iterator[Rejection]:
 
 
 def planned_pairs() -> Iterator[Rejection]:
-    """What the t test detects with the n that a plan gives: a pilot of other rows has the same spread."""
+    """Yield cells of the t test with as many examples as planned from a pilot of equal variance."""
     models = {
         "macro average of 5, accuracy .9": (MACRO, 5, 1, 0.9, 0.05),
         "macro average of 5, accuracy .97": (MACRO, 5, 1, 0.97, 0.02),
@@ -377,7 +377,7 @@ def planned_pairs() -> Iterator[Rejection]:
 
 
 def difference_cells() -> Iterator[Coverage]:
-    """Intervals of differences between two runs."""
+    """Yield cells of intervals of differences between two runs."""
     for n, lost, gained in ((20, 0.1, 0.2), (131, 0.05, 0.1), (1000, 0.01, 0.015)):
 
         def draw(rng: Rng, m: Any = (n, lost, gained)) -> Found:
@@ -412,7 +412,7 @@ def difference_cells() -> Iterator[Coverage]:
 
 
 class Stopped(NamedTuple):
-    """A run that was stopped: the share of the examples asked, and whether its decision and its interval are right."""
+    """A run that was stopped: the share of examples asked, and whether its decision is wrong and its interval right."""
 
     share: float
     is_wrong: bool
@@ -421,7 +421,7 @@ class Stopped(NamedTuple):
 
 @dataclass(frozen=True)
 class EarlyStop:
-    """Runs that stop against a saved one, of so many examples."""
+    """A cell of runs that stop early against a saved run; ``examples`` is their number."""
 
     name: str
     examples: int
@@ -429,7 +429,7 @@ class EarlyStop:
 
 
 def stopped(first: Rows, second: Rows, clusters: Array, strata: Array, within: float) -> Stopped:
-    """Ask in a random order until it is decided; the truth is the difference over all examples."""
+    """Ask in a random order until a decision; the true value is the difference over all examples."""
     metric = Metric("acc", MACRO if strata.any() else MEAN)
     whole = contrast(as_scores(first, clusters, strata), as_scores(second, clusters, strata), metric)
     assert whole is not None
@@ -443,7 +443,7 @@ def stopped(first: Rows, second: Rows, clusters: Array, strata: Array, within: f
 
 
 def early_stops() -> Iterator[EarlyStop]:
-    """Differences of 0 to 10 points, of independent examples, pairs, macro averages and repeats."""
+    """Yield cells of differences of 0 to 10 points: independent examples, pairs, macro averages and repeats."""
     designs = {
         "independent": (1, 1, 1, (100, 940, 2000, 4183)),
         "pairs": (2, 1, 1, (2000,)),
@@ -481,7 +481,7 @@ def early_stops() -> Iterator[EarlyStop]:
 
 
 def stop(cell: EarlyStop, draws: int, seed: int) -> tuple[str, float]:
-    """A row: the share of the examples asked, of wrong decisions, and of intervals that hold the truth."""
+    """Return a row (shares of examples asked, wrong decisions, intervals with the true value), and the second share."""
     rng = np.random.default_rng([seed, zlib.crc32(cell.name.encode())])
     found = [cell.draw(rng) for _ in range(draws)]
     asked, wrong, covered = (float(np.mean(values)) for values in zip(*found, strict=True))
@@ -489,9 +489,9 @@ def stop(cell: EarlyStop, draws: int, seed: int) -> tuple[str, float]:
 
 
 def cover(cell: Coverage, draws: int, seed: int) -> tuple[str, float | None]:
-    """A row: the share of intervals that hold the truth, how many have the mark or are not shown, and their width.
+    """Return a row: the share of intervals with the true value, the share that is marked or not shown, and the width.
 
-    Also that share where most intervals have no mark: those of at least ten effective degrees of freedom.
+    Return also the first share, or None if most intervals are marked, as below ten effective degrees of freedom.
     """
     rng = np.random.default_rng([seed, zlib.crc32(cell.name.encode())])
     found = [cell.draw(rng) for _ in range(draws)]
@@ -506,7 +506,7 @@ def cover(cell: Coverage, draws: int, seed: int) -> tuple[str, float | None]:
 
 
 def reject(cell: Rejection, draws: int, seed: int) -> tuple[str, float]:
-    """A row: how often a difference is called one, and how often there is no test; and the first."""
+    """Return a row (how often a test rejects, and how often there is no test), and the first share."""
     rng = np.random.default_rng([seed, zlib.crc32(cell.name.encode())])
     known = [one for one in (cell.draw(rng) for _ in range(draws)) if one is not None]
     share = float(np.mean(known))
@@ -533,9 +533,9 @@ PARTS: dict[str, tuple[str, tuple[Callable[[], Iterator[Any]], ...]]] = {
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--draws", type=int, default=500, help="a cell; twice as many up to 131 examples")
-    parser.add_argument("--part", choices=PARTS, help="one table alone")
-    parser.add_argument("--only", default="", help="cells whose name holds this text")
+    parser.add_argument("--draws", type=int, default=500, help="data sets per cell; twice as many up to 131 examples")
+    parser.add_argument("--part", choices=PARTS, help="print only this table")
+    parser.add_argument("--only", default="", help="only cells whose name contains this text")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     started = time.perf_counter(), time.process_time()

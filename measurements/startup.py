@@ -1,11 +1,11 @@
-"""How quickly ``medtasks eval`` starts against ``lm_eval run``.
+"""Measure how quickly ``medtasks eval`` starts, compared with ``lm_eval run``.
 
 Usage: python measurements/startup.py [--repeat 5] [--tasks medhallu]
 
 The commands run the same tasks on the bundled sample, one example each, against a local server that answers at once.
-They take turns, so that a busy machine slows both; medians and their ratio are shown, of seconds by the clock and of
-processor seconds, which say more on a busy machine. The first request is the first prompt: the request of one token by
-which ``medtasks eval`` tries the server does not count. A second table has the help texts, in processor seconds.
+They take turns, so that a busy machine slows both. The table has medians, and their ratio, of the duration and of the
+processor time, which is more reliable on a busy machine. The first request is the first prompt: the probe of one token
+that ``medtasks eval`` sends does not count. A second table has the processor time of help texts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from medtasks_utils.benchmarks.yaml_tasks import tasks_path
 
 
 class FirstRequest:
-    """Answers any request, and remembers when the first came, and what the asking process had taken by then."""
+    """A reply function that notes the time of the first request, and the processor time that the client had used."""
 
     process: int | None = None
     times: tuple[float, float] | None = None
@@ -39,7 +39,7 @@ class FirstRequest:
 
 
 def seconds(command: list[str], answers: FirstRequest, folder: str) -> tuple[float, float, float]:
-    """To the first request and to the end by the clock; to the first request of the processor."""
+    """Return the seconds to the first request and to the end, and the processor seconds to the first request."""
     environment = {**os.environ, "HF_HUB_OFFLINE": "1", "OPENAI_API_KEY": "none", "MEDTASKS_DATA": "sample"}
     answers.times = None
     start = time.perf_counter()

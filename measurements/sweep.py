@@ -1,7 +1,7 @@
 """Measure the loop of a sweep, and simulate a night: ``python measurements/sweep.py --jobs 400 --before CHECKOUT``.
 
-The jobs are programs that sleep for a tenth of a second, on 64 processors that exist on paper. The night has models of
-drawn sizes on eight GPUs; it needs no time.
+The jobs are programs that sleep for a tenth of a second, on 64 assumed processors. The night is simulated, with models
+of random sizes on eight GPUs.
 """
 
 import argparse
@@ -45,7 +45,7 @@ MODELS = 24
 
 
 def seconds_of_loop(checkout: Path, jobs: int) -> list[float]:
-    """Return the duration of a sweep of so many jobs and the processor time of its loop, in seconds."""
+    """Return the duration of a sweep of ``jobs`` jobs and the processor time of its loop, in seconds."""
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
     words = [sys.executable, "-c", LOOP, str(jobs)]
     run = subprocess.run(
@@ -55,7 +55,7 @@ def seconds_of_loop(checkout: Path, jobs: int) -> list[float]:
 
 
 def hours(models: list[tuple[int, float]]) -> float:
-    """Return when the last of some models, given by GPUs and hours, ends; each starts as soon as there is room."""
+    """Return the hours until all models are done, given by GPUs and hours; each starts when GPUs are free."""
     now, free, running, waiting = 0.0, GPUS, list[tuple[float, int]](), list(models)
     while waiting or running:
         for model in list(waiting):
@@ -69,7 +69,7 @@ def hours(models: list[tuple[int, float]]) -> float:
 
 
 def night(seed: int) -> tuple[float, float]:
-    """Return how long a night takes in the plan's order, and with the most requests × GPUs first, over the bound."""
+    """Return a night's duration over its lower bound, in the plan's order and with most requests × GPUs first."""
     draw = random.Random(seed)
     models = []
     for _ in range(MODELS):
@@ -84,7 +84,7 @@ def night(seed: int) -> tuple[float, float]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, nargs="*", default=[400])
-    parser.add_argument("--before", type=Path, help="another checkout, which is measured too")
+    parser.add_argument("--before", type=Path, help="another checkout to measure")
     parser.add_argument("--nights", type=int, default=400)
     arguments = parser.parse_args()
     checkouts = {"now": Path(__file__).resolve().parents[1], "before": arguments.before}

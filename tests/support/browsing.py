@@ -1,4 +1,4 @@
-"""The page in a real browser, for tests: opened at a size and in a theme, and watched."""
+"""Open the page in a real browser, at a size and in a theme, and watch what it does."""
 
 import os
 import shutil
@@ -22,7 +22,7 @@ DESKTOP, PHONE = (1280, 900), (360, 740)
 
 @contextmanager
 def chromium() -> Iterator[Any]:
-    """The browser, started."""
+    """Return a context that starts the browser."""
     with playwright.sync_playwright() as started:
         found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         yield found
@@ -37,7 +37,7 @@ def write(runs: list[Run], folder: Path) -> str:
 
 @contextmanager
 def opened(browser: Any, address: str, size: tuple[int, int] = DESKTOP, theme: str = "light") -> Iterator[Any]:
-    """The page, opened; afterwards it must have asked nothing of the network, and complained of nothing."""
+    """Return a context that opens the page; at its end, check that the page used no network and logged nothing."""
     context = browser.new_context(viewport={"width": size[0], "height": size[1]}, color_scheme=theme)
     page = context.new_page()
     page.set_default_timeout(15_000)

@@ -1,4 +1,4 @@
-"""Commands, in this process and in others, and what they say."""
+"""Run commands, in this process and in others, and read their output."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from medtasks_utils.__main__ import main
 
 
 def exit_code(words: Iterable[object]) -> int:
-    """Of a command in this process, which argparse may end; words may be paths or numbers."""
+    """Run a command in this process, and return its exit code, even if argparse exits; words may be of any type."""
     try:
         return main(list(map(str, words)))
     except SystemExit as end:
@@ -20,12 +20,12 @@ def exit_code(words: Iterable[object]) -> int:
 
 
 def succeed(*words: object) -> None:
-    """Run a command in this process, which ends with exit code 0."""
+    """Run a command in this process, and check that its exit code is 0."""
     assert exit_code(words) == 0
 
 
 def one_line(errors: str) -> str:
-    """The only line of ours on standard error, which has to be its last."""
+    """Return the only line of ours on standard error; check that it is the last."""
     assert "Traceback" not in errors
     lines = errors.strip().splitlines()
     assert [line for line in lines if line.startswith("medtasks: error: ")] == lines[-1:]
@@ -33,7 +33,7 @@ def one_line(errors: str) -> str:
 
 
 class Said(NamedTuple):
-    """What a command said."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -56,7 +56,7 @@ print(json.dumps(told))
 
 
 def medtasks(*commands: list[str], cwd: Path, first: str = "", **environment: str) -> list[Said]:
-    """Commands in one process of their own, one after the other; ``first`` is Python that it runs before."""
+    """Run commands one after the other in a separate process, after the Python code ``first``."""
     words = [sys.executable, "-c", first + _COMMANDS, json.dumps(commands)]
     done = subprocess.run(
         words, cwd=cwd, env=clean_environment(environment), capture_output=True, text=True, timeout=300, check=False

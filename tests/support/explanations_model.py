@@ -1,4 +1,4 @@
-"""A BERT of a few thousand random weights with a WordPiece tokenizer, saved as the hub has its models."""
+"""Make a BERT of a few thousand random weights with a WordPiece tokenizer, in the format of the Hub."""
 
 import string
 from pathlib import Path

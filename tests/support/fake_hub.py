@@ -1,4 +1,4 @@
-"""A local server that answers as the Hugging Face hub, NLTK's index and GitHub do, as far as downloads ask."""
+"""Run a local server that answers downloads like the Hub, NLTK's index and GitHub."""
 
 import hashlib
 import re
@@ -11,12 +11,12 @@ Files = dict[str, bytes]
 
 
 class Hub(LocalServer):
-    """What the server holds and what it was asked.
+    """A server with files, which records its requests.
 
     Args:
         repositories: files by the repository's kind (``datasets`` or ``models``) and name.
         packages: zip files of NLTK packages, by place, such as ``corpora/wordnet``.
-        raw: other files, by path, as GitHub has them.
+        raw: other files by path, as on GitHub.
 
     Attributes:
         asked: method and path of each request.
@@ -30,7 +30,7 @@ class Hub(LocalServer):
         self.asked: list[tuple[str, str]] = []
 
     def downloads(self) -> list[str]:
-        """Paths of the files of which a part or all was sent."""
+        """Return the paths of files that were sent, at least in part."""
         return [path for method, path in self.asked if method == "GET" and "/resolve/" in path]
 
     def get(self, method: str, path: str) -> Fault:

@@ -1,4 +1,4 @@
-"""Clocks that only sleeping moves, for the pauses between requests."""
+"""Replace clocks by ones that only sleeping advances, for pauses between requests."""
 
 import asyncio
 from typing import Any
@@ -9,7 +9,7 @@ from medtasks_utils.inference import pace
 
 
 class FakeTime:
-    """What replaces the clock and the sleep of :mod:`medtasks_utils.inference.pace`.
+    """A replacement of the clock and the sleep of :mod:`medtasks_utils.inference.pace`.
 
     Attributes:
         now: the seconds since the beginning.
@@ -28,7 +28,7 @@ class FakeTime:
 
 
 class FastLoop(asyncio.SelectorEventLoop):
-    """An event loop whose clock moves on to the next timer as soon as nothing else is left to do."""
+    """An event loop whose clock jumps to the next timer as soon as the loop is idle."""
 
     _ready: Any
     _scheduled: Any

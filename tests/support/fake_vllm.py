@@ -1,4 +1,4 @@
-"""lm_eval's own vLLM class over an engine that says what it is told, in the form of vLLM's outputs."""
+"""Provide lm_eval's vLLM class with a fake engine, whose outputs have vLLM's form."""
 
 import importlib.metadata
 import sys
@@ -11,18 +11,18 @@ from lm_eval.api.model import LM
 from lm_eval.api.registry import get_model
 
 Generated = tuple[str, int, str | None]
-"""The text, how many tokens it has, and why it ended: stop, length, abort, error or repetition; None if it did not."""
+"""A text, its number of tokens, and why it ended (stop, length, abort, error or repetition; None if it did not)."""
 
 
 class LLM:
-    """Answers by a function of the prompt's text and the sampling parameters."""
+    """A fake engine, which answers by a function of the prompt's text and the sampling parameters."""
 
     def __init__(self, tokenizer: Any, answer: Callable[[str, Any], Generated]) -> None:
         self._tokenizer, self._answer = tokenizer, answer
         self.prompts: list[list[int]] = []
 
     def generate(self, prompts: list[dict[str, list[int]]], sampling_params: list[Any], **_: Any) -> list[Any]:
-        """Outputs as ``vllm/outputs.py`` has them, as far as they are read."""
+        """Return outputs like those of ``vllm/outputs.py``, as far as they are read."""
         outputs = []
         for prompt, parameters in zip(prompts, sampling_params, strict=True):
             tokens = prompt["prompt_token_ids"]
@@ -37,7 +37,7 @@ class LLM:
 def vllm_model(
     monkeypatch: pytest.MonkeyPatch, folder: str, answer: Callable[[str, Any], Generated], max_length: int
 ) -> Any:
-    """lm_eval's ``vllm`` model with the tokenizer of a folder."""
+    """Return lm_eval's ``vllm`` model with the tokenizer of a folder."""
     modules: dict[str, dict[str, Any]] = {
         "vllm": {"LLM": LLM, "SamplingParams": SimpleNamespace, "TokensPrompt": dict},
         "vllm.lora.request": {"LoRARequest": object},

@@ -1,4 +1,4 @@
-"""What tests are given: paths, rows, data directories, tables of cases."""
+"""Provide inputs of tests: paths, rows, data directories, tables of cases."""
 
 import csv
 import datetime
@@ -32,26 +32,26 @@ Row = dict[str, Any]
 
 
 def json_lines(path: Path) -> list[Any]:
-    """The values in a file that has one in each line."""
+    """Return the values in a file of JSON lines."""
     return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line]
 
 
 def csv_rows(path: Path) -> list[Any]:
-    """The rows of a file with a head, by its names; cells are strings."""
+    """Return the rows of a CSV file by column name; cells are strings."""
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 def table(name: str) -> list[Any]:
-    """The lines of a file of cases in a package's ``tables/``: each a list, of what is given and what comes of it."""
+    """Return the rows of a table of cases, in a folder ``tables/``: lists of inputs and expected outputs."""
     (path,) = (ROOT / "tests").glob(f"**/tables/{name}.jsonl")
     return json_lines(path)
 
 
 def each_row(name: str, *more: Sequence[Any]) -> Callable[[Any], Any]:
-    """Run a test on each row of a table, and on more of them; a row has the values of the test's first arguments.
+    """Run a test on each row of a table, and on ``more`` rows; a row has the values of the test's first arguments.
 
-    A row is known by its table and line, and by those of its first two values that are short texts.
+    The id of a case has the table, the line, and those of the row's first two values that are short texts.
     """
     rows = [*table(name), *more]
 
@@ -68,7 +68,7 @@ def each_row(name: str, *more: Sequence[Any]) -> Callable[[Any], Any]:
 
 
 def error_line(kind: type[Exception], function: Callable[..., object], *given: Any, **settings: Any) -> str:
-    """What an error of this kind says, which is one line, that the function with what it is given ends in."""
+    """Call a function that must raise an error of this kind, and return its message, which must be one line."""
     with pytest.raises(kind) as caught:
         function(*given, **settings)
     (line,) = str(caught.value).splitlines()
@@ -76,7 +76,7 @@ def error_line(kind: type[Exception], function: Callable[..., object], *given: A
 
 
 def sample_rows(name: str) -> list[Row]:
-    """Rows of a file of the bundled sample, by its path; cells of csv and tsv are strings."""
+    """Return the rows of a file of the bundled sample; cells of csv and tsv files are strings."""
     path = SAMPLE / name
     return [dict(row) for row in read_rows(path, MEDEXQA_COLUMNS if path.suffix == ".tsv" else None)]
 
@@ -96,7 +96,7 @@ def write_rows(rows: Iterable[Row], path: Path, header: bool = True) -> Path:
 
 
 def medmcqa_rows(count: int = 8, **fields: Any) -> list[Row]:
-    """Rows with ids, four distinct options and 0-based labels that use every letter."""
+    """Return rows of MedMCQA with ids, four distinct options, and 0-based labels that use every letter."""
     return [
         {
             "id": f"id-{index}",
@@ -111,7 +111,7 @@ def medmcqa_rows(count: int = 8, **fields: Any) -> list[Row]:
 
 
 def explained_rows(name: str, offset: int = 0, count: int = 40) -> list[Row]:
-    """Rows of MedExQA whose explanations quote the right option, with labels that stand at an offset."""
+    """Return rows of MedExQA whose explanations quote the right option, with labels moved by an offset."""
     right = random.Random(name).choices("ABCD", k=count)
     return [
         {
@@ -134,12 +134,12 @@ FILE = {
     "medhallu": "medhallu/pqa_labeled.jsonl",
 }
 ROW: dict[str, Row] = dict(table("rows"))
-"""A task, its file in a data directory and a row of it, by benchmark; MedMCQA's is shown in the order C, D, A, B."""
+"""By benchmark, a task, its file in a data directory, and a row; MedMCQA's is shown in the order C, D, A, B."""
 MEDEXQA_COLUMNS = tuple(ROW["medexqa"])
 
 
 def same(read: Any, wanted: Any) -> bool:
-    """Whether what a reader returned is what a cell of a table says."""
+    """Return whether a value that was read equals the expected value in a table."""
     if isinstance(read, float):
         return wanted is not None and math.isclose(read, wanted, rel_tol=1e-6)
     is_date, is_tuple = isinstance(read, datetime.date), isinstance(read, tuple)

@@ -1,4 +1,4 @@
-"""Responses made to break, stall or trick the scoring, and documents that none of them is right for."""
+"""Provide responses made to break, stall or trick the scoring, and documents to which all of them are wrong."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def texts(name: str) -> list[str]:
 
 
 def long(length: int) -> dict[str, str]:
-    """Texts of about so many characters, unless the table says how often their unit is repeated."""
+    """Return texts of about ``length`` characters, unless the table says how often their unit is repeated."""
     found = {}
     for name, before, unit, between, closing, after, times in table("hostile_long"):
         times = times or length // len(unit + closing)
@@ -26,7 +26,7 @@ def long(length: int) -> dict[str, str]:
 
 
 def cases(task: Any) -> list[dict[str, Any]]:
-    """One document of each kind of judgement, with a right answer that no response can give."""
+    """Return a document of each kind of judgement, with a right answer that no response can give."""
     docs = documents(task)
     if "judgement" in docs[0]:
         kinds = {doc["judgement"]: doc for doc in docs}

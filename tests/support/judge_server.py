@@ -1,4 +1,4 @@
-"""A local judge that answers every prompt of ours."""
+"""Run a local judge that answers every prompt of ours."""
 
 import json
 from collections import Counter
@@ -13,7 +13,7 @@ LABELS = ("FULLY_SUPPORTED", "PARTIALLY_SUPPORTED", "NOT_SUPPORTED")
 
 
 def sound(request: Request) -> Answer:
-    """What a sound judge says: a function of the prompt alone."""
+    """Return a valid reply of a judge, which depends only on the prompt."""
     messages = request["messages"]
     text, rng = whole(messages), draw(messages[-1]["content"])
     if '"ready"' in text:
@@ -26,13 +26,13 @@ def sound(request: Request) -> Answer:
 
 
 def geval_reply(score: Any, **changed: Any) -> dict[str, Any]:
-    """A complete object for G-Eval."""
+    """Return a complete reply object for G-Eval."""
     (reply,) = table("geval_reply")
     return {**reply, "final_score": score, **changed}
 
 
 def faulty(shares: Sequence[tuple[float, Answer]], otherwise: Answering) -> Answering:
-    """Shares of requests end in faults or useless replies, by lot; the rest is answered otherwise."""
+    """Return a reply function by which random shares of requests get these faults, and others go to ``otherwise``."""
     tries = Counter[str]()
 
     def answer(request: Request) -> Answer:
@@ -49,12 +49,12 @@ def faulty(shares: Sequence[tuple[float, Answer]], otherwise: Answering) -> Answ
 
 
 class JudgeServer(LocalServer):
-    """A server that judges, unless it is told otherwise."""
+    """A server that gives valid judgements by default."""
 
     def __init__(self, answer: Answering = sound) -> None:
         super().__init__(answer)
 
     @property
     def judging(self) -> list[Request]:
-        """The requests without the small check at the start of a run."""
+        """The requests without the probe at the start of a run."""
         return [request for request in self.requests if '"ready"' not in whole(request["messages"])]

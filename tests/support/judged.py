@@ -1,4 +1,4 @@
-"""The corpus of judged responses: its rows, its halves, and what our filters make of them."""
+"""Provide the corpus of responses that people have read, and compare readings with theirs."""
 
 import datetime
 from collections.abc import Iterator
@@ -11,14 +11,14 @@ CORPUS = Path(__file__).parents[1] / "extraction" / "corpus"
 
 
 def judged(folder: Path = CORPUS) -> Iterator[Row]:
-    """All rows, each with its benchmark."""
+    """Yield all rows, each with its benchmark."""
     for path in sorted(folder.glob("*.jsonl")):
         for row in json_lines(path):
             yield {**row, "benchmark": path.stem}
 
 
 def outcome(row: Row, value: Any) -> str:
-    """``right``, ``wrong`` or ``missed``; a reading where nothing is stated is wrong."""
+    """Return ``right``, ``wrong`` or ``missed``; a reading is wrong if the response states no answer."""
     right = row["right"]
     if value is None:
         return "right" if right is None else "missed"

@@ -1,4 +1,4 @@
-"""Cases and settings that the tests of judges share."""
+"""Provide cases and settings for tests of judges."""
 
 from pathlib import Path
 from typing import Any

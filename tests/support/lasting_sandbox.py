@@ -1,4 +1,4 @@
-"""Forking processes of sandboxes that last as long as the tests: sandboxes with equal settings fork from one."""
+"""Let sandboxes with equal settings share a forking process, which lasts as long as the tests."""
 
 import atexit
 from typing import Any
@@ -12,7 +12,7 @@ _started: dict[str, Any] = {}
 
 
 def lasting(settings: dict[str, object], accepts_weak: bool) -> Any:
-    """The process for these settings, which is started once, and anew if it has ended."""
+    """Return the process for these settings; start it at the first call, and again if it has ended."""
     key = f"{settings} {accepts_weak}"
     if key not in _started or _started[key]._process.poll() is not None:
         zygote: Any = Zygote(settings, accepts_weak)
@@ -24,7 +24,7 @@ def lasting(settings: dict[str, object], accepts_weak: bool) -> Any:
 
 @pytest.fixture
 def own_process(monkeypatch):
-    """A sandbox starts and ends a forking process of its own, as for users."""
+    """Let each sandbox start and end its own forking process, as for users."""
     monkeypatch.setattr(sandbox, "Zygote", Zygote)
 
 

@@ -1,6 +1,6 @@
-"""One OpenAI-compatible server for tests: it says what it is told to, fails on purpose, and keeps what it was asked.
+"""Run an OpenAI-compatible server for tests, which gives set replies, fails on purpose, and records its requests.
 
-What it says is a function of the request: a text, a whole body (see :func:`completion`), or a :class:`Fault`.
+A reply is a function of the request: a text, a whole body (see :func:`completion`), or a :class:`Fault`.
 """
 
 import json
@@ -17,7 +17,7 @@ Request = dict[str, Any]
 
 @dataclass(frozen=True)
 class Fault:
-    """Something other than a completion: a status (0 hangs up without a word), and a body, JSON unless it is text."""
+    """A response without a completion: a status (0 to drop the connection), and a body, JSON unless it is text."""
 
     status: int
     body: Any = field(default_factory=lambda: {"error": {"message": "on purpose"}})
@@ -30,7 +30,7 @@ Answering = Callable[[Request], Answer]
 
 
 def completion(content: Any, finish: str = "stop", prompt_tokens: int | None = 7, **message: Any) -> dict[str, Any]:
-    """A completion, chat or not; ``message`` has ``tool_calls``, ``refusal`` and other fields."""
+    """Return the body of a completion, chat or plain; ``message`` has fields such as ``tool_calls`` and ``refusal``."""
     said = {"message": {"role": "assistant", "content": content, **message}, "text": content}
     usage = {"prompt_tokens": prompt_tokens, "completion_tokens": 3, "total_tokens": (prompt_tokens or 0) + 3}
     return {"id": "1", "object": "chat.completion", "choices": [{"index": 0, "finish_reason": finish, **said}],
@@ -38,20 +38,21 @@ def completion(content: Any, finish: str = "stop", prompt_tokens: int | None = 7
 
 
 class LocalServer:
-    """On a free port of this machine; used as ``with``.
+    """A server on this machine, used as a context manager.
 
     Args:
-        answer: what to say; called by many threads at once.
-        probed: what to say to requests of a single token, by which a server is tried.
-        port: to listen at; a free one unless it is given.
+        answer: a function of a request that returns the reply; called by many threads at once.
+        probed: the same for probes, which are requests of a single token.
+        port: the port; 0 for any free port.
 
     Attributes:
-        base, url, chat: the address, as it is, with ``/v1``, and that of chats.
-        page: what ``GET`` and ``HEAD`` say.
-        requests: all but the probes, in the order in which they came; `probes` stand apart.
-        headers: of both, by lower-case names.
-        answered: the requests whose completions were sent whole.
-        most_at_once: the most requests that were in the making at the same time.
+        base, url, chat: the address without a path, with ``/v1``, and of the chat endpoint.
+        page: the response to ``GET`` and ``HEAD``.
+        requests: all requests except probes, in the order of arrival.
+        probes: the probes.
+        headers: the headers of requests and probes, by lower-case name.
+        answered: the requests whose completions were sent in full.
+        most_at_once: the maximum number of requests that were answered at the same time.
     """
 
     def __init__(self, answer: Answering = lambda request: ".", probed: Answering | None = None, port: int = 0) -> None:
@@ -78,11 +79,11 @@ class LocalServer:
         self._server.server_close()
 
     def run_of(self, tasks: str, data: object = "sample", **more: Any) -> list[str]:
-        """The words of ``medtasks eval`` with the model behind it."""
+        """Return the command line of ``medtasks eval`` with the model at this server."""
         return ["eval", "--data", str(data), "--tasks", tasks, *self.flags(**more)]
 
     def flags(self, kind: str = "local-chat-completions", **more: Any) -> list[str]:
-        """The flags of a run that name a model behind it."""
+        """Return the flags of a run with a model at this server."""
         usual = {"model": "m", "base_url": self.chat, "max_retries": 1, "num_concurrent": 4}
         arguments = {name: value for name, value in {**usual, **more}.items() if value is not None}
         return ["--model", kind, "--model_args", json.dumps(arguments, default=str), "--apply_chat_template"]
@@ -124,7 +125,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.local.answered.append(request)
 
     def _send(self, answer: Fault) -> bool:
-        """Whether all was sent; the client may have gone away."""
+        """Send a response; return False if the client has disconnected."""
         if answer.status == 0:
             self.close_connection = True
             return False
@@ -148,4 +149,4 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 256
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away is no news here."""
+        """Ignore clients that disconnect."""

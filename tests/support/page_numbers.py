@@ -1,4 +1,4 @@
-"""The report's page as its elements, texts and numbers, without a browser."""
+"""Read the elements, texts and numbers of the report's page, without a browser."""
 
 import base64
 import json
@@ -9,12 +9,12 @@ import lxml.html
 
 
 def unpacked(chunk: str) -> Any:
-    """The records of a chunk."""
+    """Return the records of a packed chunk."""
     return json.loads(zlib.decompress(base64.b64decode(chunk)))
 
 
 class Page:
-    """A page as its elements, its text, and the numbers that its scripts draw."""
+    """A page: its elements, its text, and the numbers that its scripts draw."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -29,5 +29,5 @@ class Page:
 
 
 def _text(element: Any) -> str:
-    """The text of an element, in one line."""
+    """Return the text of an element in one line."""
     return " ".join(" ".join(element.itertext()).split())

@@ -1,4 +1,4 @@
-"""The sample's rows as a file of a GitHub repository, in the place of the one that the card names."""
+"""Provide the sample's rows as the pinned file of a GitHub repository, in place of the real file."""
 
 import hashlib
 
@@ -9,6 +9,6 @@ REAL = CARD.data.repositories["corrected"]
 CONTENT = (SAMPLE / "medcalc_bench" / "corrected.csv").read_bytes()
 (_FILE,) = REAL.files
 REPOSITORY = REAL._replace(files=(_FILE._replace(sha256=hashlib.sha256(CONTENT).hexdigest()),))
-"""The card's, with the checksum of this file."""
+"""The real repository, with the checksum of the sample's file."""
 SERVED = {f"/{REAL.name}/{REAL.revision}/{_FILE.path}": CONTENT}
 """The file by its path on the server."""

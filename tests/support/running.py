@@ -1,4 +1,4 @@
-"""Runs of the real harness in this process: its tasks, models whose answers are known, and what it saved."""
+"""Run the real harness in this process, with models whose answers are known, and read what it saves."""
 
 import itertools
 import json
@@ -18,7 +18,7 @@ Answering = Callable[[Row], Any]
 
 
 def manager(metadata: Mapping[str, Any] | None = None, data: str | Path = "sample") -> TaskManager:
-    """A task manager that knows our tasks only; explanations are not scored unless options say so."""
+    """Return a task manager for our tasks only; by default, explanations are not scored."""
     given = {"medtasks_data": str(data), "medexqa": {}, **(metadata or {})}
     if isinstance(given["medexqa"], dict):
         given["medexqa"] = {"use_explanations": False, **given["medexqa"]}
@@ -26,17 +26,17 @@ def manager(metadata: Mapping[str, Any] | None = None, data: str | Path = "sampl
 
 
 def load(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
-    """One task as the harness makes it; keyword arguments are options by benchmark."""
+    """Return a task as the harness makes it; keyword arguments are options by benchmark."""
     return manager(metadata, data).load([name])["tasks"][name]
 
 
 def documents_of(*task: Any, **metadata: Any) -> list[Row]:
-    """The documents of one task as :func:`load` makes it."""
+    """Return the documents of a task that :func:`load` makes."""
     return documents(load(*task, **metadata))
 
 
 def reader(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
-    """One task as :func:`load` makes it, with the readings and scores of its benchmark."""
+    """Return a task that :func:`load` makes, with the readings and scores of its benchmark."""
     task = load(name, data, **metadata)
     benchmark = task.benchmark
     task.strict, task.flexible = benchmark.strict, benchmark.flexible
@@ -46,17 +46,17 @@ def reader(name: str, data: str | Path = "sample", /, **metadata: Any) -> Any:
 
 
 def documents(task: Any) -> list[Row]:
-    """The task's documents, without what they know of labels in other files."""
+    """Return a task's documents without labels from other files."""
     return [shown(doc) for doc in task.eval_docs]
 
 
 def shown(doc: Row) -> Row:
-    """A document without what it knows of its label in another file."""
+    """Return a document without its label from another file."""
     return {key: doc[key] for key in doc if key != "other_label"}
 
 
 class Scripted(LM):  # type: ignore[misc]
-    """A model in this process whose response is a function of the document; it remembers the batches of prompts."""
+    """A model in this process whose response is a function of the document; it records its prompts in batches."""
 
     def __init__(self, answer: Callable[..., Any] = lambda doc: "") -> None:
         super().__init__()
@@ -99,7 +99,7 @@ class Scripted(LM):  # type: ignore[misc]
 
 
 def right_answer(doc: Row) -> str:
-    """A response that is right in every task and under both filters."""
+    """Return a response that is right under both filters, whatever the task."""
     if "judgement" in doc:
         return f"<answer>{doc['shown_truth']}</answer>"
     if "specialty" in doc:
@@ -114,7 +114,7 @@ def evaluate(
     metadata: Mapping[str, Any] | None = None,
     **settings: Any,
 ) -> Any:
-    """Run the real harness in this process, with a model, the name of one, or answers."""
+    """Run the real harness in this process, with a model, a model's name, or a function that answers documents."""
     model = answer if isinstance(answer, LM | str) else Scripted(answer)
     return simple_evaluate(
         model=model,
@@ -125,13 +125,13 @@ def evaluate(
 
 
 def model_of(server: LocalServer, kind: str = "local-chat-completions", **arguments: Any) -> Any:
-    """A model of the harness that asks this server."""
+    """Return a model of the harness that sends its requests to a server."""
     given = {"model": "m", "base_url": server.chat, "num_concurrent": 8, "max_retries": 2, **arguments}
     return get_model(kind).create_from_arg_obj(given, {"batch_size": 1})
 
 
 def samples(result: dict[str, Any], filter_name: str = "strict-match") -> list[Row]:
-    """Those of the only task, under a filter."""
+    """Return the samples of the only task under a filter."""
     (logged,) = result["samples"].values()
     return [sample for sample in logged if sample["filter"] == filter_name]
 

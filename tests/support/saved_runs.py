@@ -1,4 +1,4 @@
-"""Runs of the real harness on the bundled sample, saved by the harness's own writer, for tests of what reads them."""
+"""Save runs of the real harness on the bundled sample, for tests that read runs."""
 
 import hashlib
 import html
@@ -13,13 +13,13 @@ from running import Answering, evaluate, right_answer
 
 
 def chance(doc: Row, salt: str = "") -> float:
-    """A number in [0, 1) that depends on the document alone."""
+    """Return a number in [0, 1) that depends only on the document and the salt."""
     digest = hashlib.sha256((salt + repr(sorted(doc.items(), key=str))).encode()).digest()
     return int.from_bytes(digest[:8], "big") / 2**64
 
 
 def right_in(share: float, salt: str = "") -> Answering:
-    """A model that is right in about this share of examples, and else wrong, unsure, unboxed or silent."""
+    """Return a reply function that is right in about this share of examples, else wrong, unsure, unboxed or empty."""
 
     def answer(doc: Row) -> str:
         if chance(doc, salt) < share:
@@ -62,23 +62,23 @@ def save_run(
 
 
 def save_two(folder: Path, shares: tuple[float, float] = (0.7, 0.4), **settings: Any) -> Path:
-    """Runs of two models that are right in these shares; the folder, which has them in ``a`` and ``b``."""
+    """Save runs of two models that are right in these shares, in ``a`` and ``b`` of a folder; return the folder."""
     for name, model, share in zip("ab", ("first", "second"), shares, strict=True):
         save_run(folder / name, right_in(share, name), model=f"org/{model}", **settings)
     return folder
 
 
 def drawn(page: str) -> str:
-    """What a report's page says without its scripts, as text; cells and blocks end a line."""
+    """Return the text of a report's page without scripts; cells and blocks end a line."""
     shown = re.sub(r"(?s)<(script|style)\b.*?</\1>|<wbr>", "", page)
     return html.unescape(re.sub(r"<[^>]+>", "", re.sub(r"</(td|th|p|h\d|li|tr|dd|summary)>", "\n", shown)))
 
 
 def sample_file(results: Path, task: str) -> Path:
-    """The sample log that belongs to a results file."""
+    """Return the sample log of a results file."""
     return results.with_name(f"samples_{task}_{results.stem.removeprefix('results_')}.jsonl")
 
 
 def edit_lines(path: Path, edit: Callable[[list[bytes]], list[bytes]]) -> None:
-    """Damage a sample log."""
+    """Replace the lines of a sample log by edited ones."""
     path.write_bytes(b"".join(edit(path.read_bytes().splitlines(keepends=True))))

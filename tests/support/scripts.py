@@ -1,4 +1,4 @@
-"""What the local server says: one answer after another, some held back, others by lot."""
+"""Define replies of the local server: in turn, at random, or held back."""
 
 import hashlib
 import itertools
@@ -12,27 +12,27 @@ from local_server import Answer, Answering, Fault, Request
 
 
 def refusal(status: int, words: str) -> Fault:
-    """A fault with the server's words."""
+    """Return a fault with a message of the server."""
     return Fault(status, {"error": {"message": words}})
 
 
 def whole(messages: Sequence[Mapping[str, Any]]) -> str:
-    """A chat as one text."""
+    """Return a chat as one text."""
     return "\n".join(str(message["content"]) for message in messages)
 
 
 def prompt_of(request: Request) -> str:
-    """What a request asks, with its seed: requests that are equal ask the same."""
+    """Return a key of a request: its prompt and its seed."""
     return json.dumps([request.get("messages") or request.get("prompt"), request.get("seed")])
 
 
 def draw(text: str) -> random.Random:
-    """Chance, but the same on every machine."""
+    """Return a random generator seeded by a text, which is the same on every machine."""
     return random.Random(hashlib.sha256(text.encode()).digest())
 
 
 def in_turn(*answers: Answer | Answering) -> Answering:
-    """One answer after another, whatever is asked; the last for ever."""
+    """Return a reply function that gives the answers in turn, whatever the request, and repeats the last."""
     left = itertools.chain(answers, itertools.repeat(answers[-1]))
 
     def answer(request: Request) -> Answer:
@@ -43,7 +43,7 @@ def in_turn(*answers: Answer | Answering) -> Answering:
 
 
 def together(number: int, answer: Answering) -> Answering:
-    """The answers, the first of which wait until so many are asked for at once: no fewer would end the wait."""
+    """Return a reply function whose first ``number`` replies wait until that many requests are under way at once."""
     first, met = itertools.count(), threading.Barrier(number)
 
     def waiting(request: Request) -> Answer:
@@ -55,7 +55,7 @@ def together(number: int, answer: Answering) -> Answering:
 
 
 def echoed(request: Request, values: Any = None) -> Answer:
-    """The log-probabilities of a prompt that is to be echoed, or the same values for any; else a full stop."""
+    """Return log-probabilities for a prompt to be echoed, made from its tokens by default; else a full stop."""
     if not request.get("echo"):
         return "."
     choices = []
@@ -67,10 +67,10 @@ def echoed(request: Request, values: Any = None) -> Answer:
 
 
 class Held:
-    """Answers so many requests; those after them wait for `release`, so that who asks can be ended half-way.
+    """A reply function that answers ``number`` requests; later ones wait for ``release``, so a run can be ended half-way.
 
     Attributes:
-        then: called when the first of them waits; sets `reached` unless it is told otherwise.
+        then: a function that is called when the first request waits; by default, it sets ``reached``.
     """
 
     def __init__(self, number: int, answer: Answering) -> None:

@@ -1,6 +1,6 @@
-"""A model's server as a program: ``python served_model.py PORT REQUESTS SECONDS``.
+"""Run a model's server as a program: ``python served_model.py PORT REQUESTS SECONDS``.
 
-It answers each request after so many seconds, and appends its prompt, as a hash, to the file of requests.
+It answers each request after SECONDS, and appends a hash of its prompt to the file REQUESTS.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""A model that calls tools well and badly, by lot; its replies are a function of the chat so far."""
+"""Define a model that calls tools, rightly or wrongly at random; a reply depends only on the chat so far."""
 
 import json
 from typing import Any
@@ -17,7 +17,7 @@ def run(
     options: dict[str, Any] | None = None,
     **given: Any,
 ) -> Any:
-    """Conversations of a task with a server, of up to five turns unless ``options`` say otherwise."""
+    """Run a task with tools at a server, with up to five turns by default."""
     arguments = {"model": "m", "base_url": server.chat, "num_concurrent": connections, "max_retries": 1}
     return evaluate(
         task,
@@ -34,12 +34,12 @@ def tagged(name: str, argument: str) -> str:
 
 
 def turn(chat: Chat) -> int:
-    """Which reply is asked for, from 1."""
+    """Return the number of the requested reply, from 1."""
     return 1 + [message["role"] for message in chat].count("assistant")
 
 
 def reply(chat: Chat) -> str:
-    """The next reply to a chat: the prompt settles by lot which way of using tools, well or badly, is taken."""
+    """Return the next reply to a chat; the prompt determines at random which way of using tools it follows."""
     roles = [message["role"] for message in chat if message["role"] != "system"]
     assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"], "roles alternate, as some templates insist"
     rng = draw(chat[1]["content"])
