@@ -46,7 +46,7 @@ def test_links_lead_somewhere(document):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_commands_extras_tasks_and_options_exist(document):
+def test_commands_extras_tasks_and_options_in_documents_exist(document):
     text = document.read_text("utf-8")
     assert {*re.findall(r"'\.\[(\w+)\]'", text)} <= {*(metadata("medtasks").get_all("Provides-Extra") or ())}
     for words in commands_of(text):

@@ -37,7 +37,7 @@ def test_a_response_is_scored_as_in_a_run(benchmark):
 
 
 @each_row("scored")
-def test_what_strict_makes_of_a_response_to_the_first_row(task, response, options, expected):
+def test_a_response_to_the_first_row_has_these_strict_scores(task, response, options, expected):
     (benchmark,) = [name for name in FILE if task.startswith(name)]
     found = score(task, sample_rows(FILE[benchmark])[0], response, **options)["strict-match"]
     values = {"answer": found.answer, "found_by": found.found_by, **found.metrics}
@@ -107,7 +107,7 @@ def test_texts_and_messages_are_rewarded_alike():
 
 
 @each_row("batches_of_cops")
-def test_the_first_batch_or_the_option_settles_what_a_number_means(options, batches, rewarded, warns, caplog):
+def test_the_first_batch_or_an_option_decides_whether_labels_count_from_0(options, batches, rewarded, warns, caplog):
     rewards = reward("medmcqa", **options)
     rows = [{**{name: [value] * len(cops) for name, value in ROWS[0].items()}, "cop": cops} for cops in batches]
     assert [rewards(["\\boxed{B}"] * len(row["cop"]), **row) for row in rows] == rewarded

@@ -33,7 +33,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     assert {*tmp_path.rglob("*")} == {page, path.parent, path}
 
 
-def test_what_is_no_file_is_written_to(tmp_path):
+def test_a_pipe_is_written_to_and_not_replaced(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -41,7 +41,7 @@ def test_what_is_no_file_is_written_to(tmp_path):
     assert os.read(reader, 9) == b"text"
 
 
-def test_a_folder_that_is_not_there_is_made(tmp_path):
+def test_a_missing_folder_is_created(tmp_path):
     path = tmp_path / "new" / "folder" / "file.txt"
     write_whole(path, b"bytes\r\n")
     assert path.read_bytes() == b"bytes\r\n"

@@ -40,7 +40,7 @@ def strata_of(gains: Sequence[Sequence[int]], losses: Sequence[Sequence[int]] = 
     return {str(n): Counter(dict(zip(names, (*gains[n], lost[n]), strict=True))) for n in range(len(gains))}
 
 
-def test_an_interval_covers_every_share_of_which_most_responses_are_read():
+def test_the_interval_of_an_audit_covers_the_true_share_if_most_responses_are_read():
     """Summed exactly for 200 of 294; the interval of Wilson covers some shares in 88.6 %."""
     all_found: list[Any] = [estimated(strata_of([(found, 200, 294)]), "gained") for found in range(201)]
     low, high = (294 * np.array([found[end] for found in all_found]) for end in ("low", "high"))
@@ -79,7 +79,7 @@ def audited(case: Item, reply: str) -> tuple[Any, str]:
 
 
 @each_row("audit_lines")
-def test_a_line_of_a_fixed_form_is_read_and_nothing_else(kind, reply, read):
+def test_an_auditor_s_reply_is_read_in_the_requested_form_only(kind, reply, read):
     if read is None:
         with pytest.raises(UnreadableError):
             audited(item(kind), reply)
@@ -170,7 +170,7 @@ def audit(tmp_path, server):
     return run
 
 
-def test_rules_made_wrong_on_purpose_in_a_known_share_are_found_out(tmp_path, server, audit):
+def test_an_audit_estimates_the_known_share_of_wrong_readings(tmp_path, server, audit):
     wrong = 0.12
     path = many(tmp_path / "run", 600, wrong)
     for _ in range(2):
@@ -212,7 +212,7 @@ def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, server, audit
     assert found == {0: True, 1: False, **dict.fromkeys((2, 3, 4))}
 
 
-def test_all_benchmarks_with_every_response_read_and_some_replies_that_fail(tmp_path, server, audit, capsys):
+def test_an_audit_of_all_benchmarks_counts_the_replies_that_fail(tmp_path, server, audit, capsys):
     results = save_run(tmp_path / "run", right_in(0.6))
     failures = ("The response states C.", Fault(400), Fault(401))
     server.answer = faulty([(0.04, failure) for failure in failures], reads)
@@ -247,6 +247,6 @@ def test_an_unknown_task_or_a_server_that_is_down_ends_an_audit_in_one_line(tmp_
 
 
 @each_row("summaries")
-def test_the_summary_of_an_audit_says_its_estimates_in_these_lines(name, audit, lines):
+def test_the_summary_of_an_audit_prints_its_estimates(name, audit, lines):
     """An estimate a hair below zero is not printed as minus zero."""
     assert [*summary_lines([audit])] == lines

@@ -74,7 +74,7 @@ def test_a_run_that_is_mostly_wrong_supports_nothing():
     assert _weights([[wrong], [wrong]], [[], []]) == {"weak": 0.0}
 
 
-def test_of_repeats_the_most_frequent_answer_counts():
+def test_the_most_frequent_answer_of_repeats_contradicts_a_label():
     scores: Any = {"acc": [1.0, 0.0, 0.0]}
     sample = Sample(0, "", {}, [], ["so", "or", "else"], "A", answers={"f": ["A", "B", "B"]}, scores={"f": scores})
     (vote,) = _votes("run", benchmarks()["medmcqa"]().audit, sample, "f")
@@ -100,7 +100,7 @@ def test_runs_of_one_model_are_a_warning(folder, tmp_path, capsys):
 
 
 @each_row("shifted_labels")
-def test_a_part_whose_labels_fit_the_answers_at_another_row_is_said(task, offset, parts, tmp_path, capsys):
+def test_doubt_names_parts_whose_labels_fit_the_answers_of_other_rows(task, offset, parts, tmp_path, capsys):
     for specialty in SPECIALTIES:
         rows = explained_rows(specialty.stem, offset * (specialty.code == "CLS"))
         write_rows(rows, tmp_path / "medexqa" / f"{specialty.stem}_test.tsv", header=False)
@@ -113,6 +113,6 @@ def test_a_part_whose_labels_fit_the_answers_at_another_row_is_said(task, offset
 
 
 @each_row("doubt_mistakes")
-def test_a_mistake_with_doubt_is_said_and_nothing_is_written(name, names, code, says, folder, tmp_path, capsys):
+def test_a_mistake_in_the_command_doubt_is_one_error_and_no_file(name, names, code, says, folder, tmp_path, capsys):
     assert exit_code(["doubt", *(folder / name for name in names), "-o", tmp_path / "doubts.csv"]) == code
     assert says in capsys.readouterr().err and not (tmp_path / "doubts.csv").exists()

@@ -145,7 +145,7 @@ def no_data(monkeypatch, tmp_path):
 PLACES = {"wordnet": "corpora", "punkt_tab": "tokenizers"}
 
 
-def test_both_are_fetched_once_and_said_so(no_data, monkeypatch, caplog):
+def test_wordnet_and_punkt_are_downloaded_once_with_a_message(no_data, monkeypatch, caplog):
     fetched = []
 
     def download(name, **settings):
@@ -167,7 +167,7 @@ def test_both_are_fetched_once_and_said_so(no_data, monkeypatch, caplog):
     assert metric.score(["doctor"], [["physician"]]) == [50.0]
 
 
-def test_without_punkt_there_is_an_error_and_offline_nothing_is_asked_for(no_data, monkeypatch):
+def test_a_missing_punkt_is_an_error_and_offline_nothing_is_requested(no_data, monkeypatch):
     shutil.copytree(NLTK / "corpora", no_data / "corpora")
     asked: list[str] = []
     monkeypatch.setattr("nltk.download", lambda name, **settings: asked.append(name))
@@ -188,7 +188,7 @@ def test_data_that_others_may_write_to_is_refused_with_nltk_s_reason(no_data):
 # ---- making metrics, and scoring with all of them
 
 
-def test_signatures_pin_every_choice(metrics):
+def test_signatures_of_explanation_metrics_state_every_setting(metrics):
     begins = table("signatures_of_metrics")
     assert [metric.signature[: len(begin)] for (metric, _), begin in zip(metrics, begins, strict=True)] == begins
 

@@ -44,7 +44,7 @@ def test_a_gestational_age_is_judged_in_days(answer, strict, flexible):
 
 
 @pytest.mark.parametrize("filter_name", FILTERS)
-def test_each_metric_is_of_what_can_be_answered_or_of_what_cannot(filter_name):
+def test_answerable_and_unanswerable_rows_have_metrics_of_their_own(filter_name):
     """By responses to all examples, in which ``value`` is the true value, or 1 where there is none."""
     for response, expected in table("metrics_of_abstaining"):
 
@@ -59,7 +59,7 @@ def test_each_metric_is_of_what_can_be_answered_or_of_what_cannot(filter_name):
 
 
 @pytest.mark.parametrize("answer_format", ["xml", "boxed"])
-def test_that_nothing_can_be_calculated_is_read_by_flexible_in_words_and_by_strict_in_the_form_asked_for(answer_format):
+def test_not_available_is_read_in_words_by_flexible_and_as_requested_by_strict(answer_format):
     metadata = {PLAIN: {"answer_format": answer_format}}
     said = "The note gives no weight. Therefore the value cannot be calculated."
     assert values(said, metadata=metadata)["answered"] == 0

@@ -12,7 +12,7 @@ error = partial(error_line, UsageError, load)
 
 
 @each_row("options")
-def test_what_an_option_takes_and_what_it_does_not(benchmark, option, valid, wrong):
+def test_an_option_accepts_valid_values_and_rejects_others(benchmark, option, valid, wrong):
     for value in valid:
         taken = load(TASK_OF[benchmark], **{benchmark: {option: value}}).options
         if option not in ("specialty", "explanation_metrics"):  # written in many ways
@@ -43,14 +43,14 @@ def test_version_is_another_name_of_dataset_version():
 
 
 @each_row("weights")
-def test_one_weight_sets_the_other_and_two_are_taken_as_they_are(name, given, weights, warnings_of_harness):
+def test_one_weight_determines_the_other_and_two_are_used_as_given(name, given, weights, warnings_of_harness):
     options = load("medexqa_all", medexqa=given).options
     assert [options.mcq_weight, options.explanation_weight] == weights
     assert len([line for line in warnings_of_harness() if "combined" in line]) == (sum(weights) != 1)
 
 
 @each_row("misspelt_options")
-def test_a_misspelt_name_is_told_with_the_one_that_was_meant(name, metadata, says):
+def test_a_misspelt_option_is_an_error_that_suggests_the_right_name(name, metadata, says):
     (name,) = metadata
     for task in [TASK_OF[name]] if name in TASK_OF else GENERATION_TASKS:
         message = error(task, **metadata)
@@ -58,7 +58,7 @@ def test_a_misspelt_name_is_told_with_the_one_that_was_meant(name, metadata, say
         assert all(option in message for option in metadata[name])
 
 
-def test_what_is_meant_for_the_model_or_another_benchmark_means_nothing_to_a_task():
+def test_a_task_ignores_metadata_for_the_model_or_another_benchmark():
     (for_model,) = table("meant_for_the_model")
     for benchmark, name in TASK_OF.items():
         others = {other: {"repeats": 3} for other in TASK_OF if other not in (benchmark, "medexqa")}

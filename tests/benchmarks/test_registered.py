@@ -44,7 +44,7 @@ def changed(**attributes: Any) -> Any:
     ("abstention names unsure,", {"abstention": Abstention("2", "unsure")}),
     ("sample is nowhere, but there is no such folder", {"sample": Path("nowhere")}),
 )
-def test_what_is_missing_or_contradicts_itself_is_named(said, attributes):
+def test_a_benchmark_with_missing_or_contradictory_facts_is_an_error_that_names_them(said, attributes):
     (problem,) = problems_of(changed(**attributes), "medhallu")
     assert said in problem
 
@@ -59,7 +59,7 @@ def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_fol
 
 
 @pytest.mark.parametrize("brackets", ["MedHalluOptions", int])
-def test_brackets_take_a_class_of_options(brackets):
+def test_the_brackets_of_a_benchmark_take_only_a_class_of_options(brackets):
     base: Any = Benchmark
     with pytest.raises(TypeError, match=r"Benchmark\[\.\.\.\] takes a class derived from Options, not"):
         new_class("Mine", (base[brackets],))
@@ -75,7 +75,7 @@ def test_brackets_take_a_class_of_options(brackets):
         ({"known_issues": lambda self, examples: [[]]}, "known_issues returns 1 lists for 28 examples"),
     ],
 )
-def test_what_examples_lack_is_told_when_they_are_loaded(attributes, said, monkeypatch):
+def test_fields_that_examples_lack_are_an_error_when_they_are_loaded(attributes, said, monkeypatch):
     monkeypatch.setattr(Benchmarks, "__getitem__", lambda self, name: changed(**attributes))
     with pytest.raises(DataError, match=said):
         load("medhallu")

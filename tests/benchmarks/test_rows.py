@@ -112,7 +112,7 @@ def labelled(cops: list[int | None]) -> list[Row]:
 
 
 @each_row("bases_of_cop")
-def test_one_0_or_one_4_or_the_option_settles_the_base_of_the_whole_split(name, cops, base, letters, says, data):
+def test_a_label_0_or_4_or_an_option_decides_whether_labels_count_from_0(name, cops, base, letters, says, data):
     docs = medmcqa(data, labelled(cops), cop_base=base)
     assert "".join(doc["answer_letter"] for doc in docs) == letters
     remarks = load("medmcqa_openmed", data, medmcqa={"cop_base": base}).config.metadata.get("remarks", [""])
@@ -120,12 +120,12 @@ def test_one_0_or_one_4_or_the_option_settles_the_base_of_the_whole_split(name, 
 
 
 @each_row("cops_refused")
-def test_a_split_with_a_0_and_a_4_or_without_labels_is_an_error_that_says_why(name, cops, base, says, data):
+def test_a_split_with_labels_0_and_4_or_without_labels_is_an_error_that_says_why(name, cops, base, says, data):
     with pytest.raises(DataError, match=rf"validation\.jsonl{says}"):
         medmcqa(data, labelled(cops), cop_base=base)
 
 
-def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(data):
+def test_the_first_word_of_an_option_is_no_letter_and_letter_and_text_must_agree(data):
     cases = {label: (options, right) for label, options, right in table("labels_and_texts")}
     usual = [{**row, "cop": chosen(row)} for row in medmcqa_rows(8)]
     rows = [{**usual[0], **options, "id": label, "cop": label} for label, (options, _) in cases.items()]
@@ -136,7 +136,7 @@ def test_an_options_own_beginning_is_no_letter_and_letter_and_text_must_agree(da
 # ---- MedMCQA: splits, counts
 
 
-def test_without_validation_a_tenth_of_train_is_held_out_by_seed_42_and_said(data, warnings_of_harness):
+def test_without_a_validation_split_a_tenth_of_train_is_held_out_with_a_remark(data, warnings_of_harness):
     rows = medmcqa_rows(25)
     held_out = ["id-15", "id-16", "id-19"]
     assert ids(medmcqa(data, rows, split="train")) == held_out
@@ -156,7 +156,7 @@ def test_without_validation_a_tenth_of_train_is_held_out_by_seed_42_and_said(dat
     assert "remarks" not in load("medmcqa_openmed", data).config.metadata
 
 
-def test_as_many_examples_are_evaluated_and_drawn_from_as_are_asked_for(data):
+def test_num_eval_examples_and_num_train_examples_limit_the_rows(data):
     for split in ("train", "validation"):
         write_rows(medmcqa_rows(10), data / "medmcqa" / f"{split}.jsonl")
     for count, expected in ((-1, 10), (4, 4), (99, 10)):
@@ -252,7 +252,7 @@ def test_a_limit_takes_the_calculators_in_turn_and_keeps_the_numbers_of_the_rows
     assert [shown(sample["doc"]) for sample in found] == lite
 
 
-def test_the_solved_example_is_of_the_same_calculator_and_verifieds(data):
+def test_the_solved_example_is_a_verified_row_of_the_same_calculator(data):
     examples = {
         int(row["Calculator ID"]): row["Patient Note"].strip() for row in sample_rows("medcalc_bench/one_shot.csv")
     }
@@ -277,7 +277,7 @@ def test_a_calculator_without_a_solved_example_is_an_error(data):
 
 
 @each_row("supported_options")
-def test_explanations_support_the_option_whose_own_words_they_say(name, options, explanation, letter):
+def test_explanations_support_the_option_whose_distinctive_words_they_use(name, options, explanation, letter):
     assert supported({"options": options, "explanation_1": explanation, "explanation_2": ""}) == letter
 
 
@@ -285,7 +285,7 @@ SHIFTED = SPECIALTIES[-1]
 
 
 @pytest.mark.parametrize("offset", [-3, -1, 0, 1, 2])
-def test_labels_at_other_rows_are_found_by_the_explanations_and_taken_from_there(offset, data):
+def test_shifted_labels_are_detected_by_explanations_and_realigned(offset, data):
     for specialty in SPECIALTIES:
         for split in ("test", "dev"):
             path = data / "medexqa" / split / f"{specialty.stem}_{split}.tsv"

@@ -86,7 +86,7 @@ EXAMPLES = {benchmark: examples for benchmark, change, examples in table("exampl
 
 
 @each_row("scores")
-def test_a_response_scores_what_its_row_says_by_the_strict_reading(
+def test_a_response_has_the_expected_scores_by_the_strict_reading(
     name, number, options, response, metrics, cluster, stratum
 ):
     """A row states the metrics that it is about; others may be added."""
@@ -99,7 +99,7 @@ def test_a_response_scores_what_its_row_says_by_the_strict_reading(
 
 
 @each_row("almost_quoted")
-def test_an_option_that_is_almost_quoted(text, options, letter):
+def test_strict_accepts_an_option_that_is_almost_quoted(text, options, letter):
     assert misspelt_option(text, options) == letter
 
 

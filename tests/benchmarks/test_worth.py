@@ -70,7 +70,7 @@ def docs(name: str, data: Path | str = "sample", **options: Any) -> list[Row]:
 # ---- figures
 
 
-def test_the_hash_is_of_contents_in_any_order():
+def test_the_hash_of_contents_ignores_the_order_of_rows():
     examples = [{"question": "Q?", "target": "1", "knowledge": "K"}, {"question": "R?", "target": "0"}]
     expected = hashlib.sha256(b'["Q?", "1"]\n["R?", "0"]').hexdigest()[:16]
     for order in (1, -1):
@@ -80,7 +80,7 @@ def test_the_hash_is_of_contents_in_any_order():
 # ---- style
 
 
-def test_verdicts_go_to_their_examples_in_any_order(style_known):
+def test_saved_verdicts_match_their_examples_in_any_order(style_known):
     examples = docs("medhallu", style_known)
     right = [is_told(example) for example in examples]
     for order in (1, -1):
@@ -115,9 +115,7 @@ def test_without_rows_on_which_style_is_known_to_err_there_is_an_error(style_kno
 # ---- beside every score
 
 
-def test_the_page_shows_what_is_reached_without_the_question_beside_the_scores_of_those_rows_alone(
-    style_known, tmp_path
-):
+def test_the_page_shows_the_floor_only_beside_scores_of_the_same_rows(style_known, tmp_path):
     save_run(tmp_path / "whole", tasks="medhallu", data=style_known)
     save_run(tmp_path / "part", tasks="medhallu", data=style_known, limit=30)
     whole, part = (
@@ -137,7 +135,7 @@ def test_the_page_shows_what_is_reached_without_the_question_beside_the_scores_o
         assert ("guessing (50.0)" in page) == (folders == ["part"]) and "reached without the question (" not in page
 
 
-def test_a_group_without_the_question_reaches_the_mean_over_its_tasks(tmp_path, known):
+def test_the_floor_of_a_group_is_the_mean_over_its_tasks(tmp_path, known):
     (run,) = read_runs(save_run(tmp_path, tasks="medexqa"))
     contents = [run.tasks[name].config["metadata"]["content"] for name in run.groups["medexqa"].tasks]
     assert len(set(contents)) == 5
@@ -188,7 +186,7 @@ def test_physicians_corrections_are_known_issues(tmp_path):
     assert {example["known_issues"] for example in docs("medcalc_bench_corrected", tmp_path)} == {""}
 
 
-def test_rows_of_the_hub_of_which_a_part_was_measured_show_its_figure_with_that_word():
+def test_a_floor_that_was_measured_on_a_part_of_the_rows_says_so():
     path: Any = benchmarks()["medcalc_bench"].data.shortcuts
     reached: Any = most_reached(path, "rows of another release", "acc", ("medcalc_bench", 1100))
     assert reached.reader == "no_note, on the first release"

@@ -18,7 +18,7 @@ from medtasks_utils.errors import UsageError, reason_of, show_errors_as_one_line
 
 
 @each_row("names")
-def test_groups_tags_and_tasks_are_what_they_are_called(name, tasks):
+def test_a_name_stands_for_the_documented_tasks(name, tasks):
     """All tasks are in the row without a name."""
     assert {"medexqa", "medexqa_logits"} <= {*manager().all_groups}
     if name:
@@ -63,7 +63,9 @@ def test_wrong_usage_is_exit_code_2_and_one_line(arguments, message, capsys):
 
 
 @each_row("passed_on")
-def test_the_arguments_of_a_command_reach_what_does_the_work(words, function, given, tmp_path, monkeypatch):
+def test_the_arguments_of_a_command_reach_the_function_that_does_the_work(
+    words, function, given, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small").symlink_to(ROOT / "tests" / "report" / "small")
     called = Mock(side_effect=UsageError)
@@ -73,21 +75,21 @@ def test_the_arguments_of_a_command_reach_what_does_the_work(words, function, gi
     assert json.loads(found) == given
 
 
-def test_bare_and_asked_for_help_it_lists_the_commands(capsys):
+def test_medtasks_lists_its_commands_without_arguments_and_with_help(capsys):
     for words in ([], ["--help"]):
         succeed(*words)
         assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
     succeed("--version")
 
 
-def test_help_needs_no_docstrings(tmp_path, capsys):
+def test_help_works_in_a_python_without_docstrings(tmp_path, capsys):
     for name in ("report", "rescore"):
         succeed(name, "--help")
         (told,) = medtasks([name, "--help"], cwd=tmp_path, PYTHONOPTIMIZE="2")
         assert told == (0, capsys.readouterr().out, "")
 
 
-def test_signs_that_a_terminal_lacks_are_simpler_and_a_closed_output_is_no_error(monkeypatch):
+def test_characters_that_a_terminal_lacks_are_replaced_and_a_closed_output_is_no_error(monkeypatch):
     printed = io.TextIOWrapper(io.BytesIO(), "ascii")
     monkeypatch.setattr(sys, "stdin", io.StringIO("–1 is \\boxed{B} 是"))
     monkeypatch.setattr(sys, "stdout", printed)

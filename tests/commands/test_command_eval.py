@@ -85,7 +85,7 @@ def evaluated(served: LocalServer, task: str, *more: str, **arguments: Any) -> i
 
 
 @each_row("ends_of_runs")
-def test_the_end_of_a_run_says_what_came_out(name, words, said, capsys):
+def test_a_run_ends_with_its_scores_and_what_to_do_next(name, words, said, capsys):
     """A pattern for all that is said; FOLDER stands for the folder of the results."""
     with LocalServer(lambda body: "\\boxed{1}") as served:
         succeed(*served.run_of("medhallu"), *words)
@@ -95,7 +95,7 @@ def test_the_end_of_a_run_says_what_came_out(name, words, said, capsys):
     assert "--json" in words or max(map(len, printed.splitlines())) <= WIDTH
 
 
-def test_the_probe_and_the_run_send_the_same_and_no_empty_stop():
+def test_the_probe_sends_the_settings_of_the_run_and_no_empty_stop():
     own = json.dumps({"chat_template_kwargs": {"enable_thinking": False}, "until": [], "max_gen_toks": 7})
     with LocalServer(lambda body: ".") as served:
         assert evaluated(served, "medhallu", "--limit", "2", "--gen_kwargs", own) == 0

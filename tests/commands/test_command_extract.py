@@ -8,7 +8,7 @@ from saved_runs import edit_lines, sample_file, save_run
 
 
 @each_row("extracts")
-def test_both_filters_say_what_they_read_and_how(arguments, text, code, said, monkeypatch, capsys):
+def test_extract_shows_what_each_filter_reads_and_how(arguments, text, code, said, monkeypatch, capsys):
     """Where a benchmark has several kinds of answer, and none is named, the answer is a decimal."""
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
     assert exit_code(["extract", "--task", *arguments]) == code
@@ -26,7 +26,7 @@ def test_candidates_are_shown_with_their_evidence(monkeypatch, capsys):
     assert "range" in next(line for line in lines if "  9.0  " in line)
 
 
-def test_a_log_that_is_cut_short_is_read_as_far_as_it_goes_and_said(tmp_path, capsys):
+def test_extract_reads_an_incomplete_log_with_a_warning(tmp_path, capsys):
     metadata = {"medhallu": {"repeats": 2}}
     log = sample_file(save_run(tmp_path, tasks="medhallu", limit=4, metadata=metadata), "medhallu")
     edit_lines(log, lambda lines: [*lines[:2], lines[2][:200]])

@@ -56,7 +56,7 @@ def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
 NAMES = ("medcalc_bench", "medexqa", "medhallu", "medmcqa", "wordnet", "punkt_tab", "scibert")
 
 
-def test_fetch_lists_what_is_there_and_what_failed_a_line_each(monkeypatch, capsys):
+def test_fetch_prints_a_line_for_each_item(monkeypatch, capsys):
     assert {*table("resources")} <= {resource.name for resource in items()}
     made = [Mock(origin="hub"), Mock(origin="nltk", load=Mock(side_effect=OSError("no room\nat all")))]
     made[0].name, made[1].name = "one", "two"
@@ -67,7 +67,7 @@ def test_fetch_lists_what_is_there_and_what_failed_a_line_each(monkeypatch, caps
 
 
 @pytest.mark.slow
-def test_a_fetch_gets_all_that_runs_read_and_they_need_no_internet_then(tmp_path):
+def test_after_fetch_runs_need_no_internet(tmp_path):
     """On a machine with caches of its own that reaches the local hub."""
     packages = {
         f"{place}/{name}": Path(shutil.make_archive(str(tmp_path / name), "zip", NLTK / place, name)).read_bytes()

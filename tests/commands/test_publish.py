@@ -34,7 +34,7 @@ def published(folder: Path) -> dict[str, dict[str, Any]]:
     return by_task
 
 
-def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path, capsys):
+def test_publish_writes_each_benchmark_s_first_metric_by_its_published_rule(tmp_path, capsys):
     tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench_calculator", "medhallu"]
     own = {"medcalc_bench": {"revision": "v2"}}
     path = saved(tmp_path, answer=right_in(0.7), tasks=tasks, metadata=own)
@@ -58,7 +58,7 @@ def test_every_benchmark_has_its_first_metric_under_its_own_rule(tmp_path, capsy
 
 
 @each_row("held_back")
-def test_parts_are_held_back_unless_allowed(reason, part, whole, tmp_path, capsys):
+def test_results_on_a_part_of_the_rows_are_published_only_with_allow_partial(reason, part, whole, tmp_path, capsys):
     """A run's results say ``part``, and would say ``whole`` of the whole benchmark."""
     path = saved(tmp_path, part, whole, tasks=["medhallu"])
     arguments = ["publish", path, "--model_repo", "org/name", "-o", tmp_path / "out"]

@@ -92,7 +92,7 @@ def test_a_run_stops_when_it_is_decided(name, share, expected, data, tmp_path, c
         assert (len(served.requests), whole["answers_taken_over"]) == (ROWS, asked), "what was asked is kept"
 
 
-def test_what_cannot_be_compared_is_said(data, tmp_path, capsys, monkeypatch):
+def test_against_a_run_that_cannot_be_compared_is_an_error(data, tmp_path, capsys, monkeypatch):
     with LocalServer(right_in(0.5)) as served:
         run(served, data, tmp_path / "saved", capsys, "--samples", json.dumps({TASK: [*range(10, 40)]}))
         new = partial(run, served, data, tmp_path / "new", capsys)
@@ -136,7 +136,7 @@ def test_a_group_is_decided_as_a_whole_and_its_tasks_say_so(tmp_path, capsys):
 
 
 @each_row("looks")
-def test_looks_grow_and_spend_five_per_cent(name, clusters, strata, first):
+def test_interim_looks_grow_and_spend_five_per_cent_together(name, clusters, strata, first):
     sizes = look_sizes(clusters, strata)
     assert list(sizes) == sorted(set(sizes))
     assert (sizes[0], sizes[-1], len(sizes) <= 16) == (first, clusters, True)
@@ -148,7 +148,7 @@ def test_looks_grow_and_spend_five_per_cent(name, clusters, strata, first):
     assert levels((24, 100)) == pytest.approx([0.05, 1.0], rel=0.02), "all before the last spend 5 %"
 
 
-def test_an_interval_of_all_examples_has_no_width():
+def test_an_interval_after_all_examples_has_no_width():
     sensitivity = Sensitivity(100, 0.03, 0.04, 99)
     interval = repeated_interval(0.1, sensitivity, 0.75, 0.05)
     assert interval.high - 0.1 == pytest.approx(0.04 * 1.984217 * 0.5)

@@ -93,7 +93,7 @@ def test_repeated_generations_are_compared(tmp_path):
     assert {line.metric.name for line in fewer.differences} == {"f1", "acc"}, "of 3 and of 2 they are other things"
 
 
-def test_of_a_part_of_a_benchmark_the_plan_says_how_many_there_are(tmp_path):
+def test_a_plan_for_part_of_a_benchmark_says_how_many_examples_exist(tmp_path):
     save_two(tmp_path, tasks="medmcqa_openmed", limit=12)
     one, other = one_run(tmp_path / "a"), one_run(tmp_path / "b")
     one.tasks["medmcqa_openmed"].available = 4000
@@ -141,7 +141,7 @@ def test_a_group_is_compared_whole_or_not_at_all(pair_of_runs):
 
 
 @each_row("other_measurements")
-def test_other_measurements_are_refused_unless_forced(name, settings, words, tmp_path):
+def test_results_of_other_settings_are_compared_only_with_force(name, settings, words, tmp_path):
     save(tmp_path, a={"limit": 4}, b={"limit": 4, **settings})
     refused(tmp_path, common=True, says=f"not comparable: {words} .*--force")
     assert words in comparison(tmp_path, force=True).warnings[0]
@@ -170,7 +170,7 @@ def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs):
 
 
 @pytest.mark.parametrize("lost", [1, 2])
-def test_the_same_examples_are_compared_where_values_are_missing(tmp_path, lost):
+def test_examples_with_a_missing_value_are_left_out_of_both_runs(tmp_path, lost):
     """One value of twenty may be missing, but not two: a line that is gone, and a value that is no number."""
     save_two(tmp_path, tasks="medcalc_bench", limit=20)
 
@@ -218,7 +218,7 @@ def test_tasks_of_one_run_alone_are_named(tmp_path):
         compare_runs(one_run(tmp_path / "b"), one_run(tmp_path / "c"))
 
 
-def test_tasks_of_others_are_compared_on_request(pair_of_runs):
+def test_tasks_of_other_packages_are_compared_on_request(pair_of_runs):
     other = {"process_results": "other.score", "metadata": {}}
     for path in pair_of_runs:
         edit_results(path, lambda content: content["configs"]["medhallu"].update(other))
@@ -229,14 +229,14 @@ def test_tasks_of_others_are_compared_on_request(pair_of_runs):
 
 
 @each_row("not_there")
-def test_what_is_not_there_is_an_error(name, settings, message, saved):
+def test_a_missing_run_task_metric_or_filter_is_an_error(name, settings, message, saved):
     refused(saved, says=message, **settings)
 
 
 # ---- what is printed
 
 
-def test_what_is_printed_to_the_letter(found):
+def test_compare_prints_exactly_these_lines(found):
     """Every task, group and breakdown with its values, tests and counts; then a plan."""
     assert printed(found, 5) == table("comparison")
 
@@ -246,7 +246,7 @@ KEYS = """task filter metric breakdown group n clusters a b p_adjusted detectabl
 FLIPS = "task filter both_right both_wrong n_gained n_lost"
 
 
-def test_the_json_holds_everything_under_stable_keys(found):
+def test_the_json_of_a_comparison_has_everything_under_stable_keys(found):
     content = json.loads(json.dumps(comparison_data(found), allow_nan=False))
     assert list(content) == ["version", "a", "b", "comparisons", "flips", "warnings"] and content["version"] == 2
     assert set(content["a"]) == {"name", "model", "date", "path", "signatures", "token_budgets"}
@@ -272,7 +272,7 @@ def sample(place: int, acc: float, found_by: str | None = None, **theirs: float)
     return Sample(place, "", {}, [], [""], "A", **own, details={"f": {"other_scores": theirs}}, found_by=ways)
 
 
-def test_verdicts_are_told_by_score_kind_and_way():
+def test_verdicts_are_counted_by_score_and_by_how_the_answer_was_found():
     """Each row of the table: our score and the way to its answer, their scores, and the verdicts on them."""
     cases = table("verdicts")
     samples = [sample(place, acc, way, **theirs) for place, (acc, way, theirs, _) in enumerate(cases)]

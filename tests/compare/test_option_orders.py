@@ -49,7 +49,7 @@ def test_a_model_that_always_says_a_is_right_where_the_first_choice_is(tmp_path)
     assert json.dumps(effect["changed"]["low"]) != "null"
 
 
-def test_of_two_models_only_the_order_is_said(tmp_path):
+def test_two_models_in_other_orders_get_a_remark_and_no_effect(tmp_path):
     lines = "\n".join(comparison_lines(compared(tmp_path, "medexqa_all", "A", ("one", "two"))))
     assert "in another order" in lines and "Answers that changed" not in lines
 

@@ -64,7 +64,7 @@ def test_requests_and_responses_are_those_of_a_server(name, words, tmp_path):
     assert comparable(tmp_path / "out") == comparable(tmp_path / "run")
 
 
-def test_what_is_missing_or_unusable_is_counted_and_named_and_can_be_asked_again(tmp_path, capsys):
+def test_missing_and_unusable_responses_are_counted_and_their_requests_written(tmp_path, capsys):
     requests = written(tmp_path, *FEW)
     names, good = [request["custom_id"] for request in requests], list(map(response, requests[3:]))
     failed = {"custom_id": names[1], "response": {"status_code": 429, "body": {"error": "slow down"}}}
@@ -156,7 +156,7 @@ def test_prompts_are_rendered_with_the_chat_template_of_the_named_tokenizer(tiny
 
 
 @each_row("requests_refused")
-def test_what_no_file_can_ask_is_one_line(name, words, says, tmp_path, capsys):
+def test_requests_that_no_file_can_make_are_one_error(name, words, says, tmp_path, capsys):
     assert exit_code(["requests", "--data", "sample", *words, "-o", tmp_path / "r.jsonl"]) == 2
     assert says in one_line(capsys.readouterr().err)
     assert imported(tmp_path, "x") == 1 and "there is no file x" in capsys.readouterr().err

@@ -96,7 +96,7 @@ def run_of_four(tmp_path_factory):
 
 
 @pytest.mark.parametrize("benchmark", ENVIRONMENTS)
-def test_what_is_written_is_what_the_harness_writes(benchmark, run_of_four, tmp_path):
+def test_an_import_writes_the_same_files_as_the_harness(benchmark, run_of_four, tmp_path):
     function, name, run = ENVIRONMENTS[benchmark][1], TASK_OF[benchmark], run_of_four
     assert (run.model, run.date, len(run.tasks)) == ("org/model-7b", "2026-03-04T05-06-07", 4)
     task = run.tasks[name]
@@ -149,7 +149,7 @@ def test_rollouts_of_an_example_are_its_generations(tmp_path):
         assert sample.metrics[STRICT]["env_reward"] in (pytest.approx(0.5), pytest.approx(0.75))
 
 
-def test_what_cannot_be_told_or_matched_is_one_clear_error(tmp_path):
+def test_responses_of_unknown_benchmark_or_rows_are_one_error(tmp_path):
     path = tmp_path / "gsm8k--m" / "1" / "results.jsonl"
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps({"prompt": "2 + 2?", "completion": "4", "answer": "4", "task": "gsm8k", "reward": 1.0}))
@@ -352,7 +352,7 @@ def test_files_of_one_name_are_runs_of_their_own_and_a_file_imported_again_is_on
 
 
 @each_row("verdicts_of_others")
-def test_the_verdict_of_a_field_is_kept_and_compared(form, right, wrong, tmp_path, capsys):
+def test_the_other_harness_s_verdict_is_kept_and_compared(form, right, wrong, tmp_path, capsys):
     docs = rows("medmcqa")
     written = [{"key": doc["question"], "said": right_answer(doc), "Result": wrong} for doc in docs]
     written[0]["Result"] = right
@@ -381,7 +381,7 @@ def test_models_in_one_file_are_never_pooled(tmp_path, capsys):
         assert import_records("medmcqa", written, tmp_path, *settings) > 0
 
 
-def test_answers_of_a_row_that_are_not_told_apart_are_no_generations(tmp_path, capsys):
+def test_responses_that_could_be_to_either_document_of_a_row_are_left_out(tmp_path, capsys):
     docs = [doc for doc in rows("medhallu") if doc["shown"] == "ground_truth"]
     written = [{"key": doc["answer"], "said": f"\\boxed{{{verdict}}}"} for doc in docs for verdict in "01"]
     assert import_records("medhallu", written, tmp_path) == 1

@@ -47,7 +47,7 @@ READERS = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_each_text_of_the_table_is_read_as_it_says(name):
+def test_each_text_gives_its_expected_answer(name):
     found = [(text, wanted, READERS[name](text)) for text, wanted in table(name)]
     assert [row for row in found if not same(row[2], row[1])] == []
 
@@ -58,7 +58,7 @@ def test_a_letter_is_read_among_the_options_of_its_question(text, options, lette
 
 
 @each_row("letter_by_question")
-def test_what_is_not_so_is_the_letter_if_the_question_asks_for_it(text, question, letter):
+def test_a_question_for_the_exception_reads_the_letter_that_is_denied(text, question, letter):
     assert read_letter(text, NERVES, question).value == letter
 
 
@@ -134,14 +134,14 @@ UNTAGGED = st.text().filter(lambda text: "answer>" not in text.lower() and "thin
 
 
 @given(PLAIN, PLAIN, PLAIN, PLAIN)
-def test_the_last_balanced_box_counts(before, first, between, last):
+def test_the_last_balanced_box_is_read(before, first, between, last):
     text = rf"{before}\boxed{{{first}}}{between}\boxed{{{last}}}"
     for whole in (text, rf"{text} \boxed{{ {before}", rf"{text} {{{{ {{}} "):
         assert last_box(whole) == last
 
 
 @given(BRACES)
-def test_contents_are_balanced_and_no_longer_than_the_text(text):
+def test_the_content_of_a_box_is_balanced_and_part_of_the_text(text):
     contents = boxes(text)
     assert last_box(text) == (contents[-1] if contents else None)
     assert sum(map(len, contents)) <= len(text)
@@ -163,13 +163,13 @@ def test_an_answer_wrapped_in_latex_or_markup_is_read_bare(token, wrappers):
 
 
 @given(UNTAGGED, UNTAGGED, UNTAGGED)
-def test_the_last_closed_tag_counts(before, content, after):
+def test_the_last_closed_tag_is_read(before, content, after):
     text = f"{before}<answer>0</answer>{before}<answer>{content}</answer>{after}"
     assert last_tag(text) == content
 
 
 @given(UNTAGGED, UNTAGGED)
-def test_what_the_server_strips_makes_no_difference(reasoning, answer):
+def test_reasoning_tags_that_the_server_strips_make_no_difference(reasoning, answer):
     assert final_text(f"<think>{reasoning}</think>{answer}") == answer == final_text(answer)
     assert final_text(f"{reasoning}</think>{answer}") == answer
     assert final_text(f"{answer}<think>{reasoning}") == answer
@@ -179,7 +179,7 @@ REASONING, ANSWERS = written("reasoning"), written("answer")
 
 
 @pytest.mark.parametrize("name", GENERATION_TASKS)
-def test_reasoning_holds_no_answer_and_stripped_it_scores_the_same(name):
+def test_no_answer_is_read_in_reasoning(name):
     task = reader(name)
     doc = documents(task)[0]
     for read in (task.strict, task.flexible):
@@ -199,7 +199,7 @@ ANY = st.text() | LIKE | st.lists(st.sampled_from(written("piece"))).map("".join
 
 
 @given(ANY)
-def test_any_text_gives_a_reading_or_none(text):
+def test_any_text_is_read_without_an_error(text):
     found = {name: read(text) for name, read in READERS.items() if name not in ("literal", "expression")}
     assert found["letter"] in (None, *"ABCD") and found["verdict"] in (None, *"012")
     for name in ("content_decimal", "content_integer", "strict_decimal", "strict_integer"):

@@ -36,7 +36,7 @@ def task():
     return reader("medcalc_bench_corrected")
 
 
-def test_a_text_that_says_not_available_is_told_apart_from_a_value_with_a_caveat(task):
+def test_not_available_is_told_apart_from_a_value_with_a_caveat(task):
     """All but those of the table, by the filter that errs: whoever reads one more takes it out."""
     erring: list[list[str]] = []
     for text in (*LACKS, *CAVEATS):
@@ -47,7 +47,7 @@ def test_a_text_that_says_not_available_is_told_apart_from_a_value_with_a_caveat
 
 
 @pytest.mark.parametrize("filter_name", ["strict-match", "flexible-extract"])
-def test_saying_nothing_is_no_answer(task, filter_name):
+def test_a_response_that_states_nothing_has_no_answer(task, filter_name):
     assert {task.extract(filter_name, text, task.eval_docs[0]).value for text in texts("nothing")} == {None}
 
 
@@ -55,13 +55,13 @@ def test_saying_nothing_is_no_answer(task, filter_name):
 
 
 @given(st.text(alphabet="abcdefgh", min_size=30, max_size=80), st.integers(9, 40))
-def test_a_text_that_says_the_same_over_and_over_loops(sentence, times):
+def test_a_response_that_repeats_itself_is_recognized_as_a_loop(sentence, times):
     assert nothing.loops(f"{sentence}. " * times)
     assert not nothing.loops(f"{sentence}. ")
 
 
 @given(st.sampled_from(["and the", "which is", "3 +", "so that", "of"]), st.integers(1, 9))
-def test_a_text_that_ends_within_a_sentence_breaks_off(end, sentences):
+def test_a_response_that_ends_within_a_sentence_is_recognized_as_cut(end, sentences):
     text = "The pulse adds two. " * sentences
     assert nothing.whole_until(f"{text}It is {end}") == len(text)
     assert nothing.whole_until(text) == len(text)
@@ -75,7 +75,7 @@ def found(rows: list[dict[str, Any]], rewrite: Callable[[str], str] = str) -> li
     return [LOADED[row["benchmark"]].flexible(rewrite(row["response"]), row).value for row in rows]
 
 
-def test_the_corpus_is_read_as_its_readers_did():
+def test_the_filters_read_the_corpus_as_people_did():
     """All but the responses of the table, by what became of them: whoever reads one more takes it out."""
     outcomes = {row["id"]: outcome(row, value) for row, value in zip(ROWS, found(ROWS), strict=True)}
     assert {key: each for key, each in outcomes.items() if each != "right"} == dict(table("corpus_not_read"))
@@ -128,18 +128,18 @@ def check(module: Any, rows: Any, read: Any, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_each_row_is_what_its_example_is_read_by(name, monkeypatch):
+def test_each_row_of_a_reading_table_reads_its_example(name, monkeypatch):
     check(*READERS[name], monkeypatch)
 
 
-def test_each_row_of_a_benchmark_elsewhere_is_what_its_example_is_read_by(monkeypatch):
+def test_each_row_of_another_distribution_s_reading_table_reads_its_example(monkeypatch):
     monkeypatch.syspath_prepend(ROOT / "tests" / "toy")
     toy = import_module("toybench.benchmark")
     check(toy, toy.ROWS, lambda text, _: toy.BENCHMARK().read(text, {}), monkeypatch)
 
 
 @each_row("malformed_rows")
-def test_a_malformed_row_is_named(pattern, said):
+def test_a_malformed_row_of_a_reading_table_is_an_error_that_names_it(pattern, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         weighed(rows(f"70 a: {pattern}\n    A: The answer is A."), symbols_of("The answer is A."))
 
@@ -164,7 +164,7 @@ def test_each_line_of_words_has_a_text_that_is_read_as_it_says():
 
 
 @pytest.mark.slow
-def test_no_line_of_words_is_needless(monkeypatch):
+def test_every_line_of_the_word_list_is_needed(monkeypatch):
     """But for durations, whose pattern has the words when it is first used."""
     listed: dict[str, list[Any]] = {}
     for line, *row in table("words"):

@@ -26,7 +26,7 @@ def caller(body: Request) -> str:
 # ---- what comes of it
 
 
-def test_first_replies_of_the_harness_s_cache_are_not_asked_for_and_their_conversations_go_on(tmp_path):
+def test_cached_first_replies_are_not_requested_and_their_conversations_continue(tmp_path):
     found = []
     for first in (1, 2):
         with LocalServer(caller) as server:
@@ -64,7 +64,7 @@ def test_a_conversation_waits_for_no_other():
 # ---- retries, headers, failures
 
 
-def test_a_server_that_never_answers_is_reported_for_as_long_as_it_does_not(monkeypatch):
+def test_a_silent_server_is_reported_until_it_answers(monkeypatch):
     lines: list[str] = []
     reported = threading.Event()
     wait = asyncio.wait
@@ -124,7 +124,7 @@ def test_progress_is_logged_at_each_tenth(caplog):
 
 
 @pytest.mark.parametrize(("finish", "is_said"), [("length", True), ("odd", False)])
-def test_replies_that_reach_the_limit_are_said_and_those_of_unknown_end_are_not(finish, is_said, caplog):
+def test_cut_replies_are_a_warning_and_replies_of_unknown_end_are_not(finish, is_said, caplog):
     with LocalServer(lambda body: completion("\\boxed{1}", finish)) as server:
         evaluate("medhallu", model_of(server))
     assert ("replies reached max_gen_toks" in caplog.text) == is_said

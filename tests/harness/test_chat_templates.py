@@ -78,7 +78,7 @@ def words_of(task: str) -> list[str]:
 
 @pytest.mark.torch
 @each_row("chat_templates")
-def test_no_template_loses_a_word_unsaid(name, template, changes, says, hf):
+def test_words_that_a_chat_template_would_drop_are_moved_or_remarked_on(name, template, changes, says, hf):
     metadata, (sample, _), changed = asked(hf(template))
     remarks = " ".join(line for line in metadata.get("remarks", []) if "chat template" in line)
     assert changed == changes and says in remarks and bool(says) == bool(remarks)
@@ -92,7 +92,7 @@ def test_no_template_loses_a_word_unsaid(name, template, changes, says, hf):
 
 
 @pytest.mark.torch
-def test_the_place_of_instructions_can_be_chosen(hf):
+def test_system_role_decides_where_instructions_stand(hf):
     _, (sample, _), changes = asked(
         hf("{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"), system_role="user"
     )

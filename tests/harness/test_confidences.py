@@ -72,7 +72,7 @@ def test_generations_that_agree_are_a_confidence_and_those_that_abstain_are_none
     assert [one["values"] for one in found] == [[0.5], [None], [0.0]] and found[0]["origin"] == "agreement"
 
 
-def test_what_samples_say_is_aggregated_as_in_the_run(tmp_path):
+def test_confidences_in_samples_aggregate_to_the_metrics_of_the_run(tmp_path):
     save_run(
         tmp_path,
         lambda doc: f"\\boxed{{{len(doc['question']) % 3}}} {50 + len(doc['answer']) % 50}% sure",
@@ -97,7 +97,7 @@ def test_what_samples_say_is_aggregated_as_in_the_run(tmp_path):
     assert calibrations([run])[0].origin == "stated", "the first sample does not speak for all"
 
 
-def test_a_run_without_confidences_is_told_how_to_get_some(tmp_path, capsys):
+def test_a_metric_of_confidence_without_any_is_an_error_with_the_way_out(tmp_path, capsys):
     save_run(tmp_path, right_answer, tasks="medmcqa_openmed")
     assert "ask_confidence=true" in error_line(MedtasksError, to_draw, read_runs(tmp_path))
     assert exit_code(

@@ -74,7 +74,7 @@ USUAL = {
 
 
 @each_row("eval_mistakes")
-def test_a_mistake_is_one_line_with_the_way_out(changed, code, says, server, capsys):
+def test_a_mistake_on_the_command_line_is_one_line_with_the_way_out(changed, code, says, server, capsys):
     assert run(changed, server) == code
     line = the_line(capsys)
     assert [text for text in says if text.replace("AT/", f"{server.base}/") not in line] == []
@@ -82,7 +82,9 @@ def test_a_mistake_is_one_line_with_the_way_out(changed, code, says, server, cap
 
 @pytest.mark.torch
 @each_row("eval_mistakes_of_hf")
-def test_a_mistake_with_a_model_in_this_process_is_too(changed, code, says, server, monkeypatch, capsys):
+def test_a_mistake_with_a_model_in_this_process_is_one_line_with_the_way_out(
+    changed, code, says, server, monkeypatch, capsys
+):
     """One has a configuration and a tokenizer without a chat template, and no weights."""
     torch = pytest.importorskip("torch", reason="the hf model needs torch")
     from tokenizers import Tokenizer, models
@@ -92,7 +94,7 @@ def test_a_mistake_with_a_model_in_this_process_is_too(changed, code, says, serv
     words = Tokenizer(models.WordLevel({"[unk]": 0}, unk_token="[unk]"))
     PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained("bare")
     GPT2Config(n_positions=4096).save_pretrained("bare")
-    test_a_mistake_is_one_line_with_the_way_out(changed, code, says, server, capsys)
+    test_a_mistake_on_the_command_line_is_one_line_with_the_way_out(changed, code, says, server, capsys)
 
 
 @pytest.mark.parametrize("error", [ClientPayloadError("half"), asyncio.TimeoutError(), OSError("31")], ids=repr)
@@ -117,7 +119,7 @@ class FullDisk(io.TextIOWrapper):
 
 
 @pytest.mark.parametrize("verbosity", ["INFO", "ERROR"])
-def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(verbosity, server, monkeypatch, capsys):
+def test_an_incomplete_file_is_neither_kept_nor_reported_as_saved(verbosity, server, monkeypatch, capsys):
     monkeypatch.setattr("lm_eval.loggers.evaluation_tracker.open", FullDisk, raising=False)
     assert run({"output_path": "r", "log_samples": True, "verbosity": verbosity}, server) == 1
     output, errors = capsys.readouterr()
@@ -129,7 +131,7 @@ def test_a_file_that_cannot_be_written_whole_is_not_kept_nor_said_to_be(verbosit
 
 
 @pytest.mark.parametrize("probed", [refusal(400, "max_tokens was reached"), Fault(503)])
-def test_a_model_that_finds_one_token_too_few_or_is_busy_when_it_is_tried_is_run(probed, monkeypatch):
+def test_a_server_that_rejects_one_token_or_is_busy_at_the_probe_is_run(probed, monkeypatch):
     with LocalServer(lambda body: ".", probed=lambda body: probed) as served:
         assert run({}, served) == 0
         monkeypatch.setattr("medtasks_utils.harness.server_model.run_with", Mock(side_effect=NoResponse("")))
@@ -137,7 +139,7 @@ def test_a_model_that_finds_one_token_too_few_or_is_busy_when_it_is_tried_is_run
     assert len(served.probes) == 1 and len(served.requests) == 4
 
 
-def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceback(server, monkeypatch, capsys):
+def test_an_unexpected_error_is_one_line_and_a_file_with_the_traceback(server, monkeypatch, capsys):
     error = ValueError("1 validation error for EngineArgs\nmax_len\n  Extra inputs are not permitted")
     monkeypatch.setattr("lm_eval.models.dummy.DummyLM.generate_until", Mock(side_effect=error))
     monkeypatch.setenv("OPENAI_API_KEY", "EngineArgs")
@@ -151,7 +153,7 @@ def test_what_nobody_foresaw_is_the_error_s_own_line_and_a_file_with_the_traceba
 
 
 @pytest.mark.parametrize("given", [{"gen_kwargs": "seed=None"}, {"model_args": f"{USUAL['model_args']},seed=None"}])
-def test_no_seed_is_sent_if_none_is_asked_for(given):
+def test_seed_none_sends_no_seed(given):
     with LocalServer() as served:
         assert run(given, served) == 0
     assert [key for body in (*served.probes, *served.requests) for key in body if key == "seed"] == []

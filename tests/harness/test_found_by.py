@@ -5,7 +5,7 @@ from running import reader
 
 
 @each_row("found_by")
-def test_an_answer_says_how_it_was_found(task, filter_name, response, details):
+def test_samples_say_how_an_answer_was_found(task, filter_name, response, details):
     loaded = reader(task)
     doc = next(doc for doc in loaded.eval_docs if doc.get("judgement", "decimal") == "decimal")
     text = response.replace("{option}", doc["options"][0] if "options" in doc else "")

@@ -57,7 +57,7 @@ def test_a_server_is_sent_the_seed_of_the_command_line(flags, of_model, base):
     assert sorted(body["seed"] for body in server.requests) == [base, base + 1]
 
 
-def test_vllm_takes_one_in_its_sampling_parameters():
+def test_vllm_gets_the_seed_in_its_sampling_parameters():
     derived = type("Derived", (type("VLLM", (Scripted,), {"model_args": {"seed": 77}}),), {})
     given = {"do_sample": True, "temperature": 0.7}
     instances = [Instance("generate_until", {}, ("p", given), j) for j in range(3)]
@@ -67,7 +67,7 @@ def test_vllm_takes_one_in_its_sampling_parameters():
 
 
 @pytest.mark.parametrize("name", ["generate_until", "parse_generations", "amodel_call", ""])
-def test_models_of_an_api_with_no_method_of_their_own_are_asked_one_by_one(name):
+def test_api_models_with_lm_eval_s_own_methods_get_single_requests(name):
     for kind in (LocalCompletionsAPI, LocalChatCompletion):
         derived: Any = type("Derived", (kind,), {name: lambda self: None})
         assert can_be_asked_singly(derived.__new__(derived)) == (name == "")
@@ -75,7 +75,7 @@ def test_models_of_an_api_with_no_method_of_their_own_are_asked_one_by_one(name)
 
 
 @each_row("greedy_repeats")
-def test_greedy_repeats_are_said_to_gain_nothing(gen_kwargs, said, warnings_of_harness):
+def test_greedy_decoding_with_repeats_is_a_warning(gen_kwargs, said, warnings_of_harness):
     evaluate("medmcqa_openmed", metadata={"medmcqa": {"repeats": 2}}, gen_kwargs=gen_kwargs, limit=2)
     assert str(warnings_of_harness()).count("decoding is greedy") == said
 
@@ -123,7 +123,7 @@ ANSWERS = st.lists(st.sampled_from(["A", "B", "C", None]), min_size=1, max_size=
 
 
 @given(answers=ANSWERS, target=st.sampled_from("ABCD"))
-def test_what_generations_tell_by_counting(answers, target):
+def test_metrics_over_generations_follow_from_counts(answers, target):
     right = [answer == target for answer in answers]
     same = [a is not None and a == b for a, b in itertools.combinations(answers, 2)]
     best = multimode(filter(None, answers))
@@ -169,7 +169,7 @@ def test_all_generations_are_requested_at_once_and_not_read_from_a_cache_of_one_
 
 
 @each_row("not_at_once")
-def test_what_cannot_be_requested_at_once_is_one_line(says, status, body, gen_kwargs, task):
+def test_repeats_in_one_request_is_one_error_where_it_cannot_work(says, status, body, gen_kwargs, task):
     at_once = {**AT_ONCE, "medmcqa": {**AT_ONCE["medmcqa"], "vary_order": "prompt" in says}}
     with LocalServer(lambda _: Fault(status, body)) as server, pytest.raises(MedtasksError, match=says):
         evaluate(task, model_of(server), metadata=at_once, limit=2, gen_kwargs=gen_kwargs)

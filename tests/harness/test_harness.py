@@ -83,7 +83,7 @@ def test_every_metric_and_everything_about_each_example_is_saved(task, names, tm
             assert (answer == UNANSWERED) == (sample["answered"] == 0) and (sample["acc"] == 0 or sample["answered"])
 
 
-def test_what_no_file_could_hold_is_replaced_and_nothing_else_is(tmp_path):
+def test_only_characters_that_no_file_can_hold_are_replaced(tmp_path):
     nasty = ["\ud800 lone", "end\ud800", "\ud83d\ude00 pair", "\x00\x07\x1b[31m", "\ufeffbom", "\u2028\r"]
     answers = iter(nasty * 10)
     save_run(tmp_path, lambda doc: next(answers) + " \\boxed{A}", tasks="medmcqa_openmed")

@@ -51,7 +51,7 @@ def test_an_outage_is_waited_out_among_log_likelihoods_too(tiny_model, monkeypat
 
 
 @each_row("likelihoods_of_no_choice")
-def test_likelihoods_by_which_no_choice_is_chosen_are_an_error(value, says):
+def test_log_likelihoods_that_do_not_tell_choices_apart_are_an_error(value, says):
     assert says in error_line(MedtasksError, evaluate, TASK, Scripted(lambda doc: value), limit=4)
 
 

@@ -28,7 +28,7 @@ def numbers() -> list[str]:
     return [doc["row_number"] for doc in documents_of("medcalc_bench_corrected", "hub")]
 
 
-def test_it_is_downloaded_once_then_read_offline(server, monkeypatch):
+def test_a_pinned_file_is_downloaded_once_and_then_read_offline(server, monkeypatch):
     assert numbers() == [row["Unique ID"] for row in sample_rows("medcalc_bench/corrected.csv")]
     assert [path for _, path in server.asked] == list(server.raw)
     assert {path.name for path in pinned.cached_folder(REPOSITORY).iterdir()} == {f.name for f in REPOSITORY.files}
@@ -40,7 +40,7 @@ def test_it_is_downloaded_once_then_read_offline(server, monkeypatch):
     assert f"data:hub@{str(REAL.revision)[:8]}" in signature
 
 
-def test_another_file_is_refused_and_not_kept(server):
+def test_a_download_with_another_checksum_is_an_error_and_is_not_kept(server):
     server.raw[next(iter(server.raw))] = CONTENT + b"\n"
     with pytest.raises(DataError, match="SHA256"):
         numbers()
@@ -54,7 +54,7 @@ def test_another_file_is_refused_and_not_kept(server):
         (True, r"neither in the cache .*HF_HUB_OFFLINE"),
     ],
 )
-def test_what_cannot_be_downloaded_is_one_line(server, offline, says, monkeypatch):
+def test_a_pinned_file_that_cannot_be_downloaded_is_one_error(server, offline, says, monkeypatch):
     server.raw.clear()
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", offline)
     with pytest.raises(MedtasksError, match=says):
@@ -77,6 +77,6 @@ def test_a_plain_run_uses_the_other_labels_only_where_they_are_cached(server, da
     assert task.files.commit == REPOSITORY.revision
 
 
-def test_the_pinned_file_is_the_one_at_hand(shared):
+def test_the_pinned_checksum_is_that_of_the_real_file(shared):
     content = (shared / "data" / "medcalc_bench" / "corrected.csv").read_bytes()
     assert hashlib.sha256(content).hexdigest() == CARD.data.repositories["corrected"].files[0].sha256

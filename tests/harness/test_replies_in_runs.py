@@ -51,7 +51,7 @@ def number_of(body: Request) -> int:
 
 
 @each_row("errors_that_stay", ["64 MiB", Fault(200, b"x" * (65 << 20)), 2])
-def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answered(
+def test_a_lasting_error_of_a_server_ends_the_run_in_one_line_and_keeps_replies(
     says, answer, attempts, tmp_path, capsys
 ):
     with LocalServer(in_turn(RIGHT, RIGHT, answer)) as server:
@@ -66,7 +66,7 @@ def test_what_stays_an_error_ends_the_run_in_one_line_and_keeps_what_was_answere
 
 @pytest.mark.parametrize("more", [[], ["--extend"]])
 @pytest.mark.parametrize(("fields", "says"), [({"reasoning_content": RIGHT}, "reasoning_content"), ({}, "is empty")])
-def test_a_run_without_any_text_is_saved_and_an_error_and_asks_anew_after_it(fields, says, more, tmp_path, capsys):
+def test_a_run_of_empty_replies_is_saved_and_fails_and_extend_requests_them_again(fields, says, more, tmp_path, capsys):
     with LocalServer(lambda body: completion(None, **fields)) as server:
         words = [*server.run_of("medmcqa_openmed"), "--limit", 3, "--output_path", tmp_path]
         assert exit_code(words) == 1
@@ -104,7 +104,7 @@ def cut_and_whole(body: Request) -> Answer:
     return completion(*given, **message)
 
 
-def test_how_replies_ended_is_said_in_samples_the_table_json_and_comparisons(data, tmp_path, capsys):
+def test_samples_table_json_and_comparisons_say_how_replies_ended(data, tmp_path, capsys):
     rows_of(data, 16)
 
     def printed_by(answer, name, *more):
@@ -132,7 +132,7 @@ def test_how_replies_ended_is_said_in_samples_the_table_json_and_comparisons(dat
     assert "42.9 % of the replies in A and 0.0 % in B were cut" in "".join(capsys.readouterr())
 
 
-def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data):
+def test_a_conversation_ends_as_its_last_reply_and_counts_all_tokens(data):
     def answer(body):
         if len(body["messages"]) < 4:
             return completion(tagged("calculator", "1 + 1"), reasoning="Hm.")
@@ -147,7 +147,7 @@ def test_a_conversation_has_the_last_end_and_the_tokens_of_all(data):
     assert "413" in sample["refusal"][0] and sample["tokens"] == [None]
 
 
-def test_a_batch_is_as_many_requests_at_once(data):
+def test_batch_size_is_the_number_of_concurrent_requests(data):
     with LocalServer(together(8, lambda body: completion(RIGHT, "length"))) as server:
         arguments = {"base_url": f"{server.url}/completions", "tokenizer_backend": "none"}
         model = model_of(server, "local-completions", num_concurrent=2, **arguments)
@@ -204,7 +204,7 @@ ROOM = {"hf": -1, "vllm": 1, "server": 2}
 
 @pytest.mark.torch
 @pytest.mark.parametrize("engine", ROOM)
-def test_letters_are_compared_after_whole_prompts_or_not_at_all(engine, hf, tiny_model, tmp_path, monkeypatch):
+def test_prompts_of_log_likelihoods_are_never_cut(engine, hf, tiny_model, tmp_path, monkeypatch):
     """The longer of two prompts is compared as with room to spare where it just fits, else not at all."""
     name = "medexqa_biomedical_engineering_logits"
     path = tmp_path / "medexqa/test/biomedical_engineer_test.tsv"
@@ -275,7 +275,7 @@ def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monke
 # ---- before a run
 
 
-def test_a_model_that_reasons_with_little_room_gets_a_word(data, capsys):
+def test_a_reasoning_model_with_a_low_token_limit_is_a_warning(data, capsys):
     def thinking(body):
         return completion(None, "length", reasoning_content="Okay")
 
@@ -287,7 +287,7 @@ def test_a_model_that_reasons_with_little_room_gets_a_word(data, capsys):
 
 
 @each_row("contexts_of_servers")
-def test_tokens_are_sent_whole_or_not_at_all(place, page, sent, tiny_model, data, monkeypatch):
+def test_prompts_as_tokens_are_sent_whole_or_not_at_all(place, page, sent, tiny_model, data, monkeypatch):
     """With a tokenizer, lm_eval would cut prompts to 2,047 tokens less those of the reply, here to none."""
     server = LocalServer(lambda body: RIGHT)
     monkeypatch.setattr(server, "get", lambda method, path: Fault(200, page if path == place else {}))
@@ -332,7 +332,7 @@ def test_a_run_of_which_all_prompts_are_forbidden_fails_after_it_is_saved(data, 
 
 
 @pytest.mark.parametrize(("attempts", "code"), [(None, 0), (5, 0), (3, 1)])
-def test_a_run_is_patient_unless_it_is_told_how_often_to_try(attempts, code, data, monkeypatch):
+def test_a_run_retries_patiently_unless_max_retries_is_set(attempts, code, data, monkeypatch):
     FakeTime(monkeypatch)
     rows_of(data, 1)
     with LocalServer(in_turn(*[HANG_UP] * 4, RIGHT)) as server:

@@ -57,7 +57,7 @@ def answer(body: Request) -> str:
 
 
 @pytest.mark.parametrize("ask", ["plain", pytest.param("tools", marks=pytest.mark.slow)])
-def test_a_run_that_was_ended_asks_nothing_twice(ask, tmp_path, capsys):
+def test_an_interrupted_run_requests_nothing_twice_when_restarted(ask, tmp_path, capsys):
     """One in this process is ended by Ctrl-C, and one of its own is killed, when answers are first held back."""
     with LocalServer(answer) as whole:
         expected, _ = run(command(whole, tmp_path / "whole", ask), capsys)
@@ -85,7 +85,7 @@ def test_a_run_that_was_ended_asks_nothing_twice(ask, tmp_path, capsys):
     assert not list((tmp_path / "killed").glob("**/replies_*.jsonl")), "a run that ended is ended"
 
 
-def test_what_ended_is_asked_anew_and_so_is_what_is_to_be_fresh(tmp_path, capsys):
+def test_after_a_finished_run_and_with_fresh_everything_is_requested_again(tmp_path, capsys):
     refuses = [True]
 
     def reply(body):
@@ -120,7 +120,7 @@ def take(store: ReplyStore, prompt: str, **settings: Any) -> Any:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text(max_size=3)), max_size=12), st.integers(0, 12))
-def test_equal_requests_have_a_reply_each(tmp_path_factory, replies, cut):
+def test_each_of_several_equal_requests_gets_a_kept_reply_of_its_own(tmp_path_factory, replies, cut):
     folder = tmp_path_factory.mktemp("kept")
     first = ReplyStore(folder, MODEL)
     for prompt, reply in replies[:cut]:
@@ -141,7 +141,7 @@ def test_equal_requests_have_a_reply_each(tmp_path_factory, replies, cut):
 
 
 @each_row("arguments_of_models")
-def test_replies_are_of_one_model_however_it_is_reached(argument, is_same, tmp_path):
+def test_kept_replies_are_reused_unless_an_argument_that_changes_replies_differs(argument, is_same, tmp_path):
     put(store := ReplyStore(tmp_path, MODEL), "p", "reply")
     store.close()
     assert take(ReplyStore(tmp_path, {**MODEL, argument: "other"}), "p") == ("reply" if is_same else None)
@@ -170,7 +170,7 @@ def test_a_full_disk_is_one_line_and_loses_no_replies(step, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("is_archived", [False, True])
-def test_no_damage_ends_a_run_or_changes_a_reply(is_archived, tmp_path, caplog, monkeypatch):
+def test_damaged_files_of_replies_neither_end_a_run_nor_change_a_reply(is_archived, tmp_path, caplog, monkeypatch):
     """Bytes are changed, cut and added at random; lines that are JSON of another kind are damaged too."""
     monkeypatch.setattr("medtasks_utils.inference.reply_files._MEMBER_LINES", 4)
     kept = ReplyStore(tmp_path, MODEL)
@@ -341,7 +341,7 @@ class InProcess:
 
 
 @pytest.mark.parametrize(("kind", "kept"), [("HFLM", 6), ("VLLM", 4)])
-def test_replies_are_kept_as_the_model_gives_them_or_with_its_piece(kind, kept, tmp_path, monkeypatch):
+def test_replies_are_kept_one_by_one_or_batch_by_batch(kind, kept, tmp_path, monkeypatch):
     monkeypatch.setattr("medtasks_utils.harness.run_model._FIRST_PIECE", 4)
     prompts = ["", *"abcdefghi"]  # an empty prompt has an empty reply
     requests = [SimpleNamespace(args=(prompt, {"until": []}), task_name="t") for prompt in prompts]

@@ -32,7 +32,7 @@ def signed(task: Any, **settings: Any) -> str:
 
 
 @each_row("signatures")
-def test_every_result_has_one_for_each_filter(task, expected, packages):
+def test_every_result_has_a_signature_for_each_filter(task, expected, packages):
     """Equal to those of earlier versions but for the versions."""
     found = run(task).signatures
     assert list(found) == ["strict-match", "flexible-extract"]
@@ -45,9 +45,7 @@ def test_every_result_has_one_for_each_filter(task, expected, packages):
 
 
 @each_row("signature_changes")
-def test_what_makes_another_measurement_is_refused_and_what_is_the_model_s_affair_warned_of(
-    task, settings, change, refused, warned
-):
+def test_other_measurements_are_not_compared_and_other_models_are_a_warning(task, settings, change, refused, warned):
     settings = {"limit": 3, **settings}
     differences = incompatibilities(run(task, **settings), run(task, **settings | change), STRICT)
     assert [each.field for each in differences if each.not_comparable] == refused
@@ -55,7 +53,7 @@ def test_what_makes_another_measurement_is_refused_and_what_is_the_model_s_affai
 
 
 @each_row("signature_differences")
-def test_a_difference_is_refused_or_warned_of(first, second, expected):
+def test_a_difference_between_signatures_is_an_error_or_a_warning(first, second, expected):
     a, b = (TaskRun("t", None, {}, {"metadata": {"signature": text and {STRICT: text}}}) for text in (first, second))
     assert [[*each] for each in incompatibilities(a, b, STRICT)] == expected
 
@@ -104,7 +102,7 @@ def test_all_prompts_are_signed_as_one_process_sends_them(shots, chosen):
 # ---- what must not be in it
 
 
-def test_no_secret_and_no_address_is_in_it(monkeypatch):
+def test_a_signature_contains_no_secret_and_no_address(monkeypatch):
     monkeypatch.setenv("JUDGE_API_KEY", "sk-secret")
     prompt = "http://host/sk-secret"
     metadata = {"medcalc_bench": {"system_prompt": prompt}, "api_key": "sk-secret"}

@@ -81,7 +81,7 @@ def test_byte_order_marks_and_line_ends_make_no_difference(pattern, written, dat
 
 
 @pytest.mark.parametrize("benchmark", TASK)
-def test_a_directory_the_folder_or_the_file_is_not_there(data, benchmark):
+def test_a_missing_directory_folder_or_file_of_rows_is_one_error(data, benchmark):
     nowhere = message_of(TASK[benchmark], data / "nowhere")
     (data / benchmark / "README.md").write_text("nothing")
     empty = message_of(TASK[benchmark], data)
@@ -96,7 +96,7 @@ def test_a_directory_the_folder_or_the_file_is_not_there(data, benchmark):
 
 
 @each_row("missing_columns")
-def test_a_missing_column_is_named_with_those_there_are(benchmark, column, data):
+def test_a_missing_column_is_an_error_that_lists_the_columns(benchmark, column, data):
     cut = {name: value for name, value in ROW[benchmark].items() if name != column}
     write_rows([cut], data / FILE[benchmark])
     message = message_of(TASK[benchmark], data)
@@ -112,14 +112,14 @@ def test_a_file_that_cannot_be_read_is_named(suffix, text, says, data):
 
 
 @each_row("files_not_of_one_split")
-def test_files_that_are_neither_one_nor_all_shards_of_one_are_listed(names, data):
+def test_several_files_for_a_split_that_are_not_its_shards_are_an_error(names, data):
     for name in names:
         write_rows(medmcqa_rows(4), data / "medmcqa" / name)
     message = message_of("medmcqa_openmed", data)
     assert [name for name in names if Path(name).name not in message] == []
 
 
-def test_a_json_array_is_a_row_an_element_and_bytes_are_text(data):
+def test_a_json_array_has_a_row_per_element_and_bytes_become_text(data):
     rows = medmcqa_rows(4)
     (data / "medmcqa" / "validation.json").write_text(json.dumps(rows, indent=1))
     documents = documents_of("medmcqa_openmed", data)
@@ -131,7 +131,7 @@ def test_a_json_array_is_a_row_an_element_and_bytes_are_text(data):
 
 
 @pytest.mark.parametrize("end", [0, 9, -9])
-def test_a_part_of_a_parquet_file_cannot_be_read(end, data):
+def test_a_cut_parquet_file_is_one_error(end, data):
     path = write_rows(medmcqa_rows(4), data / "medmcqa" / "validation.parquet")
     path.write_bytes(path.read_bytes()[:end])
     assert "cannot read" in message_of("medmcqa_openmed", data)
@@ -184,9 +184,7 @@ def test_the_variable_names_the_source_and_the_metadata_overrides_it(data, asked
 
 
 @each_row("repositories")
-def test_the_repository_the_revision_and_the_files_of_each_task(
-    task, repository, revision, files, options, others, asked
-):
+def test_each_task_downloads_its_files_at_its_revision(task, repository, revision, files, options, others, asked):
     assert documents_of(task, Path("hub"), revision="a model's own") == documents_of(task)
     for *of, patterns in asked:
         assert of == [repository, revision]
@@ -201,5 +199,5 @@ def test_the_repository_the_revision_and_the_files_of_each_task(
 
 
 @each_row("real_rows")
-def test_as_many_real_rows_load_as_the_table_says(task, examples, shared):
+def test_the_real_data_sets_have_the_expected_numbers_of_rows(task, examples, shared):
     assert len(documents_of(task, shared / "data")) == examples

@@ -79,7 +79,7 @@ FIELDS = [
 
 
 @pytest.mark.parametrize(("field", "benchmark", "yaml", "outcome"), FIELDS)
-def test_each_field_happens_or_is_one_error(tmp_path, field, benchmark, yaml, outcome):
+def test_each_field_of_a_variant_takes_effect_or_is_one_error(tmp_path, field, benchmark, yaml, outcome):
     """An outcome is a part of the error's message, or what the task then has."""
     if isinstance(outcome, str):
         assert outcome in error_line(MedtasksError, lambda: made(tmp_path, benchmark, yaml).build_all_requests(limit=1))
@@ -125,7 +125,9 @@ NO_READERS = """[{name: none, filter: [{function: take_first_k, k: 1}, {function
 
 @each_row("whole_responses")
 @pytest.mark.parametrize("filters", ["null", NO_READERS])
-def test_a_whole_response_is_read_by_the_strict_reader(benchmark, response, answered, filters, tmp_path):
+def test_a_filter_that_only_passes_responses_on_is_read_by_the_strict_reading(
+    benchmark, response, answered, filters, tmp_path
+):
     task = made(tmp_path, benchmark, f"filter_list: {filters}")
     task.build_all_requests(limit=1)
     (request,) = task.instances
@@ -144,13 +146,13 @@ def test_tools_are_described_after_a_description_of_ones_own(tmp_path):
 
 
 @each_row("filter_contents")
-def test_what_a_filter_gives_is_taken_as_the_content_of_a_box_or_tag(benchmark, text, value):
+def test_the_output_of_other_filters_is_read_as_the_content_of_a_box_or_tag(benchmark, text, value):
     example: Row = {"judgement": "decimal", "options": ["a", "b", "c", "d"]}
     answer = benchmarks()[benchmark]().answer(text, example)
     assert (answer.value, answer.details["found_by"]) == (value, "none" if value is None else "filter")
 
 
-def test_the_documented_way_from_python_has_its_options():
+def test_the_documented_use_from_python_applies_its_options():
     names: dict[str, Any] = {}
     exec(re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "variants.md").read_text(), re.DOTALL)[-1], names)
     samples = names["results"]["samples"]["medhallu"]

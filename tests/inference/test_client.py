@@ -74,7 +74,7 @@ def test_a_server_that_has_never_answered_is_given_up_after_three_attempts(answe
 
 
 @pytest.mark.parametrize("fault", [Fault(500), HANG_UP])
-def test_a_prompt_at_which_alone_a_server_fails_gets_no_reply(fault, time):
+def test_a_prompt_gets_no_reply_if_the_server_fails_at_it_alone(fault, time):
     async def work(client):
         requests = [{"prompt": prompt} for prompt in ("good", "bad", "good", "bad")]
         return await asyncio.gather(*map(client.complete, requests), return_exceptions=True)
@@ -106,7 +106,7 @@ def test_a_server_that_is_busy_or_slow_is_waited_for_and_not_tried_with_another_
 
 
 @pytest.mark.parametrize("attempts", [1, 3])
-def test_a_number_of_attempts_counts_instead_if_it_is_given(attempts, time):
+def test_a_number_of_attempts_replaces_the_patience_of_ten_minutes(attempts, time):
     ((error,), number) = sent(HANG_UP, attempts=attempts)
     assert isinstance(error, NoConnection) and number == attempts
 

@@ -21,7 +21,7 @@ LIMIT = 16
 
 
 @each_row("replies")
-def test_a_form_is_read_or_is_an_error(form, body, verdict):
+def test_a_body_in_any_form_gives_replies_or_an_error(form, body, verdict):
     """A row has a form's name, a body (a text is sent as it is), and what is read or the words of an error."""
     sent = body if isinstance(body, str) else json.dumps(body)
     if "error" in verdict:
@@ -60,7 +60,7 @@ def test_a_reply_passes_through_caches_as_it_is():
 
 
 @each_row("reply_checks")
-def test_replies_that_are_not_what_was_requested_are_said(name, replies, says):
+def test_replies_that_are_not_as_requested_cause_remarks(name, replies, says):
     exchanges = []
     for place, facts_of_reply in enumerate(replies):
         facts = {"example": place, "prompt": "Q", "text": "ANSWER", **facts_of_reply}
@@ -81,7 +81,7 @@ def test_a_response_without_a_reply_is_an_error_of_a_type(status, body, kind):
 
 
 @each_row("refusals")
-def test_what_a_provider_says_is_about_the_prompt_or_not(provider, status, body, kind):
+def test_errors_about_the_prompt_are_told_apart_by_providers_words(provider, status, body, kind):
     with pytest.raises(ServerError) as raised:
         parse_response(
             status, body if isinstance(body, str) else json.dumps(body), "http://a", "my-moderation-model", {}
@@ -122,13 +122,13 @@ CHOICES = st.builds(
 
 
 @given(status=st.sampled_from([200, 400, 403, 422, 429, 500]), body=BODIES, asked=st.text() | st.none())
-def test_whatever_an_error_holds_it_is_an_error_of_a_type(status, body, asked):
+def test_any_error_response_raises_a_typed_error(status, body, asked):
     with suppress(ServerError):
         parse_response(status, json.dumps(body), "http://a", "m", {"seed": 1}, asked)
 
 
 @given(body=BODIES | CHOICES, limit=st.none() | st.integers(1, 9))
-def test_whatever_a_body_holds_it_is_replies_or_an_error(body, limit):
+def test_any_body_gives_replies_or_an_error(body, limit):
     """A reply without a text is one that was cut or filtered, or says so itself."""
     try:
         found = read_completion(json.dumps(body), limit)

@@ -51,7 +51,7 @@ def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(
 
 
 @each_row("complaints_of_endpoints")
-def test_a_complaint_about_the_request_is_not_tried_again(words, requests, tmp_path):
+def test_a_request_that_the_judge_s_server_rejects_is_not_retried(words, requests, tmp_path):
     """A complaint about anything but the length may be about the form of the reply."""
     said = refusal(400, f"{words},\nsay we")
     judgement, server = one(tmp_path, said)
@@ -67,7 +67,7 @@ def test_no_reply_within_three_minutes_is_a_timeout():
 
 
 @each_row("useless_replies")
-def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(said, finish, more, kind, tmp_path, capsys):
+def test_a_useless_reply_of_a_judge_is_requested_again_and_then_a_failure(said, finish, more, kind, tmp_path, capsys):
     judgement, server = one(tmp_path, bad := completion(said, finish, **more))
     assert f": 1 {kind}; requests: 3;" in capsys.readouterr().err
     assert (judgement.score, judgement.failure, len(server.requests)) == (None, kind, 3)
@@ -85,7 +85,7 @@ def test_a_useless_reply_is_asked_for_again_not_kept_and_then_a_failure(said, fi
 
 
 @each_row("refused_parameters")
-def test_refused_parameters_are_done_without_and_remembered(name, status, refused, kept, tmp_path):
+def test_parameters_that_a_judge_s_server_rejects_are_omitted_from_then_on(name, status, refused, kept, tmp_path):
     def answer(request):
         form = request.get("response_format", {}).get("type")
         for name in refused:
@@ -156,7 +156,7 @@ def test_without_an_address_it_is_that_of_openai_s_own_client(tmp_path, monkeypa
     assert JudgeSettings.from_environment() == expected
 
 
-def test_each_call_is_followed_by_the_pause(tmp_path, monkeypatch):
+def test_each_request_to_a_judge_is_followed_by_the_pause(tmp_path, monkeypatch):
     pauses = []
     call_later = asyncio.BaseEventLoop.call_later
 
@@ -174,7 +174,7 @@ def test_each_call_is_followed_by_the_pause(tmp_path, monkeypatch):
 # ---- the cache
 
 
-def test_a_judge_is_asked_again_only_if_text_model_server_or_form_differ(tmp_path, monkeypatch):
+def test_cached_judgements_are_reused_unless_text_model_server_or_form_differ(tmp_path, monkeypatch):
     def count(server, explanation="So.", **changed):
         server.requests.clear()
         judged(server, tmp_path, [case(explanation=explanation)], **changed)

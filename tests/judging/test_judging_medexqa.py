@@ -138,7 +138,7 @@ def test_without_explanations_no_judge_is_called_whatever_use_judge_says():
     assert not {key for key in results if key.startswith(("explanation", "combined", "judge", "bleu"))}
 
 
-def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
+def test_a_mistake_about_the_judge_is_an_error_before_the_model_runs(tmp_path):
     no_reply = [Fault(200, "<html></html>")] * 3
     answers = in_turn(refusal(404, "The model `judge` does not exist."), *no_reply, Fault(403))
     model = Scripted(right)
@@ -156,6 +156,6 @@ def test_what_is_wrong_with_the_judge_is_known_before_the_model_runs(tmp_path):
 
 
 @each_row("bad_judge_options")
-def test_bad_options_are_one_line_without_what_may_be_a_key(name, metadata, match):
+def test_invalid_options_of_a_judge_are_one_line_that_shows_no_key(name, metadata, match):
     line = error_line(UsageError, load, TASK, **metadata)
     assert re.search(match, line) and "canary" not in line

@@ -20,14 +20,14 @@ AROUND = ("{}", "```json\n{}\n```", "Here it is: {} That is all.", "Sure! 85 of 
 
 @pytest.mark.parametrize("around", AROUND)
 @each_row("written_scores")
-def test_an_object_is_read_in_any_wrapping(score, read, around):
+def test_a_judge_s_json_object_is_read_in_any_wrapping(score, read, around):
     reply = geval_reply(score, justification='It says {"so"}, and [more].\nTruly.')
     for text in (json.dumps(reply), json.dumps(reply, indent=2), json.dumps(reply).replace("\\n", "\n")):
         assert read_object(around.replace("{}", text, 1)) == {**reply, "final_score": read}
 
 
 @each_row("unreadable_replies")
-def test_no_score_and_no_claims_are_made_of_anything_else(reader, text):
+def test_replies_without_such_an_object_give_no_score_and_no_claims(reader, text):
     with pytest.raises(UnreadableError):
         {"score": read_object, "claims": read_claims}[reader](text)
 

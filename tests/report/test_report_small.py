@@ -63,7 +63,7 @@ def made(runs):
 
 
 @each_row("made_of_small_runs")
-def test_a_user_finds(name, place, expected, made):
+def test_each_fact_of_the_small_runs_is_where_users_look(name, place, expected, made):
     """A step of a place is a key, a number, or the fields of a record; a text is held to contain what is expected."""
     for step in place:
         if isinstance(step, dict):

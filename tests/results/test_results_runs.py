@@ -166,7 +166,7 @@ def test_an_unfinished_run_is_named(tmp_path):
         read_runs(tmp_path)
 
 
-def test_nothing_found_is_one_clear_error(tmp_path):
+def test_a_path_without_results_is_one_error(tmp_path):
     (tmp_path / "notes.json").write_text("{}")
     for paths, says in (
         (tmp_path, "no results in .*--output_path"),
@@ -194,7 +194,7 @@ JUNK = st.binary(max_size=60) | st.sampled_from([b"null", b"[]", b"{}", b'{"doc_
 
 
 @given(index=st.integers(0, 11), junk=JUNK)
-def test_anything_in_place_of_a_line_leaves_the_other_samples_as_they_were(saved, tmp_path_factory, index, junk):
+def test_a_damaged_line_leaves_the_other_samples_as_they_were(saved, tmp_path_factory, index, junk):
     lines = sample_file(saved, "medhallu").read_bytes().splitlines()[:12]
     path = tmp_path_factory.getbasetemp() / "samples_medhallu.jsonl"
     lost = json.loads(lines[index])["doc_id"]
@@ -233,7 +233,7 @@ def test_the_harness_has_tasks_of_its_own_with_our_names(task, config, benchmark
 
 
 @pytest.mark.parametrize("counts", table("odd_counts"))
-def test_odd_results_of_others_are_no_traceback(counts, tmp_path):
+def test_unusual_results_of_other_tasks_cause_no_traceback(counts, tmp_path):
     path = tmp_path / "results_2026-01-01T10-00-00.123456.json"
     path.write_text(json.dumps({"results": {"medhallu": {}}, "configs": {"medhallu": {}}, "n-samples": counts}))
     (run,) = read_runs(path)

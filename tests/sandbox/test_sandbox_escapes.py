@@ -176,7 +176,7 @@ def test_code_that_would_never_end_is_ended(hasty, watch):
 
 @pytest.mark.slow
 @each_row("escape_layers")
-def test_what_each_layer_alone_was_holding_gets_through_without_it(layer, whole, held_alone, watch):
+def test_without_a_layer_exactly_those_attempts_succeed_that_it_alone_prevents(layer, whole, held_alone, watch):
     """Each class is tried whole with one of the layers off; what then gets through, that layer alone was holding."""
     with make(layer) as sandbox:
         skip_without(sandbox, *(other for other in LAYERS if other != layer))
@@ -233,7 +233,7 @@ def test_nothing_outlives_its_call(hasty):
 
 
 @pytest.mark.parametrize("off", [["seccomp"], ["limits"], ["namespaces", "landlock"]])
-def test_without_a_boundary_it_says_so_and_does_not_run(off):
+def test_a_sandbox_without_confinement_is_an_error_and_runs_nothing(off):
     """As on macOS, or where a kernel or its administrator gives nothing."""
     with Sandbox(_off=off) as sandbox:
         message = error_line(MedtasksError, sandbox.run, [("a", "1 + 1")])

@@ -16,7 +16,7 @@ def sandbox():
 
 
 @pytest.mark.skipif(sys.version_info[:2] != (3, 11), reason="what a traceback shows of a line is each version's own")
-def test_programs_give_what_was_recorded_of_cpython(sandbox):
+def test_honest_programs_print_what_cpython_prints(sandbox):
     programs = table("programs")
     results = sandbox.run([(f"honest {number}", program) for number, (program, _) in enumerate(programs)])
     found = [(program, said, result.text) for (program, said), result in zip(programs, results, strict=True)]

@@ -49,7 +49,7 @@ def until(condition: Callable[[], object]) -> None:
 
 
 @each_row("sandbox_calls")
-def test_calls_share_what_their_session_has_and_nothing_else(calls, sandbox):
+def test_calls_share_variables_only_within_their_session(calls, sandbox):
     said = texts(sandbox, *((key, code) for key, code, _ in calls))
     for (key, _, pattern), text in zip(calls, said, strict=True):
         assert re.fullmatch(pattern, text), text
@@ -79,7 +79,7 @@ def hasty():
 
 
 @each_row("endless_codes")
-def test_timeout_shows_what_was_printed_and_the_session_goes_on_fresh(code, shown, hasty):
+def test_a_call_that_times_out_shows_its_output_and_its_session_starts_afresh(code, shown, hasty):
     _, slow, after = hasty.run([(code, each) for each in ("x = 1", code, "x")])
     assert slow == ExecutionResult(f"{shown}Error: timed out after 1.5 s; all variables were lost", True)
     assert after.text.endswith("NameError: name 'x' is not defined")
@@ -256,7 +256,7 @@ v
 """
 
 
-def test_weak_where_the_kernel_offers_nothing(weak):
+def test_a_weak_sandbox_runs_and_says_that_nothing_confines_it(weak):
     started = weak.started()
     assert started.missing == ["landlock", "limits", "namespaces", "seccomp"]
     assert "WEAK" in started.description

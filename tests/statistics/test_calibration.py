@@ -104,7 +104,7 @@ def test_intervals_of_known_calibration_hold_the_truth(gap, in_pairs):
     assert min(held.values()) >= 41, held
 
 
-def test_what_is_not_defined_has_no_value_and_the_rest_does():
+def test_undefined_metrics_of_confidence_have_no_value():
     given_scores = scores([score_of_confidence(1.0, 0.5 + place / 100) for place in range(40)])
     found = {name: value(name, given_scores) for name in METRICS}
     assert found["auroc"] is None and found["aurc"] == found["e_aurc"] == 0 and found["acc@80"] == 1

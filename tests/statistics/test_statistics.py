@@ -72,7 +72,7 @@ def pairs(target: Any, given: Any) -> list[Score]:
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_values_and_errors_are_the_libraries(seed):
+def test_values_and_standard_errors_equal_those_of_libraries(seed):
     """Cluster-robust standard errors to 1e-12: statsmodels' of the mean, and of F1 as a regression of its terms."""
     import statsmodels.api as sm
 
@@ -292,7 +292,7 @@ def test_the_t_test_is_the_paired_one_of_the_textbook():
 
 
 @each_row("lost_and_gained")
-def test_right_or_wrong_has_mcnemar_and_bonett_price(name, lost, gained):
+def test_accuracy_has_mcnemar_s_test_and_bonett_and_price_s_interval(name, lost, gained):
     from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
 
     n = lost + gained + 20
@@ -331,7 +331,7 @@ def test_generations_without_a_judgement_are_filled_one_by_one():
     assert [found.a, found.b] == approx(alone), "as each run has it by itself"
 
 
-def test_zeros_of_explanations_are_in_points():
+def test_two_runs_with_only_zeros_of_explanations_have_an_interval_in_points():
     found = compared([0.0] * 131, [0.0] * 131, EXPLANATION)
     assert found.test == "t" and found.high == approx(200**0.5 * 10 / 131 * 1.978, rel=1e-3)
     assert compared([0.0] * 131, [0.0] * 131, Metric("m", unit="number")).test == "t"
@@ -342,7 +342,7 @@ def test_one_example_more_is_added_once_however_many_strata_there_are():
     assert [how.ratio(values).variance_of_one_more(1.0) for how in (MACRO, MEAN)] == approx([1 / 40**2] * 2)
 
 
-def test_too_few_are_not_tested():
+def test_differences_on_too_few_examples_are_not_tested():
     none = compared([None] * 30, pairs([1] * 30, [1] * 30), F1_OF), "0 independent"
     few = compared([50.0, 60, 70], [51.0, 60, 71], POINTS), "3"
     for found, says in (none, few):

@@ -55,7 +55,7 @@ def together(number: int, answer: Answering) -> Answering:
 
 
 def echoed(request: Request, values: Any = None) -> Answer:
-    """Return log-probabilities for a prompt to be echoed, made from its tokens by default; else a full stop."""
+    """Return log-probabilities for a prompt to be echoed, by default made from its tokens, or else a full stop."""
     if not request.get("echo"):
         return "."
     choices = []
@@ -67,7 +67,7 @@ def echoed(request: Request, values: Any = None) -> Answer:
 
 
 class Held:
-    """A reply function that answers ``number`` requests; later ones wait for ``release``, so a run can be ended half-way.
+    """A reply function that answers ``number`` requests; later ones wait for ``release``, so a run can be cut short.
 
     Attributes:
         then: a function that is called when the first request waits; by default, it sets ``reached``.

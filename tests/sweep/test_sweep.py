@@ -185,7 +185,7 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(changed, named, code, ser
 
 
 @each_row("changed_plans")
-def test_what_makes_a_job_another_which_is_run_again(changed, is_another, plan, tmp_path):
+def test_a_job_runs_again_if_its_settings_change(changed, is_another, plan, tmp_path):
     jobs = only_job(plan()), only_job(plan(**changed))
     assert (jobs[0].fingerprint != jobs[1].fingerprint) == is_another
     if "runs" in changed or not is_another:
@@ -193,14 +193,14 @@ def test_what_makes_a_job_another_which_is_run_again(changed, is_another, plan, 
 
 
 @each_row("served_by")
-def test_what_makes_a_server_another(added, is_another, plan):
+def test_replies_are_not_reused_if_the_server_s_command_changes_what_matters(added, is_another, plan):
     """Words are added to the command of a server; the kept replies of another server are not reused."""
     serve = "vllm serve org/m --port {port}"
     jobs = [only_job(plan(models=[{"name": "m", "serve": words}])) for words in (serve, f"{serve} {added}")]
     assert (jobs[0].identity != jobs[1].identity) == is_another
 
 
-def test_versions_and_the_content_of_files_make_a_job_another(plan, tmp_path, monkeypatch):
+def test_a_job_runs_again_if_versions_or_contents_of_files_change(plan, tmp_path, monkeypatch):
     files = [tmp_path / "tasks" / "mine.yaml", tmp_path / "rows" / "medhallu" / "a.jsonl", tmp_path / "x.jinja"]
     options = {"medhallu": {"template": str(files[2])}}
     run = {**A_RUN, "flags": {"include_path": str(tmp_path / "tasks")}, "options": options}
@@ -218,7 +218,7 @@ def test_versions_and_the_content_of_files_make_a_job_another(plan, tmp_path, mo
 
 
 @each_row("shared_out")
-def test_processors_and_gpus_are_shared_out(gpus, needs, given, plan, monkeypatch):
+def test_allocations_get_processors_and_gpus_or_wait(gpus, needs, given, plan, monkeypatch):
     """Null stands for an allocation that has to wait."""
     models = [{"name": f"m{number}", "resources": each} for number, each in enumerate(needs)]
     sweep_plan, found, release = read_plan(plan(models=models)), {}, Event()
@@ -270,7 +270,7 @@ class Scripted(Mock):
 
 
 @each_row("tried_again")
-def test_what_is_tried_again(codes, starts, said, plan, capsys):
+def test_a_lost_or_failed_job_is_restarted_unless_it_is_a_usage_error(codes, starts, said, plan, capsys):
     done, job = jobs_of(read_plan(plan(runs=[A_RUN, {**A_RUN, "name": "b"}])))
     finish(done)
     place, last = Scripted(codes=[*codes]), codes[-1]
@@ -298,7 +298,7 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(
     assert "another sweep is running" in capsys.readouterr().err
 
 
-def test_a_report_of_what_is_done_with_its_cost(tmp_path, server, plan, capsys, monkeypatch):
+def test_the_report_shows_finished_jobs_and_their_cost(tmp_path, server, plan, capsys, monkeypatch):
     path = plan(runs=[{**A_RUN, "flags": {"gen_kwargs": {"max_gen_toks": [7]}}}])
     job = only_job(path)
     for task in ("medmcqa_openmed", "medhallu"):  # the later run is the job's
@@ -332,7 +332,7 @@ def test_a_model_is_a_row_of_the_report_and_what_failed_is_named(tmp_path, plan)
     assert "lost: medhallu: failed with exit code 1: CUDA out of memory" in page.read_text()
 
 
-def test_variables_of_a_file_are_those_of_the_sweep(tmp_path, plan, monkeypatch):
+def test_variables_in_the_env_file_are_set_for_the_sweep(tmp_path, plan, monkeypatch):
     monkeypatch.setattr(os, "environ", dict(os.environ))
     (tmp_path / "keys.env").write_text("# keys\nexport A_KEY='a b'\nB=2=3\n")
     read_plan(plan(env_file=str(tmp_path / "keys.env")))
@@ -343,7 +343,7 @@ def test_variables_of_a_file_are_those_of_the_sweep(tmp_path, plan, monkeypatch)
 
 
 @each_row("flags_passed")
-def test_which_flags_are_passed(of_run, of_model, passed, plan):
+def test_flags_of_run_and_model_reach_medtasks_eval(of_run, of_model, passed, plan):
     """A run's value counts before a model's; zero and false are values."""
     runs, models = [{**A_RUN, "flags": of_run}], [{"name": "m", "flags": of_model}]
     job = only_job(plan(runs=runs, models=models))
@@ -351,7 +351,7 @@ def test_which_flags_are_passed(of_run, of_model, passed, plan):
 
 
 @pytest.mark.slow
-def test_a_job_whose_end_or_results_are_lost_asks_nothing_again(server, plan):
+def test_a_job_whose_record_or_results_are_lost_requests_nothing_again(server, plan):
     path = plan(runs=[{**A_RUN, "flags": {"limit": 4}}])
     job = only_job(path)
     assert sweep(path) == 0
@@ -364,7 +364,7 @@ def test_a_job_whose_end_or_results_are_lost_asks_nothing_again(server, plan):
     assert len(server.requests) == 4 and sum(map(is_whole, job.folder.glob("*/results_*.json"))) == 1
 
 
-def test_a_server_is_there_when_it_answers_even_with_a_complaint(server):
+def test_a_server_is_ready_when_it_responds_with_a_status_below_500(server):
     server.page = Fault(499)
     port = urlsplit(server.url).port
     assert is_up(port)
@@ -389,7 +389,7 @@ def test_a_node_that_does_not_see_the_output_runs_nothing(plan):
 
 
 @each_row("variables_that_travel")
-def test_variables_travel_by_name_and_pattern(env, names, monkeypatch):
+def test_ray_jobs_get_the_variables_that_match_the_patterns(env, names, monkeypatch):
     """Null stands for the plan's default."""
     monkeypatch.setattr(os, "environ", dict.fromkeys(table("variables"), "x"))
     assert forwarded_environment(env or Plan.model_fields["env"].default) == dict.fromkeys(names, "x")

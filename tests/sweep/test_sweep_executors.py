@@ -25,7 +25,7 @@ def submitit(tmp_path, monkeypatch):
     return pytest.importorskip("submitit", reason="needs submitit")
 
 
-def test_slurm_gets_a_job_a_model_and_is_asked_for_it_again(tmp_path, submitit, capsys):
+def test_slurm_gets_a_job_per_model_and_a_later_sweep_finds_it(tmp_path, submitit, capsys):
     queue, script = tmp_path / "queue", tmp_path / "script"
     program(tmp_path, "sbatch", f"cat \"$1\" > '{script}'; echo x >> '{queue}'; echo Submitted batch job 42")
     program(tmp_path, "squeue", f"test ! -e '{queue}' || echo 42 Resources")
@@ -88,7 +88,7 @@ def test_what_slurm_refuses_or_never_starts_is_told_and_the_rest_is_submitted_as
         executor.submit(allocation)
 
 
-def test_ray_gets_a_task_an_allocation(tmp_path, monkeypatch):
+def test_ray_gets_a_task_per_allocation(tmp_path, monkeypatch):
     task, ray = Mock(), Mock(__spec__=Mock())
     ray.remote.return_value.options.return_value = task
     ray.nodes.return_value = [{"Alive": True, "Resources": {"CPU": 8.0, "GPU": 4.0}}]

@@ -21,7 +21,7 @@ def cluster():
     found.shutdown()
 
 
-def test_a_node_that_dies_takes_its_server_along_and_the_model_goes_on_elsewhere(tmp_path, cluster):
+def test_after_a_node_dies_its_model_continues_on_another(tmp_path, cluster):
     _, second = (cluster.add_node(num_cpus=1) for _ in range(2))
     content = served(tmp_path, 0.5)
     (model,) = content["models"]

@@ -138,7 +138,7 @@ def changed_jobs(content: dict[str, Any]) -> list[Job]:
 
 
 @each_row("jobs_at_once")
-def test_how_many_jobs_run_at_once(by_model, changed, most, tmp_path, quick):
+def test_as_many_jobs_run_at_once_as_processors_allow(by_model, changed, most, tmp_path, quick):
     """Each job waits until as many have begun as may run at once, and counts those that run."""
     (tmp_path / "here").mkdir()
     quick(WAITING.format(folder=str(tmp_path / "here"), most=most))
@@ -177,7 +177,7 @@ def test_jobs_that_run_at_once_share_the_cost_and_those_that_wait_that_of_the_se
 
 
 @each_row("served_models")
-def test_what_serves_a_model_and_the_flags_that_name_it(model, started, flags, monkeypatch):
+def test_a_model_of_a_plan_gets_this_server_command_and_these_flags(model, started, flags, monkeypatch):
     monkeypatch.setenv("MEDTASKS_DATA", "sample")
     content: Any = {"output": "x", "runs": RUNS, "models": [{"name": "q", **model}]}
     job = jobs_of(Plan(**content))[0]
@@ -185,7 +185,7 @@ def test_what_serves_a_model_and_the_flags_that_name_it(model, started, flags, m
     assert [flag for flag in job.flags(80) if re.match("--model|--apply|--meta", flag)] == flags
 
 
-def test_the_example_is_a_plan():
+def test_the_example_in_the_help_is_a_valid_plan():
     content = yaml.safe_load(EXAMPLE.partition("\nflags are")[0])["example of a plan"]
     plan = Plan(**content)
     names = [model.settings["model_args"].get("model") for model in plan.models]
@@ -222,7 +222,7 @@ def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("killed", ["sweep", "server"])
-def test_what_kills_a_sweep_or_a_server_costs_what_was_in_flight(tmp_path, killed):
+def test_killing_a_sweep_or_a_server_loses_only_requests_under_way(tmp_path, killed):
     path = written(tmp_path, served(tmp_path, resources={"cpus": 2}))
     asked = tmp_path / "requests"
     sweep = command(path)

@@ -130,7 +130,7 @@ def test_repeats_are_conversations_of_their_own_and_share_no_variables():
 # ---- several processes
 
 
-def test_a_process_asks_as_often_as_the_one_that_asks_most(monkeypatch):
+def test_every_process_sends_as_many_requests_as_the_one_that_has_most(monkeypatch):
     """Processes generate in step: each with a request in every round, though its own conversations are over."""
     of_another = iter([3, 2, 1, 0])
     monkeypatch.setattr(

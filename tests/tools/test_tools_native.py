@@ -69,7 +69,7 @@ def test_calls_in_a_text_go_back_as_the_template_writes_them(name, number, most,
     assert understand(malformed, BOTH, most, 0).message == {"role": "assistant", "content": malformed}
 
 
-def test_a_call_may_take_as_long_as_tool_timeout_says_and_be_confined_weakly():
+def test_tool_timeout_and_weak_sandbox_apply_to_calls():
     tools = load("medcalc_bench_python", medcalc_bench={"tool_timeout": 2.5, "weak_sandbox": True}).turns._tools
     boxes = [tool._sandbox for tool in (*tools.values(), BOTH["python"]())]
     assert [(box._timeout, box._weak) for box in boxes] == [(2.5, True), (10, False)]
@@ -136,7 +136,7 @@ def test_a_server_that_refuses_the_results_of_calls_ends_the_run_with_the_way_ou
 
 
 @each_row("servers_tried_with_tools")
-def test_auto_is_settled_by_trying_the_server(name, with_tools, without, resolved, line, caplog, monkeypatch):
+def test_tool_format_auto_is_decided_by_a_trial_request(name, with_tools, without, resolved, line, caplog, monkeypatch):
     """What the server says to requests with and without tools, one after another, is a status and a body each."""
     tools, none = (in_turn(*starmap(Fault, answers)) for answers in (with_tools, without))
     monkeypatch.setattr("medtasks_utils.inference.pace._BACKOFF", 0.0)
