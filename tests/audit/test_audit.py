@@ -5,6 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,11 @@ from saved_runs import right_in, sample_file, save_run
 from scipy.stats import hypergeom
 from scripts import draw, whole
 
-from medtasks_utils.audit.auditing import summary_lines
+from medtasks_utils.audit.auditing import _facts, summary_lines
 from medtasks_utils.audit.auditor import Auditor, Item
 from medtasks_utils.audit.estimate import Strata, estimated
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.results import Sample, read_runs
 from medtasks_utils.results.runs import audit_file
@@ -97,6 +99,17 @@ def test_a_reading_is_an_answer_under_the_options_of_the_run():
     offered, not_offered = (medhallu(medhallu.options_class(allow_unsure=choice)) for choice in (True, False))
     assert not Item(offered, item("verdict").sample, 1).is_same("2", "none")
     assert Item(not_offered, item("verdict").sample, 1).is_same("2", "none")
+    assert "0 (factual)" in audited(item("verdict"), "STATED: 0")[1]
+
+
+def test_what_the_reading_gains_is_measured_by_the_flexible_filter():
+    case = item("letter", answer_letter="B")
+    sample = replace(
+        case.sample,
+        answers={"strict-match": ["", UNANSWERED], "flexible-extract": ["", "B"]},
+        scores={"strict-match": {"acc": (0.0, 0.0)}, "flexible-extract": {"acc": (0.0, 1.0)}},
+    )
+    assert _facts(case._replace(sample=sample), "B") == ["read", "missed strict-match"]
 
 
 def test_an_auditor_s_reading_within_the_limits_is_right():
@@ -106,7 +119,7 @@ def test_an_auditor_s_reading_within_the_limits_is_right():
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_of_a_long_response_the_auditor_sees_the_end(more):
-    response = "B" * (12_000 + more)
+    response = "A" * more + "B" * 12_000
     _, asked = audited(item("letter", f"<think>A?</think> {response} "), "STATED: B")
     assert f"\n{'[…] ' * more}{'B' * 12_000}\n" in asked
     assert "[invalid]" not in asked

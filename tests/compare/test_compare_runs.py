@@ -241,6 +241,12 @@ def test_compare_prints_exactly_these_lines(found):
     assert printed(found, 5) == table("comparison")
 
 
+def test_parts_of_enough_questions_are_shown(found, monkeypatch):
+    monkeypatch.setattr("medtasks_utils.compare.comparison_table._FEWEST", 8)
+    lines = "\n".join(comparison_lines(found))
+    assert "medexqa_clinical_laboratory_science  8 " in lines and "medexqa_occupational_therapy  4 " not in lines
+
+
 KEYS = """task filter metric breakdown group n clusters a b p_adjusted detectable left_out note few
     difference stderr low high p test"""
 FLIPS = "task filter both_right both_wrong n_gained n_lost"

@@ -128,23 +128,27 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path, capsys):
 
 
 def test_a_part_of_a_limited_run_is_scored(tmp_path):
-    requests = written(tmp_path, "--tasks", "medhallu", "--limit", "4")
-    some = write_rows(map(response, requests[1:3]), tmp_path / "some.jsonl")
+    requests = written(tmp_path, "--tasks", "medhallu,medmcqa_openmed", "--limit", "4")
+    replied = [request for request in requests if "medhallu" in request["custom_id"]][1:3]
+    some = write_rows(map(response, replied), tmp_path / "some.jsonl")
     assert imported(tmp_path, some, "--partial") == 0
     assert [sample["doc_id"] for sample in comparable(tmp_path / "out")[1]["samples_medhallu"]] == [1, 2, 1, 2]
 
 
 def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch):
-    words = ["--max_requests", "9", "--form", "completions", "--limit", "14"]
+    words = ["--max_requests", "3", "--form", "completions", "--limit", "28"]
     monkeypatch.setenv("MEDTASKS_DATA", "sample")
     succeed("requests", "--tasks", "medhallu", *words, "-o", tmp_path / "r.jsonl")
     monkeypatch.delenv("MEDTASKS_DATA")
-    parts = [json_lines(tmp_path / f"r_{number}.jsonl") for number in (1, 2)]
-    assert list(map(len, parts)) == [9, 5] and not (tmp_path / "r.jsonl").exists()
+    parts = [json_lines(tmp_path / f"r_{number}.jsonl") for number in range(1, 11)]
+    assert list(map(len, parts)) == [3] * 9 + [1] and not (tmp_path / "r.jsonl").exists()
     first = parts[0][0]
     assert first["url"] == "/v1/completions" and isinstance(first["body"]["prompt"], str)
     responses = write_rows(map(response, chain(*parts)), tmp_path / "out.jsonl")
     assert imported(tmp_path, responses) == 0
+    parts[9][0]["body"]["temperature"] = 1
+    write_rows(parts[9], tmp_path / "r_10.jsonl")
+    assert imported(tmp_path, responses) == 1
 
 
 @pytest.mark.torch

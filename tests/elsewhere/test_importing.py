@@ -267,7 +267,8 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
         f"their_{name}": 0 for name in scores
     }
     assert ["other_scores" in sample.details[STRICT] for sample in samples] == [bool(scores)] * len(rows(benchmark))
-    assert exit_code(words) == 2 and "--id, --response and --task must be given together" in capsys.readouterr().err
+    for lacking in (words, [*words[:-2], "--score", "text"]):
+        assert exit_code(lacking) == 2 and "--id, --response and --task must" in capsys.readouterr().err
 
 
 # ---- what a record says about its row

@@ -18,7 +18,7 @@ from unittest.mock import Mock
 
 import pytest
 from commanding import clean_environment
-from given import each_row
+from given import each_row, json_lines
 from hypothesis import given
 from hypothesis import strategies as st
 from local_server import Answer, LocalServer, Request, completion
@@ -308,6 +308,25 @@ def test_a_conversation_is_taken_over_whole_or_not_at_all(turns, before, now, is
         assert converse(store, "p", settings, turns) == expected
         assert store.reused == is_kept * len(turns)
         store.end()
+
+
+@pytest.mark.parametrize(("prompt", "seed"), [("q", 0), ("p", 1)])
+def test_how_one_conversation_ended_says_nothing_of_another(prompt, seed, tmp_path):
+    store = ReplyStore(tmp_path, MODEL)
+    converse(store, "p", {"max_gen_toks": 10, "seed": 0}, [["stop", 5], ["length", 10]])
+    converse(store, prompt, {"max_gen_toks": 10, "seed": seed}, turns := [["stop", 5], ["stop", 5]])
+    store.end()
+    store = ReplyStore(tmp_path, MODEL, extend=True)
+    converse(store, prompt, {"max_gen_toks": 20, "seed": seed}, turns)
+    assert store.reused == 2
+
+
+def test_a_first_prompt_is_kept_with_the_reply_of_its_conversation_alone(tmp_path):
+    store = ReplyStore(tmp_path, MODEL)
+    store.take("generate_until", ("later", {}), ("first", {}))
+    put(store, "later", "x"), put(store, "later", "y")
+    (path,) = tmp_path.iterdir()
+    assert ["first_prompt" in str(line) for line in json_lines(path)] == [True, False]
 
 
 class InProcess:

@@ -21,7 +21,7 @@ from medtasks_utils.judging.judge_settings import endpoint, find_key
 
 __all__ = ["no_keys_and_no_waits"]
 KEY = "sk-canary-2718281828"
-GOOD = json.dumps(geval_reply(80))
+GOOD = json.dumps(geval_reply(80.5))
 
 
 def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
@@ -37,7 +37,7 @@ def test_a_fault_of_the_judge_s_server_that_may_pass_is_tried_again(name, status
     fault = Fault(status, body)
     uncounted = completion(GOOD) | {"usage": {"prompt_tokens": None}}
     judgement, server = one(tmp_path, fault, fault, uncounted)
-    assert (judgement.score, judgement.failure, len(server.requests)) == (80.0, None, 3)
+    assert (judgement.score, judgement.failure, len(server.requests)) == (80.5, None, 3)
     assert ": 1 judged; requests: 3;" in capsys.readouterr().err
     judgement, server = one(tmp_path / "again", fault, max_retries=2)
     assert judgement.score is None and judgement.failure and len(server.requests) == 3
@@ -74,7 +74,7 @@ def test_a_useless_reply_of_a_judge_is_requested_again_and_then_a_failure(said, 
     reason = more.get("refusal", finish if finish == "content_filter" else "")
     assert reason.partition(":")[0] in judgement.error
     judgement, server = one(tmp_path, bad, bad, GOOD)
-    assert judgement.score == 80.0 and len(server.requests) == 3
+    assert judgement.score == 80.5 and len(server.requests) == 3
     prompts = [whole(request["messages"]) for request in server.requests]
     assert prompts[1].startswith(prompts[0]) and "could not be used" in prompts[1]
     with JudgeServer(in_turn(bad)) as server:
@@ -196,7 +196,7 @@ def test_a_cached_reply_that_is_damaged_is_asked_for_again(damage, tmp_path):
         judged(server, tmp_path, [case()])
         file.write_bytes(file.read_bytes()[:40] + damage)
         for _ in range(2):
-            assert judged(server, tmp_path, [case()])[0].score == 80.0
+            assert judged(server, tmp_path, [case()])[0].score == 80.5
     assert len(server.requests) == 2
 
 

@@ -180,7 +180,8 @@ def test_samples_without_explanations_are_named_and_judging_nothing_fails(logs, 
     for log in shutil.copytree(logs, tmp_path / "bare").glob("samples_*.jsonl"):
         edit_lines(log, without_references)
     assert rescore(tmp_path / "bare") == 1
-    assert len(with_status(table(tmp_path), "skipped")) == 48
+    skipped = with_status(table(tmp_path), "skipped")
+    assert len(skipped) == 48 and all("no reference" in row["error"] for row in skipped)
     assert "skipped: the example has no reference explanation to judge by" in capsys.readouterr().out
     for log in (tmp_path / "bare").glob("samples_*.jsonl"):
         edit_lines(log, lambda lines: [line.replace(b'"options":', b'"choices":') for line in lines])

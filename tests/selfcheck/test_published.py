@@ -40,7 +40,7 @@ def test_a_response_is_scored_with_the_example_that_its_id_names(benchmark, iden
 
 
 def test_the_command_prints_a_line_for_each_run(tmp_path, capsys):
-    records = [published("medmcqa", MEDMCQA, text, 1) for text in ("\\boxed{A}", "")]
+    records = [published("medmcqa", MEDMCQA, text, 1) for text in ("\\boxed{A}", "The answer is A.")]
     write_source(tmp_path, [*records, {**records[0], "run": "two"}])
     assert exit_code(["selfcheck", "--published", str(tmp_path)]) == 0
     assert [line.split() for line in capsys.readouterr().out.splitlines()][1:] == table("lines_of_published")

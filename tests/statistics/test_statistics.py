@@ -16,6 +16,7 @@ from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.harness.aggregates import UNDEFINED, ExampleScore, HarnessAggregation, without_nan
 from medtasks_utils.results.samples import _score
 from medtasks_utils.statistics import aggregation
+from medtasks_utils.statistics import best_set as best_set_module
 from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, TOTAL
 from medtasks_utils.statistics.best_set import best_set
 from medtasks_utils.statistics.intervals import (
@@ -374,6 +375,12 @@ def test_the_set_of_the_best_has_all_that_are_not_shown_to_be_worse():
     assert best_set([runs], ascending=True) == [True, False, False, False]
     assert best_set([runs[:3]]) == [False, True, True] == best_set([runs[:3]] * 2)
     assert best_set([[runs[0]] * 3]) == [True] * 3
+
+
+def test_the_set_of_the_best_is_as_sure_as_the_least_informative_benchmark(monkeypatch):
+    monkeypatch.setattr(best_set_module, "may_be_best", lambda *of_runs: of_runs[-1])
+    few, many = ([MEAN.ratio(scores("1 0 " * n))] for n in (10, 50))
+    assert best_set([few, many]) == best_set([many, few]) == few[0].degrees_of_freedom < many[0].degrees_of_freedom
 
 
 @pytest.mark.parametrize(("n", "k", "tied"), [(100, 12, 4), (20, 6, 3)])

@@ -13,7 +13,7 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep.job import allocations_of, jobs_of
 from medtasks_utils.sweep.plan import Plan
 from medtasks_utils.sweep.ray_executor import RayExecutor, run_on_node
-from medtasks_utils.sweep.slurm_executor import SlurmExecutor
+from medtasks_utils.sweep.slurm_executor import SlurmExecutor, batch_script
 
 
 @pytest.fixture
@@ -52,6 +52,7 @@ def test_slurm_gets_a_job_per_model_and_a_later_sweep_finds_it(tmp_path, submiti
     for option in ("job-name=m", "partition=gpu", "qos=low", "time=1440", "gpus-per-node=4", "cpus-per-task=3"):
         assert f"#SBATCH --{option}\n" in script.read_text()
     assert "--cpus-per-task 3" in script.read_text()
+    assert f"{sys.executable} -u -m submitit" in batch_script(allocation)
     submitted = submitit.core.utils.DelayedSubmission.load(tmp_path / "sweep/slurm/42_submitted.pkl")
     assert submitted._timeout_countdown == 5
     (tmp_path / "sweep/slurm/42_0_log.err").write_text("line 3: module: command not found\n")
