@@ -22,6 +22,7 @@ from medtasks_utils.filters import STRICT
 from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.ratio import Interval
 from medtasks_utils.statistics.sequential import (
+    _paths,
     decision,
     expected_clusters,
     levels,
@@ -145,6 +146,8 @@ def test_interim_looks_grow_and_spend_five_per_cent_together(name, clusters, str
     if of_looks:
         assert max(of_looks) <= 0.05 <= sum(of_looks) < 0.2, "5 % in all, as looks are correlated"
         assert of_looks[0] == pytest.approx(0.05 * sizes[0] / sizes[-2], rel=0.2), "the first spends its share"
+    z = np.corrcoef(_paths((30, 60, 90, 120)).T)
+    assert [z[0, 1], z[1, 2]] == pytest.approx([(1 / 3) ** 0.5] * 2, abs=0.01), "by the information at each look"
     assert levels((24, 100)) == pytest.approx([0.05, 1.0], rel=0.02), "all before the last spend 5 %"
 
 

@@ -204,6 +204,15 @@ def test_a_task_without_samples_is_an_error(pair_of_runs):
         compare_runs(*map(one_run, pair_of_runs))
 
 
+def test_runs_without_a_common_filter_are_not_compared(pair_of_runs):
+    a, b = map(one_run, pair_of_runs)
+    for run, name in ((a, "strict-match"), (b, "flexible-extract")):
+        for task in run.tasks.values():
+            task.metrics = {key: value for key, value in task.metrics.items() if key[1] == name}
+    with pytest.raises(MedtasksError, match="filters in both: none"):
+        compare_runs(a, b)
+
+
 def test_tasks_of_one_run_alone_are_named(tmp_path):
     both = {"tasks": ["medhallu", "medmcqa_openmed"], "limit": 4}
     save(tmp_path, a=both, b={"limit": 4}, c={"tasks": "medexqa", "limit": 4})

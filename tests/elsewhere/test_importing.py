@@ -24,7 +24,7 @@ from saved_runs import save_run
 
 from medtasks_utils.audit.auditor import Item
 from medtasks_utils.elsewhere.matching import by_id, by_prompt
-from medtasks_utils.elsewhere.other_runs import Fields, Response
+from medtasks_utils.elsewhere.other_runs import Fields, Response, _stated
 from medtasks_utils.elsewhere.saving import import_run
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.filters import FILTERS
@@ -115,6 +115,12 @@ def test_an_import_writes_the_same_files_as_the_harness(benchmark, run_of_four, 
             assert metrics.items() <= ours.metrics[filter_name].items()
         scores = ours.details[STRICT]["other_scores"]
         assert scores.keys() == {"env_reward", f"env_{function}"} and len({*scores.values()}) == 1
+
+
+def test_info_of_a_row_may_be_json_text():
+    for info in ({"id": 1}, '{"id": 1}'):
+        assert _stated({"info": info, "answer": "B"}) == {"id": 1, "truth": "B"}
+    assert _stated({"info": "none"}) == {"truth": None}
 
 
 @each_row("names_of_runs")

@@ -14,13 +14,20 @@ from running import evaluate, load, model_of, samples
 from scripts import in_turn
 from tool_caller import reply, run, tagged, turn
 
-from medtasks_utils.harness.lm_eval_names import Instance
+from medtasks_utils.harness.lm_eval_names import Instance, TemplateAPI
+from medtasks_utils.harness.models import seed_of
 from medtasks_utils.harness.progress import Progress
 from medtasks_utils.harness.run_model import RunModel
 
 
 def caller(body: Request) -> str:
     return reply(body["messages"])
+
+
+def test_a_request_s_own_seed_counts_before_the_model_s():
+    for model in (Mock(spec=TemplateAPI, _seed=1), type("VLLM", (), {"model_args": {"seed": 1}})()):
+        assert [seed_of(model, settings) for settings in ({}, {"seed": 2}, {"seed": None})] == [1, 2, None]
+    assert seed_of(Mock(), {"seed": 2}) is None
 
 
 # ---- what comes of it

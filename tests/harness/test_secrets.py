@@ -79,10 +79,10 @@ def test_a_key_in_an_address_is_refused_without_it(user, parrot, capfd):
 
 
 @each_row("redirects")
-def test_a_key_follows_a_redirect_only_within_one_server(status, is_same, tmp_path, capfd):
+def test_a_key_follows_a_redirect_only_within_one_server(status, is_same, name, tmp_path, capfd):
     with LocalServer() as other, LocalServer() as server:
         place = server if is_same else other
-        moved = Fault(status, headers={"Location": f"{place.chat}/there"})
+        moved = Fault(status, headers={name: f"{place.chat}/there"})
         server.probed = in_turn(moved, ".")
         code = exit_code([*server.run_of("medmcqa_openmed", header={"X-Api-Key": "sk-canary"}), "--limit", 1])
     told = "".join(capfd.readouterr())

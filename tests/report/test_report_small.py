@@ -132,11 +132,12 @@ def test_dots_and_bars_of_the_figure_stand_at_the_numbers_of_the_table(made):
     assert sorted(found) == [pytest.approx(cell, abs=0.2) for cell in sorted(ends)]
 
 
-def test_prompts_and_responses_lie_beside_the_page(runs, tmp_path):
+def test_prompts_and_responses_lie_beside_the_page(runs, tmp_path, capsys):
     page, beside = tmp_path / "r.html", tmp_path / "r_files"
     beside.mkdir()
     (beside / "samples-9.js").touch()  # of an earlier page
-    assert main(["report", str(SMALL), "-o", str(page), "--split"]) == 0
+    assert main(["report", str(SMALL), "-o", str(page), "--split", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["token_budgets"].keys() == {run.name for run in runs}
     assert sorted(path.name for path in beside.iterdir()) == ["documents-0.js", "samples-0.js"]
     for name, chunks in packed(runs).items():
         if name != "index":

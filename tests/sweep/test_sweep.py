@@ -314,7 +314,7 @@ def test_the_report_shows_finished_jobs_and_their_cost(tmp_path, server, plan, c
     assert sweep(path) == 1
 
 
-def test_a_model_is_a_row_of_the_report_and_what_failed_is_named(tmp_path, plan):
+def test_a_model_is_a_row_of_the_report_and_what_failed_is_named(tmp_path, plan, monkeypatch):
     models = [{"name": name, "model": "dummy"} for name in ("one", "lost")]
     runs = [{"name": task, "tasks": task} for task in ("medhallu", "medmcqa_openmed")]
     path = plan(models=models, runs=[*runs, {**A_RUN, "name": "hot", "flags": {"gen_kwargs": {"temperature": 1}}}])
@@ -330,6 +330,10 @@ def test_a_model_is_a_row_of_the_report_and_what_failed_is_named(tmp_path, plan)
     shown = drawn(page.read_text())
     assert "one against one hot" in shown
     assert "lost: medhallu: failed with exit code 1: CUDA out of memory" in page.read_text()
+    built = Mock(return_value="")
+    monkeypatch.setattr("medtasks_utils.report.page.build_page", built)
+    report.write_report(read_plan(path))
+    assert [len(run.notes) for run in built.call_args.args[0]] == [0, 0, 3]
 
 
 def test_variables_in_the_env_file_are_set_for_the_sweep(tmp_path, plan, monkeypatch):

@@ -1,5 +1,6 @@
 """Models that a sweep serves: their servers start, answer and end, whatever ends the sweep or them."""
 
+import asyncio
 import os
 import re
 import shlex
@@ -7,6 +8,7 @@ import subprocess
 import sys
 import time
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,6 +24,7 @@ from test_sweep import command, state, written
 from medtasks_utils.__main__ import main
 from medtasks_utils.sweep import allocation as allocation_module
 from medtasks_utils.sweep.allocation import run_allocation
+from medtasks_utils.sweep.balancer import balance
 from medtasks_utils.sweep.child_process import MARK_VARIABLE, start
 from medtasks_utils.sweep.job import Job, allocations_of, jobs_of
 from medtasks_utils.sweep.plan import EXAMPLE, Plan
@@ -93,6 +96,34 @@ def test_replicas_have_gpus_of_their_own_and_share_the_requests_of_a_run(tmp_pat
     assert len(asked) == 3 and sum(asked) == 28
     (cost,) = (read_json(path) for path in tmp_path.glob("sweep/m/*/cost.json"))
     assert cost["gpu_seconds"] == pytest.approx(6 * cost["seconds"])
+
+
+def test_a_connection_goes_to_the_replica_with_the_fewest_open_ones():
+    async def greet(name: bytes, reader: Any, writer: Any) -> None:
+        writer.write(name)
+        await reader.read()
+
+    async def names() -> str:
+        servers = [await asyncio.start_server(partial(greet, name), "127.0.0.1", 0) for name in (b"a", b"b")]
+        port = allocation_module._free_port()
+        balancing = asyncio.create_task(balance(port, [server.sockets[0].getsockname()[1] for server in servers]))
+
+        async def connect() -> tuple[Any, str]:
+            while not balancing.done():
+                with suppress(OSError):
+                    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+                    return writer, (await reader.read(1)).decode()
+            raise OSError
+
+        first, second = await connect(), await connect()
+        tasks = len(asyncio.all_tasks())
+        third = await connect()
+        second[0].close()
+        while len(asyncio.all_tasks()) > tasks:
+            await asyncio.sleep(0)
+        return "".join(name for _, name in (first, second, third, await connect(), await connect()))
+
+    assert asyncio.run(names()) == "ababb"
 
 
 def test_jobs_find_their_server_past_proxies_and_know_it_by_more_than_its_address(tmp_path, quick, monkeypatch):
