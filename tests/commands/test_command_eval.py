@@ -18,7 +18,9 @@ from running import saved_results
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.harness import catalog
-from medtasks_utils.harness.command_line import add_flags_of_run, with_plain_flags
+from medtasks_utils.harness.checks import folder_of
+from medtasks_utils.harness.command_line import add_flags_of_run, configured, with_plain_flags
+from medtasks_utils.harness.lm_eval_names import EvaluatorConfig
 from medtasks_utils.writing import WIDTH
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
@@ -168,3 +170,16 @@ def test_settings_may_have_json_values(words):
     add_flags_of_run(parser)
     settings = parser.parse_args(["--gen_kwargs", *words]).gen_kwargs
     assert settings == {"max_gen_toks": 5, "chat_template_kwargs": {"enable_thinking": False, "tools": []}}
+
+
+@pytest.mark.parametrize(("model", "stated", "seed"), [("vllm", "", 7), ("hf", "", None), ("vllm", ",seed=3", 3)])
+def test_the_seed_of_the_command_line_is_that_of_a_model_which_takes_one(model, stated, seed):
+    parser = argparse.ArgumentParser()
+    add_flags_of_run(parser)
+    words = ["--tasks", "medhallu", "--model", model, "--model_args", f"pretrained=x{stated}", "--seed", "0,1,7"]
+    assert configured(parser.parse_args(words)).model_args.get("seed") == seed
+
+
+def test_results_go_to_a_folder_of_the_model_unless_a_file_is_named():
+    for path, folder in (("a.b", "a.b/org__m"), ("a/r.json", "a")):
+        assert folder_of(EvaluatorConfig(output_path=path, model_args={"model": "org/m"})) == Path(folder)

@@ -89,6 +89,7 @@ def test_a_run_stops_when_it_is_decided(name, share, expected, data, tmp_path, c
         assert cli.main(compared) == 0 and cli.main([*compared, "--json"]) == 0
         printed = " ".join(capsys.readouterr().out.split())
         assert printed.count(f"stopped early: {asked} of {ROWS} examples evaluated") == 2
+        assert bool([*tmp_path.glob("new/**/replies_*.gz")]) == (asked == ROWS), "or it can go on"
         whole, _ = new()
         assert (len(served.requests), whole["answers_taken_over"]) == (ROWS, asked), "what was asked is kept"
 

@@ -9,6 +9,7 @@ from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from given import GENERATION_TASKS, Row, each_row, table
@@ -18,6 +19,7 @@ from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
 from medtasks_utils.compare.comparing import Comparison
 from medtasks_utils.compare.difference_plan import lines_of, plan
+from medtasks_utils.compare.pairing import growth
 from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import STRICT
@@ -117,6 +119,10 @@ def test_different_examples_are_an_error_with_a_way_out(tmp_path):
     found = comparison(tmp_path, common=True)
     assert found.differences[0].contrast.n == 2 and "2 in both" in found.warnings[0]
     refused(tmp_path, "c", common=True, says="no common example")
+    save(tmp_path, d={"limit": 4}, e={"metadata": {"medhallu": {"difficulty": "hard"}}})
+    part, hard = (compare_runs(*map(one_run, map(tmp_path.joinpath, pair)), common=True) for pair in ("da", "ee"))
+    assert "questions in both" in "\n".join(comparison_lines(part)), "though A has no others"
+    assert "difficulty" not in {line.breakdown for line in hard.differences}, "all are of one"
     for limit, words in table("against_six"):
         save(tmp_path, **{words: {"limit": limit}})
         refused(tmp_path, words, says=words)
@@ -135,6 +141,19 @@ def test_a_group_is_compared_whole_or_not_at_all(pair_of_runs):
     assert "medexqa" not in {line.task for line in compare_runs(a, b).differences}, "another group of this name"
     del b.tasks["medhallu"]
     assert "medtasks" not in {line.task for line in compare_runs(a, b).differences}
+
+
+def test_a_run_says_from_what_it_grew(monkeypatch):
+    def run(date: str, model: str = "m", **asked: int) -> Any:
+        tasks = {name: Mock(asked=count) for name, count in asked.items()}
+        return SimpleNamespace(date=f"2026-11-{date}", model=model, tasks=tasks)
+
+    now = run("28T14-26-01", x=30, y=10)
+    others = [run("27T09-05-01", x=10), run("28T10-05-01", x=20), run("28T11-00-00", z=9)]
+    others += [run("28T12-00-00", "n", x=25), run("29T01-00-00", x=50), now]
+    monkeypatch.setattr("medtasks_utils.compare.pairing.read_runs", lambda path: others)
+    assert growth(now, "") == "40 questions of 28 Nov 14:26 (grew from 20 of 28 Nov 10:05)"
+    assert growth(others[0], "") == ""
 
 
 # ---- what is refused, and what is warned of

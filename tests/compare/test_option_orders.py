@@ -53,7 +53,7 @@ def test_a_model_that_always_says_a_is_right_where_the_first_choice_is(tmp_path)
 def test_both_runs_numbers_stand_beside_each_choice():
     few, more = Estimate(7, 0.25, interval=(0.1, 0.4)), Estimate(9, 0.5, interval=(0.4, 0.6))
     *_, shown = order_lines(OrderEffect(20, 16, few, [(few, more)]), is_one_model=True)
-    assert shown.split("\n")[-1].split() == "choice 1 7 25.0 % (10.0–40.0) 9 50.0 % (40.0–60.0)".split()
+    assert " ".join(shown.split("\n")[-1].split()) == "choice 1 7 25.0 % (10.0–40.0) 9 50.0 % (40.0–60.0)"
 
 
 def test_two_models_in_other_orders_get_a_remark_and_no_effect(tmp_path):

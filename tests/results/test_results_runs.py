@@ -235,7 +235,8 @@ def test_the_harness_has_tasks_of_its_own_with_our_names(task, config, benchmark
 @pytest.mark.parametrize("counts", table("odd_counts"))
 def test_unusual_results_of_other_tasks_cause_no_traceback(counts, tmp_path):
     path = tmp_path / "results_2026-01-01T10-00-00.123456.json"
-    path.write_text(json.dumps({"results": {"medhallu": {}, "a group": {}}, "configs": {"medhallu": {}}, "n-samples": counts}))
+    content = {"results": {"medhallu": {}, "a group": {}}, "configs": {"medhallu": {}}, "n-samples": counts}
+    path.write_text(json.dumps(content))
     (run,) = read_runs(path)
     (task,) = run.tasks.values()
     assert (task.asked, task.available, run.problems) == (0, 0, [])
