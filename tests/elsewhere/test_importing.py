@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow
@@ -23,9 +24,10 @@ from running import documents_of, right_answer
 from saved_runs import save_run
 
 from medtasks_utils.audit.auditor import Item
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.elsewhere.matching import by_id, by_prompt
 from medtasks_utils.elsewhere.other_runs import Fields, Response, _stated
-from medtasks_utils.elsewhere.saving import import_run
+from medtasks_utils.elsewhere.saving import _task_of, import_run
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.filters import FILTERS
 from medtasks_utils.inference.replies import Reply
@@ -395,6 +397,28 @@ def test_responses_that_could_be_to_either_document_of_a_row_are_left_out(tmp_pa
     assert "do not say which shown they are about" in capsys.readouterr().err
     told = [{**line, "target": line["said"][-2]} for line in written[::2]]
     assert import_records("medhallu", told, tmp_path) == 0
+
+
+def test_answers_of_all_examples_of_a_row_are_generations(tmp_path):
+    written = [{"key": doc["answer"], "said": "\\boxed{1}"} for doc in rows("medhallu") for _ in "12"]
+    assert import_records("medhallu", written, tmp_path) == 0
+    (run,) = read_runs(tmp_path)
+    assert {len(sample.responses) for sample in run.tasks["medhallu"].samples} == {2}
+
+
+@pytest.mark.parametrize(("wrong", "of", "too_many"), [(2, 5, True), (1, 3, False)])
+def test_if_a_third_of_the_records_has_another_answer_they_are_of_other_rows(wrong, of, too_many, tmp_path, capsys):
+    written = []
+    for number, doc in enumerate(rows("medmcqa")[:of]):
+        letter = "ABCD"[(doc["answer_idx"] + (number < wrong)) % 4]
+        written.append({"key": doc["question"], "answer_letter": letter, "said": "\\boxed{A}"})
+    import_records("medmcqa", written, tmp_path)
+    assert ("too many" in capsys.readouterr().err) == too_many
+
+
+def test_the_longest_name_of_a_benchmark_says_which_was_run():
+    run: Any = SimpleNamespace(names="ours-medmarks-medmcqa", path="x")
+    assert _task_of(run) == benchmarks()["medmarks_medmcqa"].tasks.whole
 
 
 def test_traces_of_episodes_are_read_to_the_last_reply_of_the_model(tmp_path, capsys):

@@ -9,6 +9,7 @@ from running import Scripted, evaluate, right_answer
 from saved_runs import save_run
 
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.confidences import _scored
 from medtasks_utils.report.calibration import calibrations, of_abstaining, reliability, risk_coverage, to_draw
 from medtasks_utils.results import read_runs
 
@@ -70,6 +71,10 @@ def test_generations_that_agree_are_a_confidence_and_those_that_abstain_are_none
     results = evaluate("medhallu", lambda doc: next(replies), metadata=metadata, limit=3, **SAMPLED)
     found = confidences(results, "medhallu")
     assert [one["values"] for one in found] == [[0.5], [None], [0.0]] and found[0]["origin"] == "agreement"
+
+
+def test_the_brier_score_of_half_a_vote_is_the_mean_over_both_outcomes():
+    assert _scored("agreement", [0.6], [0.5]).scores["brier"] == pytest.approx([(0.4**2 + 0.6**2) / 2])
 
 
 def test_confidences_in_samples_aggregate_to_the_metrics_of_the_run(tmp_path):

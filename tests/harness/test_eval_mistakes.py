@@ -5,6 +5,7 @@ import errno
 import io
 import os
 import re
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from given import each_row
 from local_server import Answer, Fault, LocalServer, Request
 from scripts import refusal
 
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.harness.checks import try_folder
 from medtasks_utils.harness.lm_eval_names import LocalChatCompletion
 from medtasks_utils.harness.server_model import endpoint_of
 from medtasks_utils.inference.client import explaining_failures
@@ -157,3 +160,10 @@ def test_seed_none_sends_no_seed(given):
     with LocalServer() as served:
         assert run(given, served) == 0
     assert [key for body in (*served.probes, *served.requests) for key in body if key == "seed"] == []
+
+
+@pytest.mark.parametrize(("number", "way_out"), [(errno.EDQUOT, "space"), (errno.EROFS, "another folder")])
+def test_a_folder_that_cannot_be_written_has_its_way_out(number, way_out, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "TemporaryFile", Mock(side_effect=OSError(number, "no")))
+    with pytest.raises(MedtasksError, match=way_out):
+        try_folder(tmp_path, "--output_path")
