@@ -12,6 +12,7 @@ from medtasks_utils.compare import compare_runs, comparison_data, comparison_lin
 from medtasks_utils.compare.option_orders import OrderEffect, order_lines
 from medtasks_utils.report.orders import orders_of
 from medtasks_utils.statistics.intervals import Estimate
+from medtasks_utils.statistics.ratio import Interval
 
 TASKS = {"medmcqa_openmed": "medmcqa", "medexqa_all": "medexqa", "medmarks_medmcqa": "medmarks_medmcqa"}
 
@@ -51,9 +52,9 @@ def test_a_model_that_always_says_a_is_right_where_the_first_choice_is(tmp_path)
 
 
 def test_both_runs_numbers_stand_beside_each_choice():
-    few, more = Estimate(7, 0.25, interval=(0.1, 0.4)), Estimate(9, 0.5, interval=(0.4, 0.6))
+    few, more = (Estimate(n, at, interval=Interval(at - 0.1, at + 0.1)) for n, at in ((7, 0.25), (9, 0.5)))
     *_, shown = order_lines(OrderEffect(20, 16, few, [(few, more)]), is_one_model=True)
-    assert " ".join(shown.split("\n")[-1].split()) == "choice 1 7 25.0 % (10.0–40.0) 9 50.0 % (40.0–60.0)"
+    assert " ".join(shown.split("\n")[-1].split()) == "choice 1 7 25.0 % (15.0–35.0) 9 50.0 % (40.0–60.0)"
 
 
 def test_two_models_in_other_orders_get_a_remark_and_no_effect(tmp_path):

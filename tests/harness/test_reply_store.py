@@ -324,7 +324,8 @@ def test_how_one_conversation_ended_says_nothing_of_another(prompt, seed, tmp_pa
 def test_a_first_prompt_is_kept_with_the_reply_of_its_conversation_alone(tmp_path):
     store = ReplyStore(tmp_path, MODEL)
     store.take("generate_until", ("later", {}), ("first", {}))
-    put(store, "later", "x"), put(store, "later", "y")
+    for text in "xy":
+        put(store, "later", text)
     (path,) = tmp_path.iterdir()
     assert ["first_prompt" in str(line) for line in json_lines(path)] == [True, False]
 

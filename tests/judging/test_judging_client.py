@@ -13,9 +13,10 @@ from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_fo
 from local_server import HANG_UP, Fault, completion
 from scripts import in_turn, refusal, whole
 
-from medtasks_utils.inference.responses import NoResponse
-from medtasks_utils.judging import JudgeError, JudgeSettings, check_endpoint
+from medtasks_utils.inference.responses import NoResponse, PromptFiltered
+from medtasks_utils.judging import JudgeError, Judgement, JudgeSettings, check_endpoint
 from medtasks_utils.judging.cache import Cache
+from medtasks_utils.judging.judge import joint
 from medtasks_utils.judging.judge_client import explain
 from medtasks_utils.judging.judge_settings import endpoint, find_key
 
@@ -46,7 +47,7 @@ def test_a_fault_of_the_judge_s_server_that_may_pass_is_tried_again(name, status
 def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr("medtasks_utils.judging.judge_client._PATIENCE", 0.0)
     with JudgeServer(lambda body: HANG_UP) as server, pytest.raises(JudgeError, match="is the server running"):
-        check_endpoint(settings_for(server.url, tmp_path, max_retries=2))
+        check_endpoint(settings_for(server.url, tmp_path, max_retries=5))
     assert f"at {server.url} has not responded yet; making up to 3 attempts" in caplog.text
 
 
@@ -61,6 +62,13 @@ def test_a_request_that_the_judge_s_server_rejects_is_not_retried(words, request
 
 def test_no_reply_within_three_minutes_is_a_timeout():
     assert str(error := explain(NoResponse("late"))) == "no response within 180 s" and error.kind == "timeout"
+    assert explain(PromptFiltered("no", status=400)).kind == "refusal"
+
+
+def test_judges_are_averaged_and_a_failed_one_is_counted():
+    by_judge = {"a": Judgement(40.0, output={"rate": 0.0}), "b": Judgement(80.0, output={"rate": 100.0})}
+    found = joint({**by_judge, "c": Judgement(None, "timeout"), "d": Judgement(60.0, output={"rate": None})}, ["rate"])
+    assert (found.score, found.output["rate"], found.output["failed_judges"]) == (60.0, 50.0, 1)
 
 
 # ---- replies
@@ -77,6 +85,7 @@ def test_a_useless_reply_of_a_judge_is_requested_again_and_then_a_failure(said, 
     assert judgement.score == 80.5 and len(server.requests) == 3
     prompts = [whole(request["messages"]) for request in server.requests]
     assert prompts[1].startswith(prompts[0]) and "could not be used" in prompts[1]
+    assert prompts[2] == prompts[1], "the reminder is added once"
     with JudgeServer(in_turn(bad)) as server:
         check_endpoint(settings_for(server.url, tmp_path))  # an endpoint that replies works
 
@@ -99,14 +108,12 @@ def test_parameters_that_a_judge_s_server_rejects_are_omitted_from_then_on(name,
         judging = [request for request in server.requests if request["messages"][0]["content"] != "Hi"]
         assert len(judging) == 1 + len(refused)
         assert [server.requests[0]["response_format"]["json_schema"]] == table("form_of_the_check")
+        number = len(server.requests)
         judgements = judged(server, tmp_path, cases(20), max_tokens=99)
         assert all(judgement.score is not None for judgement in judgements)
         last = server.requests[-1]
         assert last == {"model": "judge", "messages": last["messages"], **kept}
-        number = len(server.requests)
-        check_endpoint(settings_for(server.url, tmp_path))  # once in a process
-        # What the check learned needs no learning again.
-        assert len(server.requests) == number
+        assert len(server.requests) == number + 20, "what the check learned needs no learning again"
 
 
 # ---- endpoint, key, settings
@@ -154,6 +161,7 @@ def test_without_an_address_it_is_that_of_openai_s_own_client(tmp_path, monkeypa
     cache = Path.home() / "caches/medtasks/judge.jsonl"
     expected = JudgeSettings("gpt-4o-mini", "http://h:1/v1", "none", cache, 16, 4096, None, 0.0)
     assert JudgeSettings.from_environment() == expected
+    assert JudgeSettings.from_environment(base_url="http://own/v1").base_url == "http://own/v1"
 
 
 def test_each_request_to_a_judge_is_followed_by_the_pause(tmp_path, monkeypatch):

@@ -64,6 +64,7 @@ def test_claims_are_read_once_each_without_blanks(around, claims):
 
 def test_up_to_twenty_claims_are_read_and_half_a_character_is_replaced():
     assert read_claims(r'["\ud800"]') == ["\ufffd"]
+    assert read_claims('["a"] That is: ["a"]') == ["a"]
     assert len(read_claims(json.dumps([f"Claim {index}" for index in range(20)]))) == MAX_CLAIMS == 20
 
 
