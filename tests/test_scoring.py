@@ -72,7 +72,7 @@ def test_the_label_of_one_row_of_medmcqa_counts_from_0_as_on_the_hub(label):
     if label == 3:
         assert [score("medmcqa", row, f"\\boxed{{{x}}}")["strict-match"].metrics["acc"] for x in "CD"] == [0.0, 1.0]
     else:
-        with pytest.raises(DataError, match=r"cop is -?\d.*, but must be a letter A-D, 0-3, 1-4 \(in a whole file\)"):
+        with pytest.raises(DataError, match=r"cop is -?\d.*, but must be a letter A-D, an integer, or a choice"):
             score("medmcqa", row, "\\boxed{D}")
 
 
