@@ -86,7 +86,7 @@ class Options(BaseModel):
     ask_confidence: Annotated[bool, OF_GENERATED] = False
     """ask the model how likely its answer is to be right, for metrics of calibration"""
     system_role: Annotated[Literal["auto", "user", "system"], UNSIGNED] = "auto"
-    """where the instructions go: system (a system message), user (the user's), or auto (as the chat template takes)"""
+    """where the instructions go: system or user (a message of this role), or auto (as the chat template allows)"""
 
     @classmethod
     def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
