@@ -97,8 +97,10 @@ class Scorer:
         """
         rows, responses = list(rows), list(responses)
         if len(rows) != len(responses):
-            counts = f"rows: {len(rows)}, responses: {len(responses)}"
-            raise UsageError(f"{self.benchmark.task.name}: pass one response for each row ({counts})")
+            raise UsageError(
+                f"{self.benchmark.task.name}: pass one response for each row (rows: {len(rows)}, responses: "
+                f"{len(responses)})"
+            )
         for text in responses:
             if not isinstance(text, str):
                 raise UsageError(
@@ -132,8 +134,10 @@ class Scorer:
         if len(chosen) == 1:
             return chosen[0]
         listed = " or shown=".join(repr(example[field]) for example in examples)
-        problem = f"shown={shown!r} does not say which answer the model was shown"
-        raise UsageError(f"{self.benchmark.task.name}: {problem}; pass shown={listed}")
+        raise UsageError(
+            f"{self.benchmark.task.name}: shown={shown!r} does not say which answer the model was shown; pass "
+            f"shown={listed}"
+        )
 
     def blank_example(self, kind: str | None = None) -> Example:
         """Return an example with only the fields that reading a response needs.

@@ -82,8 +82,10 @@ class Shift(NamedTuple):
     rows: int
 
     def __str__(self) -> str:
-        shifted = f"the label of another row (offset {self.offset:+d}) in {self.fit:.0%} of {self.rows:,} rows"
-        return f"{shifted}, and the row's own in {self.own:.0%}"
+        return (
+            f"the label of another row (offset {self.offset:+d}) in {self.fit:.0%} of {self.rows:,} rows, and the row's "
+            f"own in {self.own:.0%}"
+        )
 
 
 def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:

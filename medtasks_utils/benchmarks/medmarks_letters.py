@@ -288,7 +288,10 @@ def _names(whole: str, truth: str) -> bool:
 
 
 def _regions(whole: str, truth: str) -> Iterator[str]:
-    """Yield the parts of a text that are searched for the choice's text: all of a short one, else its ends or end."""
+    """Yield the parts of a text that are searched for the choice's text.
+
+    These are the whole of a short text, both ends of a longer one, and the end of a very long one.
+    """
     if len(whole) > _LONG:
         yield whole[-_LONG:]
         return

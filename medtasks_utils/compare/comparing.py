@@ -8,7 +8,6 @@ from itertools import chain
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.results import Run, TaskRun
-from medtasks_utils.writing import counted
 
 from .contrast import MetricDifference
 from .families import TaskPairs, common_groups, corrected, group_difference, shared_filter
@@ -125,8 +124,10 @@ def _named_pairs(a: Run, b: Run, *names: str) -> list[tuple[TaskRun, TaskRun]]:
             known = ", ".join([*run.groups, *run.tasks]) or "none"
             raise MedtasksError(f"{run.path} has no task {name}; it has {known}")
     if len(sides[0]) != len(sides[1]):
-        sizes = f"{names[0]} has {counted(len(sides[0]), 'task')} in A, but {names[1]} has {len(sides[1])} in B"
-        raise MedtasksError(f"{sizes}; name a task, or a group of equal size, in each run")
+        raise MedtasksError(
+            f"{names[0]} in A and {names[1]} in B have different numbers of tasks ({len(sides[0])} and "
+            f"{len(sides[1])}); name a task, or a group of equal size, in each run"
+        )
     return list(zip(*sides, strict=True))
 
 

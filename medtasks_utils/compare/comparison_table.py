@@ -208,8 +208,10 @@ def _parts(topic: _Topic, show_all: bool) -> Iterator[str]:
         large = [part for part in furthest if part.contrast.n >= _FEWEST][:_PARTS]
         chosen = furthest if show_all else large
         if not chosen:
-            small = f"{counted(len(parts), 'part')} of fewer than {_FEWEST} questions (--parts all)"
-            yield filled(f"{topic.label} by {breakdown}: {small}")
+            yield filled(
+                f"{topic.label} by {breakdown}: {counted(len(parts), 'part')} of fewer than {_FEWEST} questions "
+                "(--parts all)"
+            )
             continue
         if place:
             yield ""

@@ -98,7 +98,7 @@ def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
     for need in needs:
         if need["parts"]:
             parts = " + ".join(f"{n:,} {task}" for task, n in need["parts"].items())
-            yield filled(f"{need['task']} {need['metric']}: {parts}; the needed ones in the same proportions.")
+            yield filled(f"{need['task']} {need['metric']}: {parts}. Further examples in the same proportions.")
     yield filled(
         "Examples that share a question or a note count once. now: in these runs. of: in the whole benchmark; if more "
         "are needed, use repeats or another benchmark. needed: for a single test; several benchmarks need more, since "

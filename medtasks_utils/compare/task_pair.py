@@ -140,8 +140,10 @@ class TaskPair:
         if comparable.examples and not common:
             both = len(self._common)
             counts = f"A {len(self.a.samples):,}, B {len(self.b.samples):,}; {both:,} in both"
-            problem = f"not compared: the runs have different questions ({counts})"
-            raise MedtasksError(f"{self.a.task}: {problem}; --common compares only those in both")
+            raise MedtasksError(
+                f"{self.a.task}: not compared: the runs have different questions ({counts}); --common compares only "
+                "those in both"
+            )
         if comparable.incompatible and not force:
             reasons = "; ".join(comparable.incompatible)
             raise MedtasksError(f"{self.a.task}: not comparable: {reasons}; add --force to compare them anyway")

@@ -236,7 +236,7 @@ def effective_sample_size(
 ) -> float:
     """Return the number of independent examples that would have this standard error; ``clusters`` if the error is 0.
 
-    With ``is_of_counts``, the error may be below that of as many independent clusters. This may be real (a model that
+    With ``is_of_counts``, the error may be lower than if the clusters were independent. This may be real (a model that
     flags everything is right once in each pair) or due to too few examples. Therefore one right and one wrong cluster
     are added, up to the variance of independent clusters.
     """

@@ -58,7 +58,7 @@ OF_ABSTAINING = (
     Metric("acc_unanswerable"),
     Metric("na_rate", higher_is_better=None),
 )
-"""The metrics of the corrected rows: accuracy if the note has the data and if it lacks them, and share of ``N/A``."""
+"""The metrics of the corrected rows: accuracy where the note has all data, accuracy elsewhere, share of ``N/A``."""
 
 CORRECTED = "physicians have another value"
 _CORRECTED = ("corrected", "medcalc_v1_corrected")  # names of the split with physicians' labels
@@ -315,7 +315,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     # ---- scores
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return True for a value within the label's limits, or ``N/A`` where the label is."""
+        """Return True for a value within the label's limits, and for ``N/A`` if the label is ``N/A``."""
         return is_right(value, example)
 
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
