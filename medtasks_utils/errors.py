@@ -61,9 +61,10 @@ def reason_of(error: BaseException) -> str:
 _WORDS = (
     ("Value error, ", ""),
     (r"\w+ should", "must"),
-    (r", unable to .*", ""),
+    (r", unable to .*| after validation", ""),
     ("a valid integer", "a whole number"),
     (r"a valid dictionary.*", "a mapping"),
+    ("a valid boolean", "true or false"),
     ("a valid", "a"),
     ("Field required", "is missing"),
     ("Extra inputs are not permitted", "is unknown"),

@@ -54,7 +54,7 @@ class Doubt(Command):
             "shifted": {part: shift._asdict() for part, shift in shifted.items()},
         }
         shares = f"{len(doubted):,} of {items:,} examples"
-        lines = [f"{shares} have one answer from most runs, but another label: {self.output}"]
+        lines = [f"{shares} get the same answer from most runs, but have another label: {self.output}"]
         lines += [
             f"{part}: labels seem to stand at other rows: most runs give {shift}" for part, shift in shifted.items()
         ]

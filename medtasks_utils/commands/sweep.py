@@ -15,7 +15,7 @@ class Sweep(Command):
     Run many models on many tasks, on this machine, a Ray cluster or under Slurm, and write one report.
 
     Each model on each run of the plan is a job; the sweep starts and stops the models' servers. Re-run the same command
-    after an interruption: finished jobs are skipped, and the replies that others have already got are reused. Exit code
+    after an interruption: finished jobs are skipped, and replies of unfinished ones are reused. Exit code
     1 if a job failed.
     """
 

@@ -246,7 +246,7 @@ class BatchResponses:
         raise MedtasksError(
             f"--requests: requests changed since medtasks requests wrote them: {len(self._edited)}, such as "
             f"{line['custom_id']}: {now}, not {was}. Write them again with the flags of your run, such as --gen_kwargs "
-            "and --model_name, so that its signature says what was measured"
+            "and --model_name, so that the run's signature says what was measured"
         )
 
     def _reply(self, model: Any, request: Row) -> Reply | None:
@@ -264,7 +264,7 @@ class BatchResponses:
             except PromptRefused as error:
                 return Reply(ended=error.ended, refusal=error.problem)
             except (MedtasksError, TypeError, ValueError) as error:
-                self._errors[custom_id] = str(error)
+                self._errors[custom_id] = str(getattr(error, "problem", error))
             else:
                 if number < len(lines):
                     self._repeated[custom_id] = None

@@ -10,7 +10,7 @@ from medtasks_utils.statistics.scores import Score, as_number
 from medtasks_utils.writing import JsonObject
 
 UNDEFINED = "N/A"
-"""The text for an undefined standard error, as in lm_eval, and for an undefined value in results files."""
+"""The text in results files for an undefined value or standard error, as in lm_eval."""
 
 
 class ExampleScore(float):

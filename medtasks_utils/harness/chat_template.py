@@ -47,7 +47,7 @@ _CHANGES: dict[str, Callable[[Messages], Messages]] = {
 }
 """The functions that change messages, by their names in signatures."""
 _WAYS = ((), ("system_in_user",), ("think_unclosed",), ("system_in_user", "think_unclosed"))
-"""Combinations of changes to try; used is the first with which the fewest messages lose words."""
+"""Combinations of changes in order of preference; the first by which the fewest messages lose words is used."""
 
 
 class ChatTemplate:

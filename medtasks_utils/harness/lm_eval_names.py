@@ -73,7 +73,7 @@ def missing() -> list[str]:
 
 
 def __getattr__(name: str) -> Any:
-    """Return lm_eval's object of a name.
+    """Return the object that lm_eval has under a name of :data:`NAMES`.
 
     Raises:
         MedtasksError: if the installed release has no such name.

@@ -25,7 +25,8 @@ _WAY_OUT = (
 def is_echo(output: Any, size: int) -> bool:
     """Return whether a body has log-probabilities of a prompt of ``size`` tokens, and of one generated token.
 
-    In OpenAI's format, the first token of the prompt has none, and all others are finite. No model makes all equal.
+    In OpenAI's format, the first token of the prompt has none, and all others are finite. No model gives all tokens the
+    same one.
     """
     try:
         (choice,) = output["choices"]
@@ -100,5 +101,6 @@ def check_log_likelihoods(task: str, instances: Sequence[Instance]) -> None:
         problem = f"all choices are equally likely in {ties} of {len(by_example)} examples"
     if problem:
         raise MedtasksError(
-            f"{task}: {problem}: {_WAY_OUT}. With --model hf or vllm, try another dtype; if replies were kept, --fresh"
+            f"{task}: {problem}: {_WAY_OUT}. With --model hf or vllm, try another dtype. If replies were kept, add "
+            "--fresh"
         )

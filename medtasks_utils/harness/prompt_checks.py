@@ -23,7 +23,7 @@ def check_samples(task: Any, samples: Any) -> None:
 
 
 def check_prompts(task: Any) -> None:
-    """Check prompts and the room for them; warn of an unused chat template, and of reasoning that may be cut.
+    """Check prompts and that they fit; warn of an unused chat template, and of reasoning that may be cut.
 
     Raises:
         DataError: for an empty prompt.

@@ -18,7 +18,7 @@ NO_LIMIT = 1 << 40
 """The context length, in tokens, of an API model if only its server knows it."""
 
 spent: Counter[str] = Counter()
-"""Numbers of tokens that servers reported (``prompt``, ``completion``), and of the ``replies`` that took them."""
+"""Numbers of tokens that servers reported (``prompt``, ``completion``), and of the ``replies`` that these cover."""
 
 _UNSET = 2047  # TemplateAPI.max_length, if no argument sets it
 _USUAL_RETRIES = 3  # TemplateAPI.max_retries, if no argument sets it

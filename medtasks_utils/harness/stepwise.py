@@ -26,7 +26,7 @@ def evaluate_in_steps(
     """Evaluate the tasks batch by batch until the comparison of each task or group is decided.
 
     Returns:
-        The results of ``evaluate``, and those of the comparison by group and task; tasks have that of their group.
+        The results of ``evaluate``, and the comparisons by group and task; a task has that of its group.
 
     Raises:
         MedtasksError: if the runs cannot be compared.

@@ -54,7 +54,7 @@ class Pace:
 
     @property
     def failing_for(self) -> float:
-        """The seconds since the first failure after the last reply; 0 if none followed it."""
+        """The seconds since the first failure after the last reply; 0 without a failure."""
         return clock() - self._failing_since if self._setbacks else 0.0
 
     async def start(self) -> None:

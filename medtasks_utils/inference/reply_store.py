@@ -139,7 +139,7 @@ class ReplyStore:
         self.kept = sum(len(kept.entry["replies"]) for kept in chain.from_iterable(self._by_prompt.values()))
 
     def begin(self, seed: int | None, has_several_processes: bool) -> None:
-        """Prepare for a run; if it is fresh, move the replies of interrupted runs to the archive.
+        """Prepare for a run; with ``--fresh``, move the replies of interrupted runs to the archive.
 
         Args:
             seed: the seed that the model itself adds to requests; None if it adds none.

@@ -8,7 +8,7 @@
 ``ServerUnavailable``   the server cannot answer now; the same request may succeed later
 ``ServerBusy``          it is unavailable because it has too much to do
 ``NoCompletion``        it is unavailable because something other than a model answers
-``NoConnection``        it is unavailable because it cannot be reached, or hangs up
+``NoConnection``        it is unavailable because it cannot be reached, or drops the connection
 ``NoResponse``          it is unavailable because it does not answer within the timeout
 ======================  =======================================================================================
 

@@ -43,7 +43,7 @@ class Rescoring:
 
     @property
     def failed(self) -> bool:
-        """True if nothing was judged, unless this is because every answer with a reference explanation is wrong."""
+        """True if nothing was judged; False if the reason is that every answer with a reference is wrong."""
         totals = sum((score["statuses"] for score in self.scores), Counter[str]())
         return not totals[JUDGED] and (totals[FAILED] > 0 or not totals[WRONG])
 

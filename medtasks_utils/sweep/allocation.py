@@ -106,7 +106,7 @@ class _Attempt:
             record = self.folder / f"server{number}.json"
             former = read_record(record).get("port")
             if former and is_up(former):
-                print(f"port {former} still responds; if a former server is there, end it ({record})", file=sys.stderr)
+                print(f"port {former} still responds: if it is a former server, end it ({record})", file=sys.stderr)
             port = _free_port()
             process = self._start_server(port, self.model.server_command(port), record.stem, **variables)
             write_whole(record, json.dumps({"pid": process.pid, "port": port}))

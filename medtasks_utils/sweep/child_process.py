@@ -52,7 +52,7 @@ def stop(processes: Sequence[Process], mark: str) -> None:
 
 
 def end_marked(mark: str) -> None:
-    """Kill this user's processes that have a mark in their environment, as their children do; wait for their end."""
+    """Kill this user's processes with a mark in their environment, which children inherit; wait for their end."""
     killed = []
     for process in psutil.process_iter() if mark else ():
         with suppress(psutil.Error):

@@ -11,7 +11,7 @@ from medtasks_utils.errors import UsageError
 
 from .allocation import run_allocation
 from .job import Allocation
-from .plan import ModelPart, Plan
+from .plan import ModelPart, Plan, resources_in_words
 
 
 def visible_gpus() -> list[str]:
@@ -39,8 +39,8 @@ class LocalExecutor:
         for model in plan.models:
             if not self._has_room(model):
                 raise UsageError(
-                    f"{model.name} needs {model.gpus} GPUs and {model.resources.cpus} CPUs, but only "
-                    f"{len(self._gpus)} GPUs and {len(self._cpus)} CPUs may be used here (see "
+                    f"{model.name} needs {resources_in_words(model.gpus, model.resources.cpus)}, but only "
+                    f"{resources_in_words(len(self._gpus), len(self._cpus))} may be used here (see "
                     "CUDA_VISIBLE_DEVICES and --cpus): change resources in the plan, or use a cluster"
                 )
 

@@ -24,7 +24,7 @@ from pydantic import (
 
 from medtasks_utils.errors import UsageError, in_words
 from medtasks_utils.harness.sources import source_of
-from medtasks_utils.writing import JsonObject, Settings, one_line
+from medtasks_utils.writing import JsonObject, Settings, counted, one_line
 
 EXAMPLE = """\
 example of a plan:
@@ -250,6 +250,11 @@ class Plan(_Part):
         return self
 
 
+def resources_in_words(gpus: int, cpus: int) -> str:
+    """Return numbers of GPUs and processors in words, such as ``1 GPU and 4 CPUs``."""
+    return f"{counted(gpus, 'GPU')} and {counted(cpus, 'CPU')}"
+
+
 def as_settings(value: object) -> Settings:
     """Return ``gen_kwargs``, which may be a text such as ``temperature=0.6,seed=1``, by name.
 
@@ -299,5 +304,8 @@ def read_plan(path: Path) -> Plan:
         raise UsageError(f"{path}: {'; '.join(problems)} (medtasks sweep --help shows an example)") from None
     except OSError as error:
         raise UsageError(f"{error.filename} cannot be read: {error.strerror}") from None
+    except yaml.MarkedYAMLError as error:
+        place = f"{path}, line {error.problem_mark.line + 1}" if error.problem_mark else path
+        raise UsageError(f"{place}: {error.problem}") from None
     except (yaml.YAMLError, ValueError) as error:
         raise UsageError(f"{path}, or its env_file, cannot be read: {one_line(str(error))}") from None

@@ -14,6 +14,7 @@ from medtasks_utils.errors import MedtasksError, install
 
 from .allocation import run_allocation
 from .job import Allocation, note_waiting
+from .plan import resources_in_words
 
 
 def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
@@ -54,10 +55,10 @@ class RayExecutor:
         """Submit an allocation to the cluster, which runs it when resources are free on a node."""
         plan, model = allocation[0].plan, allocation[0].model
         needs = {"CPU": model.resources.cpus, "GPU": model.gpus}
-        counts = " and ".join(f"{number} {kind}" for kind, number in needs.items())
+        words = resources_in_words(model.gpus, model.resources.cpus)
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         has_room = any(node.get("CPU", 0) >= needs["CPU"] and node.get("GPU", 0) >= needs["GPU"] for node in nodes)
-        note_waiting(allocation, "in Ray's queue" if has_room else f"waiting for a node with {counts}; there is none")
+        note_waiting(allocation, "in Ray's queue" if has_room else f"waiting for a node with {words}; there is none")
         remote = self._ray.remote(run_on_node).options(
             name=model.name, num_cpus=needs["CPU"], num_gpus=needs["GPU"], max_retries=0
         )

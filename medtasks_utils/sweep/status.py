@@ -10,7 +10,7 @@ from medtasks_utils.writing import JsonObject, filled
 
 from .job import Job, allocations_of, jobs_of
 from .job_size import size_of
-from .plan import Plan
+from .plan import Plan, resources_in_words
 from .slurm_executor import WAITING, batch_script, number_of, queue
 
 _ROW = "{:>8} {:>8}  {:<9} {:>7}  {}"
@@ -75,7 +75,7 @@ def dry_run(plan: Plan) -> Iterator[str]:
     """Yield what would be started for each model: the script for Slurm, or the server and the jobs."""
     for allocation in allocations_of(jobs_of(plan), plan.slurm is not None):
         model = allocation[0].model
-        yield f"# {model.name}: {model.gpus} GPUs, {model.resources.cpus} CPUs"
+        yield f"# {model.name}: {resources_in_words(model.gpus, model.resources.cpus)}"
         if plan.slurm is not None:
             yield batch_script(allocation)
         if model.server:

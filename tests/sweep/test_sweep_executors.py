@@ -94,7 +94,7 @@ def test_ray_gets_a_task_per_allocation(tmp_path, monkeypatch):
     ray.remote.return_value.options.return_value = task
     ray.nodes.return_value = [{"Alive": True, "Resources": {"CPU": 8.0, "GPU": 4.0}}]
     monkeypatch.setitem(sys.modules, "ray", ray)
-    for gpus, said in ((2, "in Ray's queue"), (3, "waiting for a node with 3 CPU and 6 GPU; there is none")):
+    for gpus, said in ((2, "in Ray's queue"), (3, "waiting for a node with 6 GPUs and 3 CPUs; there is none")):
         plan = Plan(**served(tmp_path, resources={"gpus": gpus, "cpus": 3}, replicas=2), env=("HOME",))
         executor, allocation = RayExecutor("auto"), tuple(jobs_of(plan))
         assert executor.submit(allocation) is task.remote.return_value.future.return_value
