@@ -327,7 +327,7 @@ def _records(path: Path) -> Iterable[tuple[int, Any]]:
 
 
 def _member(archive: ZipFile, name: str) -> bytes:
-    """Return the content of a file in an archive, even if compressed with Zstandard (new in Python 3.14's zipfile)."""
+    """Return the content of a file in an archive; also of one in Zstandard, which zipfile reads since Python 3.14."""
     info = archive.getinfo(name)
     if info.compress_type != _ZSTANDARD:
         return archive.read(name)

@@ -10,7 +10,7 @@ from medtasks_utils.benchmarks.facts import Example
 class EarlyReading:
     """The answers of one task that are read before the filters ask for them.
 
-    A response that was not read early, such as one that a filter changed, is read when a filter asks for it.
+    A response that was not read early, such as one that a filter changed, is read on request.
 
     Args:
         read: a function of a reading, ``strict`` or ``flexible``, a response and its example that returns the answer.

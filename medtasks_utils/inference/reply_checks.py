@@ -70,7 +70,7 @@ def _place_of_text(replies: Sequence[Reply]) -> str:
     if not fields:
         return "; they end inside their reasoning" if any(reply.reasoning for reply in replies) else ""
     named = " and ".join(f"{name} ({count})" for name, count in fields.items())
-    return f"; their text is in the field {named}: start the server without a reasoning parser, or with the model's own"
+    return f"; their text is in the field {named}: start the server without a reasoning parser, or with this model's"
 
 
 # ---- checks

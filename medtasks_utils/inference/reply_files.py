@@ -29,7 +29,7 @@ _MEMBER_LINES = 2_000  # maximum number of lines that damage in one place can lo
 
 
 def files_of_replies(folder: Path, ending: str) -> list[Path]:
-    """Return the files of kept replies under a folder whose names have an ending, also those of earlier versions."""
+    """Return the files of kept replies under a folder that have this ending, including those of earlier versions."""
     return sorted([*folder.rglob(f"answers_*{ending}"), *folder.rglob(f"replies_*{ending}")])
 
 

@@ -118,7 +118,7 @@ class SlurmExecutor:
         self._responds = True
 
     def submit(self, allocation: Allocation) -> Future[None]:
-        """Check the options of an allocation, which the next round submits; return the future of its Slurm job."""
+        """Check an allocation's options, and return the future of its Slurm job, which the next round submits."""
         _executor(allocation)
         self._futures[allocation] = Future()
         return self._futures[allocation]
