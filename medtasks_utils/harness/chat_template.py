@@ -125,7 +125,7 @@ class ChatTemplate:
         if "think_unclosed" in way:
             yield "the model's chat template takes /think for a switch, so prompts have <think> for <think>...</think>"
         if self._has_today:
-            yield "the model's chat template may put the date of the run into prompts, which then differ from day to day"
+            yield "the model's chat template may put the date of the run into prompts, which then differ by day"
         if self._losses:
             yield (
                 f"the model's chat template drops words of {len(self._losses)} of {counted(self._count, 'prompt')}, "

@@ -19,7 +19,7 @@ from medtasks_utils.errors import UsageError, reason_of, show_errors_as_one_line
 
 @each_row("names")
 def test_a_name_stands_for_the_documented_tasks(name, tasks):
-    """All tasks are in the row without a name."""
+    """The row without a name has all tasks."""
     assert {"medexqa", "medexqa_logits"} <= {*manager().all_groups}
     if name:
         assert sorted(manager().load([name])["tasks"]) == tasks

@@ -28,7 +28,7 @@ ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7
 
 @pytest.fixture(scope="module")
 def server():
-    """The flags that name a model which answers at once, and to a prompt always the same."""
+    """Yield flags for a model that answers at once, and always in the same way to the same prompt."""
     with LocalServer(lambda body: ANSWERS[sum(str(body["messages"]).encode()) % len(ANSWERS)]) as served:
         yield served.flags()
 
@@ -39,7 +39,7 @@ def _here(monkeypatch, tmp_path):
 
 
 def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
-    """What a run wrote: results without times, and samples by their file's name without the time."""
+    """Return a run's results without times, and its samples by file name without the time."""
     results = saved_results(folder)
     for name in ("medtasks", "date", "start_time", "end_time", "total_evaluation_time_seconds", "pretty_env_info"):
         results.pop(name, None)
@@ -88,7 +88,7 @@ def evaluated(served: LocalServer, task: str, *more: str, **arguments: Any) -> i
 
 @each_row("ends_of_runs")
 def test_a_run_ends_with_its_scores_and_what_to_do_next(name, words, said, capsys):
-    """A pattern for all that is said; FOLDER stands for the folder of the results."""
+    """The expected output is a pattern, in which FOLDER stands for the folder of the results."""
     with LocalServer(lambda body: "\\boxed{1}") as served:
         succeed(*served.run_of("medhallu"), *words)
     folder = "".join(str(path.parent) for path in Path("out").rglob("results_*.json"))
@@ -111,7 +111,7 @@ def test_the_probe_sends_the_settings_of_the_run_and_no_empty_stop():
 
 
 def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(tmp_path, monkeypatch, caplog):
-    """A folder with one task stands in the place of the harness's 14,000."""
+    """A folder with one task replaces the harness's 14,000 tasks."""
     folder, defaults = (tmp_path / name for name in ("mine", "defaults"))
     folder.mkdir()
     defaults.mkdir()

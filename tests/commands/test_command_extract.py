@@ -9,7 +9,7 @@ from saved_runs import edit_lines, sample_file, save_run
 
 @each_row("extracts")
 def test_extract_shows_what_each_filter_reads_and_how(arguments, text, code, said, monkeypatch, capsys):
-    """Where a benchmark has several kinds of answer, and none is named, the answer is a decimal."""
+    """If a benchmark has several kinds of answer, the default is a decimal."""
     monkeypatch.setattr("sys.stdin", io.StringIO(text))
     assert exit_code(["extract", "--task", *arguments]) == code
     assert capsys.readouterr().out == said

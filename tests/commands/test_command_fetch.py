@@ -1,4 +1,4 @@
-"""``medtasks fetch``: from a local stand-in for the hub into private caches, and runs without internet from there."""
+"""``medtasks fetch``: downloads from a local stand-in of the Hub, and runs that use them without internet."""
 
 import json
 import re
@@ -39,7 +39,7 @@ CARD.data.repositories["corrected"] = made._replace(files=tuple(f._replace(sha25
 
 
 def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
-    """The hub's repositories, made of the bundled sample; bytes in the place of SciBERT."""
+    """Return the Hub's repositories, made from the bundled sample, with a few bytes for SciBERT."""
     for place, file in table("hub_rows"):
         rows = sample_rows(file)[:: -1 if place.endswith("train") else 1]  # equal files are fetched once
         write_rows(rows, folder / f"{place}-00000-of-00001.parquet")
@@ -68,7 +68,7 @@ def test_fetch_prints_a_line_for_each_item(monkeypatch, capsys):
 
 @pytest.mark.slow
 def test_after_fetch_runs_need_no_internet(tmp_path):
-    """On a machine with caches of its own that reaches the local hub."""
+    """The commands have caches of their own, and reach only the local Hub."""
     packages = {
         f"{place}/{name}": Path(shutil.make_archive(str(tmp_path / name), "zip", NLTK / place, name)).read_bytes()
         for name, place in (("wordnet", "corpora"), ("punkt_tab", "tokenizers"))

@@ -1,4 +1,4 @@
-"""``medtasks publish``: what is written is what the Hub's client reads, and parts are held back."""
+"""``medtasks publish``: the Hub's client can read the files, and results on a part are held back."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from saved_runs import right_in, save_run
 
 
 def saved(tmp_path: Path, part: str = "", whole: str = "", **settings: Any) -> Path:
-    """A run whose results say that its rows are the hub's, and ``part`` where those of a whole run say ``whole``."""
+    """Save a run whose results say that its rows are the Hub's; a text ``part`` replaces ``whole`` in them."""
     path = save_run(tmp_path / "run", **settings)
     content = path.read_text().replace('"data_source": "sample"', '"data_source": "hub"')
     path.write_text(content.replace(whole, part) if part else content, encoding="utf-8")
@@ -23,7 +23,7 @@ def saved(tmp_path: Path, part: str = "", whole: str = "", **settings: Any) -> P
 
 
 def published(folder: Path) -> dict[str, dict[str, Any]]:
-    """The entries by task; where the Hub's client knows them, it must read every one, and write it as we do."""
+    """Return the entries by task; check that the Hub's client, if it knows them, reads and writes them as we do."""
     by_task: dict[str, dict[str, Any]] = {}
     for path in (folder / ".eval_results").iterdir():
         entries = yaml.safe_load(path.read_text())

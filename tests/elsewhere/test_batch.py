@@ -1,4 +1,4 @@
-"""Requests as a file, and responses from files: the same bodies and the same numbers as through a server."""
+"""Files of requests and responses: bodies and scores are the same as with a server."""
 
 import json
 import random
@@ -17,7 +17,7 @@ _, FEW = table("requests")[-1]
 
 
 def answer(body: Row) -> Row:
-    """A reply that depends on the request alone: answers of all kinds, ends and lengths."""
+    """Return a reply that depends only on the request; answers, ends and lengths vary."""
     number = int(digest(body), 16)
     text = ("\\boxed{A}", "\\boxed{1}", "The answer is B.", "<answer>12</answer>", "")[number % 5]
     is_cut = not text or number % 7 == 0
@@ -32,7 +32,7 @@ def response(request: Row) -> Row:
 
 
 def written(folder: Path, *words: str) -> list[Row]:
-    """The lines of ``medtasks requests`` on the sample."""
+    """Return the lines that ``medtasks requests`` writes for the sample."""
     succeed("requests", "--data", "sample", *words, "--model_name", "m", "-o", folder / "r.jsonl")
     return json_lines(folder / "r.jsonl")
 
@@ -42,7 +42,7 @@ def imported(folder: Path, *words: str | Path, out: str = "out") -> int:
 
 
 def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
-    """All that a run saved, but for times, versions and addresses."""
+    """Return the files of a run without times, versions and addresses."""
     results = saved_results(folder)
     kept: Row = {key: results.get(key) for key in ("results", "groups", "n-samples", "n-shot", "medtasks")}
     kept["signatures"] = {task: config["metadata"]["signature"] for task, config in results["configs"].items()}

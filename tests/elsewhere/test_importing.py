@@ -1,4 +1,4 @@
-"""Runs of the defining environments: written once as the harness's files, then reported, judged and compared.
+"""Runs of other harnesses: imported as the harness's files, and then reported, judged and compared.
 
 The runs are written as ``vf-eval -s`` writes them, over the bundled sample's rows; the tables ``*_environment`` have
 what each environment makes of a row: its prompt, right answer and info.
@@ -45,12 +45,12 @@ ENVIRONMENTS = {
 
 @cache
 def rows(benchmark: str) -> list[Row]:
-    """The sample's documents, as the harness has them."""
+    """Return the sample's documents in the harness's form."""
     return documents_of(TASK_OF[benchmark])
 
 
 def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> list[Row]:
-    """A line for each response."""
+    """Return a line for each response."""
     environment, function = ENVIRONMENTS[benchmark]
     found = []
     for index, (doc, row) in enumerate(zip(rows(benchmark), table(f"{benchmark}_environment"), strict=True)):
@@ -65,7 +65,7 @@ def lines(benchmark: str, answer: Callable[[Row], str], rollouts: int = 1) -> li
 
 
 def write(folder: Path, benchmark: str, written: Sequence[Row], metadata: dict[str, Any] | None = None) -> Path:
-    """The file, in the folder that vf-eval makes for it."""
+    """Write the file in a folder named as vf-eval does, and return its path."""
     environment = ENVIRONMENTS[benchmark][0]
     path = write_rows(written, folder / f"outputs/evals/ours-{benchmark[3:]}--org--model-7b/0a1b2c3d/results.jsonl")
     about = {"env_id": environment, "env_args": {}, "model": "org/model-7b", "date": "2026-03-04 05:06:07"}
@@ -74,7 +74,7 @@ def write(folder: Path, benchmark: str, written: Sequence[Row], metadata: dict[s
 
 
 def mostly_right(doc: Row) -> str:
-    """Right but for every fourth question, by its length."""
+    """Return a right answer unless the length of the question is a multiple of four."""
     return right_answer(doc) if len(str(doc["question"])) % 4 else "<think>hm</think> I cannot say."
 
 
@@ -86,7 +86,7 @@ def imported(path: Path, folder: Path, **settings: Any) -> tuple[Run, list[str]]
 
 @pytest.fixture(scope="module")
 def run_of_four(tmp_path_factory):
-    """The runs of all environments, imported with one command: they are of one model and date."""
+    """Import runs of all environments, of one model and date, with one command."""
     folder = tmp_path_factory.mktemp("four")
     for benchmark in ENVIRONMENTS:
         write(folder / "theirs", benchmark, lines(benchmark, mostly_right))
@@ -190,7 +190,7 @@ def test_a_prompt_asks_about_the_last_question_that_is_no_part_of_another(name, 
 
 @each_row("matches")
 def test_a_response_is_matched_to_the_document_that_it_is_about(name, responses, documents, fields, places):
-    """By its id; -1 stands for no document."""
+    """A response has an id; -1 stands for no document."""
     made = [Response("line 1", prompt, Reply("A"), {}, tuple(ids)) for prompt, ids in responses]
     assert by_id(made, documents, fields) == places
 
@@ -206,7 +206,7 @@ def test_answers_in_boxes_are_read_where_the_environment_asked_for_them(tmp_path
 
 
 def pack(folder: Path) -> None:
-    """The log of inspect_ai as it writes it by default: an archive with Zstandard, which Python 3.14 can write."""
+    """Write a log in inspect_ai's default form, an archive with Zstandard, which Python 3.14 can write."""
     log = json.loads((folder / "log.json").read_text())
     with zipfile.ZipFile(folder / "log.eval", "w") as archive:
         archive.writestr("header.json", json.dumps({"eval": log["eval"]}))
@@ -286,7 +286,7 @@ SHOWN = (2, 0, 3, 1)  # the choices in the order in which a record shows them as
 
 
 def recorded(template: Any, doc: Row, other: Row) -> Any:
-    """A field of a record: texts with the fields of its row, of another row (``other``), and its choices in order."""
+    """Return a field of a record: a text with fields of its row or of another (``other``), or its choices in order."""
     if isinstance(template, dict):
         return {name: recorded(value, doc, other) for name, value in template.items()}
     if isinstance(template, list):

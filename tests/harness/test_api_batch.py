@@ -1,4 +1,4 @@
-"""Conversations over an API: each goes on by itself, within the connections, and comes to what it would in batches."""
+"""Conversations with a server: each continues by itself, and gives the same result as in batches."""
 
 import asyncio
 import gc
@@ -44,7 +44,7 @@ def test_cached_first_replies_are_not_requested_and_their_conversations_continue
 
 
 def test_a_conversation_waits_for_no_other():
-    """One first reply is held until all other conversations are over: no batch, not even the first, is a barrier."""
+    """The first reply of one conversation is held back until all others are over."""
     others_over = threading.Event()
     over: list[str] = []
 

@@ -1,4 +1,4 @@
-"""What a model is asked through chat templates, written in the manner of those of eight families, and what is read."""
+"""Prompts that chat templates like those of eight model families make, and answers that are read in replies."""
 
 import json
 from typing import Any
@@ -31,7 +31,7 @@ NO_SYSTEM_ROLE = "{% for m in messages %}{{ raise_exception('No.') if m.role == 
 
 @pytest.fixture
 def hf(tiny_model, monkeypatch):
-    """A function of a chat template, a reply and whether it is cut that returns a model."""
+    """Return a function that makes a model from a chat template, a reply, and whether the reply is cut."""
 
     def model(template: str, reply: str = "", is_cut: bool = False) -> Any:
         made = get_model("hf").create_from_arg_obj(
@@ -56,7 +56,7 @@ def hf(tiny_model, monkeypatch):
 
 
 def asked(model: Any, task: str = "medmcqa_openmed", **options: Any) -> tuple[Any, list[Any], str]:
-    """The metadata of a run of one example, its sample under each filter, and the changes that its signature states."""
+    """Run one example; return metadata, its sample under each filter, and the changes in its signature."""
     data = {load(task).benchmark.name: options}
     result = evaluate(task, model, "sample", data, limit=1, gen_kwargs="max_gen_toks=200")
     ((_, config),) = result["configs"].items()
@@ -66,7 +66,7 @@ def asked(model: Any, task: str = "medmcqa_openmed", **options: Any) -> tuple[An
 
 
 def words_of(task: str) -> list[str]:
-    """The messages of the first example as the task makes them, with single spaces."""
+    """Return the task's messages for the first example, with single spaces."""
     made = load(task)
     made.has_chat_template = True
     *_, messages = unformatted_prompts(made, [made.eval_docs[0]], {})
@@ -161,7 +161,7 @@ def test_nothing_is_read_in_the_reasoning_of_a_model_in_this_process(name, templ
 @pytest.mark.torch
 @pytest.mark.parametrize("mark", ["</t>", "<s>"])
 def test_the_mark_that_a_model_of_transformers_was_given_ends_its_reasoning(mark, hf):
-    """As a text, and as the number of a token."""
+    """The mark is given as a text, and as the number of a token."""
     first, last = ANSWERS["medmcqa_openmed"]
     whole = f"So {first}? No.{mark}It is {last}"
     for reply, is_cut, answered in ((whole, False, 1.0), (f"So {first}? But", True, 0.0)):
@@ -173,7 +173,7 @@ def test_the_mark_that_a_model_of_transformers_was_given_ends_its_reasoning(mark
 
 
 def test_a_server_whose_template_opens_reasoning_shows_in_finished_replies():
-    """A cut reply is all reasoning where most finished ones end it, and an answer where they do not."""
+    """If most finished replies end reasoning, a cut reply is only reasoning; otherwise it is an answer."""
     for count, answered in ((4, [1.0, 1.0, 1.0, 1.0, 0.0]), (2, [1.0] * 5)):
         replies = [completion("So B?</think>\\boxed{A}" if place < count else "\\boxed{A}") for place in range(4)]
         with LocalServer(in_turn(*replies, completion("\\boxed{A} maybe. But", "length"))) as server:

@@ -21,7 +21,7 @@ def confidences(results, task):
 
 
 def half_sure(doc):
-    """Log-likelihoods by which the second letter is chosen, with a probability of one half."""
+    """Return log-likelihoods that give the second letter a probability of one half, and the others less."""
     return math.log({"B": 0.5, "A": 0.3, "C": 0.1, "D": 0.1}[doc["continuation"][-1]])
 
 

@@ -28,7 +28,7 @@ from medtasks_utils.sweep.plan import as_words
 
 
 def oddly(body: Request) -> Answer:
-    """What the model's name asks for: a status, or a body of its own; a name with ``late`` only once it is no probe."""
+    """Return the fault that the model's name requests; with ``late`` in the name, probes get a reply first."""
     name, _, status = str(body["model"]).partition("-")
     if name == "late" and body["max_tokens"] == 1:
         return "."
@@ -57,12 +57,12 @@ def _here(monkeypatch, tmp_path):
 
 
 def run(changed: Mapping[str, Any], server: LocalServer) -> int:
-    """``medtasks eval`` in this process with what differs from the usual flags; its exit code."""
+    """Run ``medtasks eval`` in this process with changes to the usual flags, and return the exit code."""
     return exit_code([word.replace("AT/", f"{server.base}/") for word in ["eval", *as_words({**USUAL, **changed})]])
 
 
 def the_line(capsys: pytest.CaptureFixture[str]) -> str:
-    """The one line of an error, the last of all; nothing else was printed but what the harness logs."""
+    """Return the line of the error; check that it is the last, and that only the harness's log stands before it."""
     output, errors = capsys.readouterr()
     assert output == ""
     return one_line(errors)
@@ -88,7 +88,7 @@ def test_a_mistake_on_the_command_line_is_one_line_with_the_way_out(changed, cod
 def test_a_mistake_with_a_model_in_this_process_is_one_line_with_the_way_out(
     changed, code, says, server, monkeypatch, capsys
 ):
-    """One has a configuration and a tokenizer without a chat template, and no weights."""
+    """One model has a configuration and a tokenizer without a chat template, and no weights."""
     torch = pytest.importorskip("torch", reason="the hf model needs torch")
     from tokenizers import Tokenizer, models
     from transformers import GPT2Config, PreTrainedTokenizerFast
@@ -102,7 +102,7 @@ def test_a_mistake_with_a_model_in_this_process_is_one_line_with_the_way_out(
 
 @pytest.mark.parametrize("error", [ClientPayloadError("half"), asyncio.TimeoutError(), OSError("31")], ids=repr)
 def test_a_failing_connection_names_the_server_and_the_settings_that_help(error):
-    """What hangs up in a run is in the table."""
+    """Servers that drop the connection in a run are in the table."""
     model = LocalChatCompletion(base_url="http://a/v1", timeout=60)
     line = rf"http://a/v1 does not respond \({type(error).__name__}.*{error}.*timeout.*60 s"
     hint = endpoint_of(model, 3).if_silent

@@ -1,4 +1,4 @@
-"""How an answer was found is told in the logged sample, so that form is told from knowledge."""
+"""Samples say how an answer was found, so that a wrong form can be told from a wrong answer."""
 
 from given import each_row
 from running import reader

@@ -1,4 +1,4 @@
-"""Repeats: seeds of their own, orders of their own, what they tell together, and what is not asked twice."""
+"""Repeats: their seeds, their orders of choices, their common metrics, and requests that are not repeated."""
 
 import itertools
 import json
@@ -27,7 +27,7 @@ from medtasks_utils.harness.server_model import can_be_asked_singly, spent
 
 @each_row("first_seeds")
 def test_a_server_that_honours_seeds_gives_different_texts(model_args, gen_kwargs, base):
-    """It has one text for a seed, which is reasoned and cut if it is odd."""
+    """The server has one text per seed; if the seed is odd, the text has reasoning and is cut."""
 
     def of_seed(body):
         text, is_odd = f"\\boxed{{A}} {body['seed']}", body["seed"] % 2
@@ -146,7 +146,7 @@ AT_ONCE = {name: {"repeats": 4, "repeats_in_one_request": True} for name in ("me
 
 
 def choices(body: Request) -> Answer:
-    """As many choices as are requested, each with a letter of its own."""
+    """Return as many choices as are requested, each with a different letter."""
     letters = ["ABCD"[place % 4] for place in range(body.get("n", 1))]
     return {"choices": [{"message": {"content": f"\\boxed{{{letter}}}"}} for letter in letters], "usage": USAGE}
 

@@ -1,4 +1,4 @@
-"""The harness's habits hold: what it saves, selects, caches, repeats and averages, in runs of the real evaluator."""
+"""What the real harness saves, selects, caches, repeats and averages."""
 
 import json
 import math
@@ -34,7 +34,7 @@ OF_ENDS = {"cut", "acc_finished"}
 
 
 def mixed(doc: Row, attempt: float = 0) -> str:
-    """Right, wrong, unsure, malformed, truncated and empty responses, by the document."""
+    """Return a right, wrong, unsure, malformed, cut or empty response, depending on the document."""
     chance = random.Random(f"{attempt}:{doc.get('id')}{doc.get('row')}{doc.get('row_number')}{doc.get('shown')}")
     others = [
         "<think>It is \\boxed{1} <answer>1</answer> A",
@@ -55,7 +55,7 @@ def metric(result: dict[str, Any], task: str, name: str, filter_name: str = "str
 
 @each_row("metrics")
 def test_every_metric_and_everything_about_each_example_is_saved(task, names, tmp_path):
-    """At least the metrics of the table."""
+    """The table has some of the metrics."""
     save_run(tmp_path, mixed, tasks=task, metadata={})
     result, saved, docs = saved_results(tmp_path), saved_samples(tmp_path, task), documents_of(task)
     keys = [key for key in result["results"][task] if "," in key]
@@ -145,7 +145,7 @@ def test_cached_requests_are_those_of_the_same_run_only(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("filter_name", FILTERS)
 def test_repeats_are_averaged_within_each_example(filter_name):
-    """An example's first generations are right, as many as the length of its question says."""
+    """The number of an example's first generations that are right depends on the length of its question."""
     asked: Counter[str] = Counter()
 
     def answer(doc: Row) -> str:

@@ -1,4 +1,4 @@
-"""Log-likelihoods that say nothing end a run, where possible before it; others are those of every engine."""
+"""Unusable log-likelihoods are an error, if possible before the run; usable ones are the same in every engine."""
 
 from pathlib import Path
 from typing import Any

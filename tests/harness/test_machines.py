@@ -1,4 +1,4 @@
-"""A model in the process: the stock command, ours, and ours on two machine ranks give the same samples and scores."""
+"""The stock command, ours, and ours on two machine ranks give the same samples and scores."""
 
 import os
 import subprocess
@@ -48,7 +48,7 @@ def samples(folder: Path) -> dict[Any, Any]:
 
 
 def to_rounding(results: Any) -> Any:
-    """Values by task and name that are equal but for the order in which numbers are added."""
+    """Return rounded values by task and name, since sums depend on the order of their terms."""
     return {
         task: {
             name: pytest.approx(value, abs=1e-12) if isinstance(value, float) else value for name, value in of.items()

@@ -1,4 +1,4 @@
-"""What is taken from lm_eval and what is replaced in it: all is in tables, is still as it was seen, and is put back."""
+"""Names that are used or replaced in lm_eval: the tables are complete and true, and replacements are undone."""
 
 import inspect
 import re

@@ -1,4 +1,4 @@
-"""Files of a GitHub repository at one commit: downloaded once, checked, cached, and one line where that fails."""
+"""Files of a GitHub repository at one commit: downloaded once, checked and cached, or one error."""
 
 import hashlib
 
@@ -15,7 +15,7 @@ from medtasks_utils.harness import sources as pinned
 
 @pytest.fixture
 def server(tmp_path, monkeypatch):
-    """A repository with the sample's rows in the card's place, and an empty cache."""
+    """Serve the sample's rows in place of the pinned repository, with an empty cache."""
     monkeypatch.setitem(CARD.data.repositories, "corrected", REPOSITORY)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", False)

@@ -1,4 +1,4 @@
-"""What became of each reply of a run: asked again or read, how it ended, its tokens, and what is said of it."""
+"""Replies in runs: retries, how they ended, their tokens, and remarks on them."""
 
 import itertools
 import json
@@ -33,7 +33,7 @@ def _no_pauses(monkeypatch):
 
 
 def rows_of(data: Path, number: int, more: Mapping[int, str] | None = None) -> Path:
-    """Rows whose right option is the first; ``more`` is added to the questions of these numbers."""
+    """Write rows whose right option is the first; ``more`` is added to the questions with these numbers."""
     rows = medmcqa_rows(number, cop=0)
     for place, text in (more or {}).items():
         rows[place]["question"] += text
@@ -42,7 +42,7 @@ def rows_of(data: Path, number: int, more: Mapping[int, str] | None = None) -> P
 
 
 def number_of(body: Request) -> int:
-    """Which question is asked."""
+    """Return the number of the question in a request."""
     text = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
     return int(text.partition("Question: Question ")[2].partition("?")[0])
 
@@ -205,7 +205,7 @@ ROOM = {"hf": -1, "vllm": 1, "server": 2}
 @pytest.mark.torch
 @pytest.mark.parametrize("engine", ROOM)
 def test_prompts_of_log_likelihoods_are_never_cut(engine, hf, tiny_model, tmp_path, monkeypatch):
-    """The longer of two prompts is compared as with room to spare where it just fits, else not at all."""
+    """If the longer of two prompts just fits, it has the same log-likelihoods as in a larger context; else none."""
     name = "medexqa_biomedical_engineering_logits"
     path = tmp_path / "medexqa/test/biomedical_engineer_test.tsv"
     path.parent.mkdir(parents=True)
@@ -250,7 +250,7 @@ def test_results_name_the_device_that_a_model_chose(tiny_model, tmp_path):
 
 @pytest.mark.torch
 def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monkeypatch):
-    """It generates in an order of its own, and a prompt that does not fit is not sent."""
+    """vLLM changes the order of prompts, and a prompt that does not fit is not sent."""
     ends = table("ends_of_vllm")
 
     def answer(prompt, parameters):

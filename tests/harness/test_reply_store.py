@@ -1,4 +1,4 @@
-"""Runs that die, and are typed again: nothing that was answered is asked twice, and the scores are those of one run."""
+"""Runs that end early and are restarted: no kept reply is requested again, and scores are those of one run."""
 
 import _thread
 import errno
@@ -41,14 +41,14 @@ def command(served: LocalServer, folder: Path, ask: str, connections: int = 4) -
 
 
 def run(words: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> tuple[dict[str, Any], str]:
-    """The command in this process: what it tells, and its errors."""
+    """Run the command in this process, and return its output and its errors."""
     assert main(words) == code
     told, errors = capsys.readouterr()
     return json.loads(told or "{}"), errors
 
 
 def answer(body: Request) -> str:
-    """Two calls of a tool, where there is one, and an answer that differs from prompt to prompt, and seed to seed."""
+    """Return two tool calls if there is a tool, or an answer that depends on the prompt and the seed."""
     turns = sum(message["role"] == "assistant" for message in body["messages"])
     if "calculator" in json.dumps(body["messages"][:2]) and turns < 2:
         return f'<tool_call>{{"name": "calculator", "arguments": {{"expression": "{turns} + 1"}}}}</tool_call>'
@@ -58,7 +58,7 @@ def answer(body: Request) -> str:
 
 @pytest.mark.parametrize("ask", ["plain", pytest.param("tools", marks=pytest.mark.slow)])
 def test_an_interrupted_run_requests_nothing_twice_when_restarted(ask, tmp_path, capsys):
-    """One in this process is ended by Ctrl-C, and one of its own is killed, when answers are first held back."""
+    """A run in this process is ended by Ctrl-C, and one in another process is killed, while replies are held back."""
     with LocalServer(answer) as whole:
         expected, _ = run(command(whole, tmp_path / "whole", ask), capsys)
     with LocalServer(held := Held(7, answer)) as served:
@@ -230,7 +230,7 @@ def test_runs_at_once_and_one_after_another_lose_no_replies(tmp_path, caplog):
 
 
 def long_answer(body: Request) -> Answer:
-    """As :func:`answer`, but a third of the replies need more than 100 tokens."""
+    """Return the same as :func:`answer`, but a third of the replies need more than 100 tokens."""
     needed = 130 if is_long(prompt_of(body)) else 40
     if needed > body["max_tokens"]:
         return {**completion("I think", "length"), "usage": {"completion_tokens": body["max_tokens"]}}
@@ -273,7 +273,7 @@ def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(name, task, 
 
 
 def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
-    """The files of kept replies were called ``answers_…`` once."""
+    """Earlier versions named the files of kept replies ``answers_…``."""
     with LocalServer(answer) as served:
         words = command(served, tmp_path, "plain")
         words.remove("--json")
@@ -288,7 +288,7 @@ def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
 
 
 def converse(store: ReplyStore, prompt: str, settings: dict[str, Any], turns: list[Any]) -> list[Any]:
-    """The replies to a conversation's turns; new ones say under which settings, and end as the turns say."""
+    """Return the replies to the turns of a conversation; new replies name their settings, and end as the turns say."""
     replies = []
     first: dict[str, Any] = {}
     for turn, end in enumerate(turns):
@@ -331,7 +331,7 @@ def test_a_first_prompt_is_kept_with_the_reply_of_its_conversation_alone(tmp_pat
 
 
 class InProcess:
-    """A model that dies after some replies. It tells its hook of each, in vLLM under settings that nobody gave."""
+    """A model that fails after some replies. It calls its cache hook for each; as vLLM, with other settings."""
 
     world_size, model_args, max_gen_toks, max_length = 1, MODEL, 1, 99
     _model_generate = None

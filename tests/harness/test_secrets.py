@@ -1,4 +1,4 @@
-"""A key that a run is given in any place, and that the server repeats, is in nothing that the run leaves or prints."""
+"""No key is in files or output of a run, wherever it was given, even if the server repeats it."""
 
 import gzip
 import json
@@ -19,7 +19,7 @@ ENCODED = "sk-canary%2F1%2B2%3D%3D"
 
 
 class Parrot(LocalServer):
-    """A server that repeats what it is sent, headers and address included, as ``repeat`` puts it."""
+    """A server that repeats each request, with headers and address, in the form that ``repeat`` gives it."""
 
     repeat: Callable[[str], Answer] = staticmethod(
         lambda text: completion(f"You sent {text} \\boxed{{A}}", reasoning_content=text)
@@ -34,7 +34,7 @@ class Parrot(LocalServer):
 
 
 def left(folder: Path) -> str:
-    """The names and the contents of the files in a folder, also of compressed ones."""
+    """Return the names and contents of the files in a folder, including compressed ones."""
     read = {".gz": lambda path: gzip.decompress(path.read_bytes())}
     files = filter(Path.is_file, folder.rglob("*"))
     return "".join(f"{path} {read.get(path.suffix, Path.read_bytes)(path)!r}" for path in files)
@@ -49,7 +49,7 @@ def parrot():
 @each_row("places_of_keys")
 @pytest.mark.parametrize("ends", [0, 1])
 def test_a_key_is_in_nothing_that_a_run_leaves_or_prints(place, given, ends, parrot, tmp_path, monkeypatch, capfd):
-    """The server repeats it in its replies or in the error that ends the run."""
+    """The server repeats the key in its replies, or in the error that ends the run."""
     arguments, flags, environment = given
     for name, value in environment.items():
         monkeypatch.setenv(name, value)

@@ -1,4 +1,4 @@
-"""Signatures are equal where results are comparable, differ where they are not, and hold no secret."""
+"""Signatures are equal if and only if results are comparable, and contain no secret."""
 
 import json
 import re
@@ -17,12 +17,12 @@ from medtasks_utils.results import TaskRun, as_run
 
 
 def run(task: str, **settings: Any) -> TaskRun:
-    """The task in a run."""
+    """Return a task as a run of one evaluation."""
     return as_run(evaluate(task, right_answer, **settings), Path()).tasks[task]
 
 
 def signed(task: Any, **settings: Any) -> str:
-    """The signature of a task with these arguments of its requests."""
+    """Return the signature of a task whose requests are built with these arguments."""
     task.set_fewshot_seed(1)
     task.build_all_requests(**{"limit": 6, **settings})
     return str(task.config.metadata["signature"][STRICT])
@@ -33,7 +33,7 @@ def signed(task: Any, **settings: Any) -> str:
 
 @each_row("signatures")
 def test_every_result_has_a_signature_for_each_filter(task, expected, packages):
-    """Equal to those of earlier versions but for the versions."""
+    """Signatures equal those of earlier versions, except for version numbers."""
     found = run(task).signatures
     assert list(found) == ["strict-match", "flexible-extract"]
     for name, text in found.items():
@@ -69,7 +69,7 @@ def test_the_text_of_prompts_is_signed_and_not_its_source(source, is_same):
 
 @pytest.mark.parametrize("has_chat_template", [False, True])
 def test_delimiters_are_signed_if_they_are_sent(has_chat_template):
-    """A chat template replaces them."""
+    """A chat template replaces the delimiters."""
     chat = {"apply_chat_template": has_chat_template, "chat_template": lambda messages, **_: json.dumps(messages)}
     task = load("medmcqa_openmed")
     before = signed(task, **chat)

@@ -1,4 +1,4 @@
-"""Where rows come from: every format and layout loads the same documents; what cannot be read ends in one line."""
+"""Sources of rows: every format and layout gives the same documents, or one error."""
 
 import json
 import re
@@ -142,7 +142,7 @@ def test_a_cut_parquet_file_is_one_error(end, data):
 
 @pytest.fixture
 def asked(monkeypatch):
-    """Repository, revision and patterns that the hub was asked for; its answer is the bundled sample."""
+    """Record the repository, revision and patterns of downloads from the Hub, which are the bundled sample."""
     asked: list[tuple[str, str, list[str]]] = []
 
     def download(repository, *, repo_type, revision, allow_patterns, local_files_only):

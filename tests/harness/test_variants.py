@@ -30,7 +30,7 @@ FILTERS = ("strict-match", "flexible-extract")
 
 
 def made(folder: Path, benchmark: str, fields: str, base: str = "") -> Any:
-    """The task of a variant, on the sample; ``base`` is another file of the benchmark's folder."""
+    """Return the task of a variant on the sample; ``base`` names another file of the benchmark to include."""
     file = BASES[benchmark].with_name(base) if base else BASES[benchmark]
     (folder / "functions.py").write_text(FUNCTIONS)
     (folder / "variant.yaml").write_text(f"include: {file}\ntask: variant\n{fields}\n")
@@ -80,7 +80,7 @@ FIELDS = [
 
 @pytest.mark.parametrize(("field", "benchmark", "yaml", "outcome"), FIELDS)
 def test_each_field_of_a_variant_takes_effect_or_is_one_error(tmp_path, field, benchmark, yaml, outcome):
-    """An outcome is a part of the error's message, or what the task then has."""
+    """The expected outcome is a part of the error's message, or a property of the task."""
     if isinstance(outcome, str):
         assert outcome in error_line(MedtasksError, lambda: made(tmp_path, benchmark, yaml).build_all_requests(limit=1))
         return
@@ -167,7 +167,7 @@ def test_a_function_that_changes_its_document_changes_no_other():
 
 
 def test_the_short_table_of_a_group_of_tasks_of_ours_and_others(tmp_path):
-    """Metrics of a variant's own are there; units agree; a group has the filters and the examples that it asks for."""
+    """The table has a variant's own metrics, the right units, and a group's filters and examples."""
     ((saved, *expected),) = table("group_of_ours_and_others")
     (tmp_path / "results_2026-01-01T00-00-00.000000.json").write_text(json.dumps(saved))
     (run,) = read_runs([tmp_path])

@@ -1,4 +1,4 @@
-"""The one HTTP client, which runs and judges use: when a request is sent again, and how long all wait before."""
+"""The HTTP client of runs and judges: when requests are retried, and how long they wait."""
 
 import asyncio
 import json
@@ -31,7 +31,7 @@ def time(monkeypatch):
 
 
 def sent(*answers, number=1, known=False, **settings):
-    """The completions of requests that are sent together, or their errors, and the number of requests.
+    """Send requests together; return their completions or errors, and the number of requests.
 
     A known server has answered a request before.
     """
@@ -132,7 +132,7 @@ def test_a_server_may_ask_for_a_pause_in_words(name, body, pause, time):
 
 
 def pause_after(error: ServerUnavailable) -> float:
-    """How long the next request waits after an error."""
+    """Return how long the next request waits after an error."""
 
     async def work() -> float:
         of_server = Pace(4)

@@ -1,4 +1,4 @@
-"""What an endpoint sends back: every form of it is read, or is an error; none is an empty reply in silence."""
+"""Responses of endpoints: each form gives replies or an error, and never an empty reply without a remark."""
 
 import json
 import pickle
@@ -22,7 +22,7 @@ LIMIT = 16
 
 @each_row("replies")
 def test_a_body_in_any_form_gives_replies_or_an_error(form, body, verdict):
-    """A row has a form's name, a body (a text is sent as it is), and what is read or the words of an error."""
+    """A row has a form's name, a body (a text is sent as it is), and the expected replies or words of the error."""
     sent = body if isinstance(body, str) else json.dumps(body)
     if "error" in verdict:
         with pytest.raises(NoReplyError) as raised:
@@ -94,7 +94,7 @@ def test_errors_about_the_prompt_are_told_apart_by_providers_words(provider, sta
 
 @each_row("ends_of_tokens")
 def test_the_end_of_a_reply_is_read_from_its_tokens(backend, ends, tokens, facts):
-    """A prompt has two tokens, a reply up to four; 0 and 9 end a text, and so does a full stop, which is 5."""
+    """A prompt has two tokens, a reply up to four; tokens 0 and 9, and the full stop (5), end a text."""
     config = SimpleNamespace(eos_token_id=ends)
     model = SimpleNamespace(
         backend=backend, eot_token_id=0, model=SimpleNamespace(generation_config=config),
@@ -129,7 +129,7 @@ def test_any_error_response_raises_a_typed_error(status, body, asked):
 
 @given(body=BODIES | CHOICES, limit=st.none() | st.integers(1, 9))
 def test_any_body_gives_replies_or_an_error(body, limit):
-    """A reply without a text is one that was cut or filtered, or says so itself."""
+    """A reply without text was cut or filtered, or is marked as empty."""
     try:
         found = read_completion(json.dumps(body), limit)
     except NoReplyError:

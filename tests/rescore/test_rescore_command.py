@@ -1,4 +1,4 @@
-"""``medtasks rescore`` as users start it: over a real run's samples, a local judge, faults and kills."""
+"""``medtasks rescore`` on samples of a real run, with a local judge, faults and kills."""
 
 import json
 import re
@@ -24,7 +24,7 @@ TASK = "medexqa_clinical_psychology"
 
 
 def explained(doc: Row) -> str:
-    """A right answer to the first two questions of a specialty, a wrong one to the others; every text is another."""
+    """Return a right answer to a specialty's first two questions, else a wrong one; each text is different."""
     number = int(doc["id"].rsplit("/", 1)[1])
     letter = "ABCD"[(doc["answer_idx"] + (number > 1)) % 4]
     return f'<think>Say "B", or A?</think>\nThe answer is {letter}.\n\n{doc["id"]} explains, in full.'
@@ -32,7 +32,7 @@ def explained(doc: Row) -> str:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory):
-    """A run over the five specialties, and over all as one task: 24 responses with 10 right answers, twice."""
+    """Save a run on the five specialties, and on all as one task: 24 responses with 10 right answers in each."""
     return save_run(tmp_path_factory.mktemp("logs"), explained, ["medexqa", "medexqa_all"]).parent
 
 
@@ -44,7 +44,7 @@ def server():
 
 @pytest.fixture
 def rescore(tmp_path, monkeypatch, server):
-    """The command in this process, with a cache and an output of the test's own."""
+    """Run the command in this process, with the test's own cache and output."""
     monkeypatch.setenv("JUDGE_API_KEY", "key")
 
     def run(place, judge="geval", *more):

@@ -43,7 +43,7 @@ def unread(self: Any, text: str, example: Any) -> Answer:
 
 
 def checked(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
-    """Let the check be of a few benchmarks alone."""
+    """Let the self-check use only a few benchmarks."""
     few = SimpleNamespace(usable=lambda: [benchmarks()[name] for name in names], problems=["broken"])
     monkeypatch.setattr("medtasks_utils.selfcheck.check.benchmarks", lambda: few)
 
@@ -72,7 +72,7 @@ def test_a_score_that_is_off_is_a_miss(owner, name, replacement, blamed, monkeyp
 
 
 def test_scores_and_declarations_are_compared(monkeypatch, capsys):
-    """A score that nothing declares, a metric that is never given, answers that are right and count as wrong."""
+    """The cases: an undeclared score, a metric without scores, and right answers that count as wrong."""
     scores = MedHallu.scores
 
     def misnamed(self, answer, example):
@@ -107,7 +107,7 @@ def test_a_group_has_no_mean_if_a_task_of_it_has_no_value():
 
 
 def expected_of(answers: Iterable[KnownAnswer]) -> Any:
-    """The scores that MedHallu's first examples are expected to have with these answers."""
+    """Return the expected scores of MedHallu's first examples with these answers."""
     task = load("medhallu")
     return expected_scores(task.benchmark, [*zip(task.eval_docs, answers, strict=False)])
 

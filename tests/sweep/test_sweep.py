@@ -53,14 +53,14 @@ def written(folder: Path, content: dict[str, Any]) -> Path:
 
 
 def program(folder: Path, name: str, text: str) -> None:
-    """A program of the shell's, for a folder on the path."""
+    """Write a shell script that is a program in a folder on the path."""
     (folder / name).write_text(f"#!/bin/sh\n{text}\n")
     (folder / name).chmod(0o755)
 
 
 @pytest.fixture
 def plan(tmp_path, server):
-    """Writes a plan of one run of a model by a server that is there, with changes."""
+    """Return a function that writes a plan, with one run of a model at a running server, and changes to it."""
     arguments = {"model": "m0", "base_url": f"{server.url}/chat/completions", "num_concurrent": 2}
     model = {"name": "m0", "model_args": arguments, "flags": {"apply_chat_template": True}}
     content = {"output": str(tmp_path / "sweep"), "data": "sample", "runs": [A_RUN], "models": [model]}
@@ -68,7 +68,7 @@ def plan(tmp_path, server):
 
 
 def sweep(path: Path, *flags: str) -> int:
-    """The command in this process."""
+    """Run the command in this process."""
     return main(["sweep", str(path), *flags])
 
 
@@ -91,7 +91,7 @@ def command(path: Path, *more: str) -> subprocess.Popen[str]:
 
 
 def state(process: str) -> str:
-    """A process's state as the kernel has it; Z where it has ended."""
+    """Return the kernel's state of a process; Z if it has ended."""
     with suppress(OSError):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
     return "Z"
@@ -155,7 +155,7 @@ def test_a_job_has_as_many_requests_as_its_examples_and_their_repeats_or_choices
 def test_a_job_that_is_extended_has_an_end_and_the_lock_says_that_it_runs(
     had, answers, seconds, plan, capsys, monkeypatch
 ):
-    """Of its replies so far, those that it had before it began are no measure of its pace."""
+    """The expected end does not depend on replies from before the job started."""
     monkeypatch.setattr("medtasks_utils.sweep.status.time", Mock(wraps=time, **{"time.return_value": 1060.0}))
     path = plan(runs=[{**A_RUN, "flags": {"limit": 4}}])
     job = only_job(path)
@@ -194,7 +194,7 @@ def test_a_job_runs_again_if_its_settings_change(changed, is_another, plan, tmp_
 
 @each_row("served_by")
 def test_replies_are_not_reused_if_the_server_s_command_changes_what_matters(added, is_another, plan):
-    """Words are added to the command of a server; the kept replies of another server are not reused."""
+    """Words are added to a server's command; kept replies are reused only if they do not change replies."""
     serve = "vllm serve org/m --port {port}"
     jobs = [only_job(plan(models=[{"name": "m", "serve": words}])) for words in (serve, f"{serve} {added}")]
     assert (jobs[0].identity != jobs[1].identity) == is_another
@@ -249,7 +249,7 @@ def test_long_allocations_start_first_and_a_small_one_does_not_wait_for_room_for
 
 
 class Scripted(Mock):
-    """A place where the last job of an allocation ends at once, with the next exit code; None if its node is lost."""
+    """An executor in which an allocation's last job ends at once with the next exit code; None for a lost node."""
 
     codes: list[int | None]
 
@@ -348,7 +348,7 @@ def test_variables_in_the_env_file_are_set_for_the_sweep(tmp_path, plan, monkeyp
 
 @each_row("flags_passed")
 def test_flags_of_run_and_model_reach_medtasks_eval(of_run, of_model, passed, plan):
-    """A run's value counts before a model's; zero and false are values."""
+    """A run's value takes precedence over a model's; zero and false are values."""
     runs, models = [{**A_RUN, "flags": of_run}], [{"name": "m", "flags": of_model}]
     job = only_job(plan(runs=runs, models=models))
     assert sorted(word for word in job.flags() if "model" not in word) == passed

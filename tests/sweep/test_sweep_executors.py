@@ -1,4 +1,4 @@
-"""What a sweep asks of Ray and of Slurm, with stand-ins for both; their own tests need a cluster."""
+"""Calls of a sweep to Ray and Slurm, with stand-ins for both; tests on a cluster are in other files."""
 
 import os
 import sys
@@ -18,7 +18,7 @@ from medtasks_utils.sweep.slurm_executor import SlurmExecutor, batch_script
 
 @pytest.fixture
 def submitit(tmp_path, monkeypatch):
-    """Slurm's programs are those in the folder of the test."""
+    """Put stand-ins of Slurm's programs into the folder of the test."""
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     program(tmp_path, "squeue", "")
     program(tmp_path, "srun", "")

@@ -37,7 +37,7 @@ RUNS = [
 
 
 def served(folder: Path, seconds: float = 0.3, **changed: Any) -> dict[str, Any]:
-    """A plan with one model, whose server is a program of these tests."""
+    """Return a plan with one model, whose server is a program of these tests."""
     paths = (sys.executable, f"{ROOT}/tests/support/served_model.py", f"{folder}/requests")
     python, program, requests = map(shlex.quote, paths)
     serve = f"{python} {program} {{port}} {requests} {seconds}"
@@ -47,7 +47,7 @@ def served(folder: Path, seconds: float = 0.3, **changed: Any) -> dict[str, Any]
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Lets jobs be other programs than ``medtasks eval``."""
+    """Let jobs run another program than ``medtasks eval``."""
 
     def set_program(program):
         def started(words, *rest):
@@ -154,7 +154,7 @@ def test_a_server_that_leaves_its_group_ends_with_its_jobs_or_with_the_next_swee
 
 
 def marked(folder: Path) -> list[str]:
-    """The environments of the processes of a served model."""
+    """Return the environments of a served model's processes."""
     mark = f"{MARK_VARIABLE}={folder}".encode()
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
@@ -164,13 +164,13 @@ def marked(folder: Path) -> list[str]:
 
 
 def changed_jobs(content: dict[str, Any]) -> list[Job]:
-    """The jobs of a plan with another limit, which run again."""
+    """Return the jobs of a plan with another limit, which run again."""
     return jobs_of(Plan(**{**content, "runs": [{"name": "hallu", "tasks": "medhallu", "flags": {"limit": 5}}]}))
 
 
 @each_row("jobs_at_once")
 def test_as_many_jobs_run_at_once_as_processors_allow(by_model, changed, most, tmp_path, quick):
-    """Each job waits until as many have begun as may run at once, and counts those that run."""
+    """Each job waits until the maximum number of jobs has started, and counts the running ones."""
     (tmp_path / "here").mkdir()
     quick(WAITING.format(folder=str(tmp_path / "here"), most=most))
     content = served(tmp_path, **changed)

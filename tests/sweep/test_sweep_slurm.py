@@ -17,7 +17,7 @@ pytest.importorskip("submitit", reason="needs submitit")
 
 
 def slurm(*words: object) -> str:
-    """What a command of Slurm's says."""
+    """Run a command of Slurm, and return its output."""
     return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=60).stdout
 
 
@@ -30,7 +30,7 @@ def _slurm():
 
 
 def wait_for(folder: Path, count: int) -> None:
-    """Wait until the server has been asked so often."""
+    """Wait until the server has had this number of requests."""
     deadline = time.monotonic() + 200
     while len(asked(folder)) < count:
         assert time.monotonic() < deadline, slurm("squeue")
