@@ -94,7 +94,7 @@ def add_live_report() -> None:
         command = [sys.executable, "-m", "medtasks_utils", "selfcheck", "--output", folder]
         subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
         report = (Path(folder) / "report.html").read_bytes()
-    with mkdocs_gen_files.open("gallery/report.html", "wb") as file:
+    with mkdocs_gen_files.open("gallery/selfcheck.html", "wb") as file:
         file.write(report)
 
 

@@ -1,10 +1,10 @@
-"""Make the pictures of pages in README.md from published runs, and that of samples from the bundled sample.
+"""Make the reports of published runs that the gallery opens, and the pictures of them and of a sample.
 
 Usage: python measurements/pictures.py FOLDER DATA [--output docs]
 
 FOLDER holds ``medagents.jsonl.gz`` (MIT, responses of ten models) and ``mirage.jsonl.gz`` (public domain, GPT-4 and
-GPT-3.5), as ``medtasks selfcheck --published`` takes them; DATA is a data directory, as for ``--data``. Needs
-playwright and Chromium.
+GPT-3.5), as ``medtasks selfcheck --published`` takes them; DATA is a data directory, as for ``--data``. The reports
+have no text of a question or response. Needs playwright and Chromium.
 """
 
 from __future__ import annotations
@@ -31,25 +31,30 @@ from medtasks_utils.results.runs import merged
 
 TASKS = {"medmcqa": "medmcqa_openmed", "medexqa": "medexqa_all"}
 SOURCES = {"medagents": ".test.zero_shot.", "mirage": "k.cot"}
-"""By source, the part of a run's name by which all questions were asked, without a method on top of the model."""
-FOUR = ("gpt-4o", "o3-mini", "DeepSeek-R1", "Llama-3.3-70B-Instruct-Turbo")
+"""Sources, and the part of a run's name that says: all questions, and no method on top of the model."""
+LABELS = ("subject_name", "specialty", "answer_letter", "answer_idx", "known_issues")
+"""What a report says of a question without its text."""
+LEFT_OUT = "This text is left out of the page."
 
 
-class Picture(NamedTuple):
-    """A picture: its name, the models on the page (all if empty), and the size of the window in pixels."""
+class Page(NamedTuple):
+    """A report: its name, the models whose runs it has (none: all), and the height of its picture in pixels."""
 
     name: str
     models: tuple[str, ...]
-    width: int
     height: int
 
+    @property
+    def picture(self) -> str:
+        """The name of its picture, without an ending."""
+        return "report" if self.name == "four" else f"report_{self.name}"
 
-PICTURES = (
-    Picture("report", FOUR, 1280, 760),
-    Picture("report_one", FOUR[:1], 1280, 560),
-    Picture("report_two", FOUR[:2], 1280, 900),
-    Picture("report_twelve", (), 1280, 860),
-    Picture("report_phone", FOUR, 390, 844),
+
+PAGES = (
+    Page("four", ("gpt-4o", "o3-mini", "DeepSeek-R1", "Llama-3.3-70B-Instruct-Turbo"), 760),
+    Page("two", ("gpt-35-turbo-16k", "gpt-4-32k"), 860),
+    Page("one", ("gpt-4o",), 560),
+    Page("twelve", (), 860),
 )
 
 
@@ -72,6 +77,22 @@ def import_models(folder: Path, data: str, into: Path) -> None:
                 Fields(["id"], "response"),
                 model,
             )
+
+
+def leave_out_texts(log: Path) -> None:
+    """Rewrite a sample log without the texts of questions and responses; labels and scores stay."""
+    records = list(map(json.loads, log.read_text(encoding="utf-8").splitlines()))
+    for record in records:
+        record["doc_hash"], record["words"] = str(record["doc_id"]), ""
+        if "doc" in record:
+            record["doc"] = {name: value for name, value in record["doc"].items() if name in LABELS}
+            record["doc"] |= {
+                "question": f"Question {record['doc_id']}",
+                "options": list(map("Option {}".format, "ABCD")),
+            }
+            record["arguments"] = {name: {"arg_0": [LEFT_OUT]} for name in record["arguments"]}
+            record["resps"] = [[reply and LEFT_OUT for reply in replies] for replies in record["resps"]]
+    log.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
 
 
 def import_invented(into: Path) -> None:
@@ -101,30 +122,37 @@ def main() -> int:
     parser.add_argument("data")
     parser.add_argument("--output", type=Path, default=Path("docs"))
     arguments = parser.parse_args()
+    (arguments.output / "gallery").mkdir(exist_ok=True)
     with TemporaryDirectory() as place, sync_playwright() as started:
         work = Path(place)
         import_models(arguments.folder, arguments.data, work)
+        for log in (work / "runs").rglob("samples_*.jsonl"):
+            leave_out_texts(log)
         browser = started.chromium.launch(
             executable_path=os.environ.get("CHROMIUM") or shutil.which("chromium"),
             args=["--no-sandbox", "--disable-gpu"],
         )
-        for picture in PICTURES:
-            models = picture.models or [path.name for path in sorted((work / "runs").iterdir())]
-            page = work / f"{picture.name}.html"
-            page.write_text(
+
+        def photograph(address: str, width: int, height: int, name: str) -> None:
+            view = browser.new_page(viewport={"width": width, "height": height})
+            view.goto(address)
+            view.wait_for_selector("html[data-ready]")
+            view.screenshot(path=str(arguments.output / f"{name}.png"))
+
+        for page in PAGES:
+            models = page.models or [path.name for path in sorted((work / "runs").iterdir())]
+            path = (arguments.output / "gallery" / f"{page.name}.html").absolute()
+            path.write_text(
                 build_page(merged(read_runs([work / "runs" / model for model in models]))), encoding="utf-8"
             )
-            view = browser.new_page(viewport={"width": picture.width, "height": picture.height})
-            view.goto(page.as_uri())
-            view.wait_for_selector("html[data-ready]")
-            view.screenshot(path=str(arguments.output / f"{picture.name}.png"))
-        page = work / "report_sample.html"
+            photograph(path.as_uri(), 1280, page.height, page.picture)
+            photograph(path.as_uri(), 390, 844, f"{page.picture}_phone")
         import_invented(work)
-        page.write_text(build_page(read_runs(work / "invented")), encoding="utf-8")
-        view = browser.new_page(viewport={"width": 1280, "height": 800})
-        view.goto(f"{page.as_uri()}#samples?task=medmcqa_openmed&a=0&b=1&which=only_b")
-        view.wait_for_selector("html[data-ready]")
-        view.screenshot(path=str(arguments.output / "report_sample.png"))
+        path = work / "report_sample.html"
+        path.write_text(build_page(read_runs(work / "invented")), encoding="utf-8")
+        question = f"{path.as_uri()}#samples?task=medmcqa_openmed&a=0&b=1&which=only_b"
+        photograph(question, 1280, 800, "report_sample")
+        photograph(question, 390, 844, "report_sample_phone")
     return 0
 
 
