@@ -122,10 +122,12 @@ def main() -> int:
     parser.add_argument("data")
     parser.add_argument("--output", type=Path, default=Path("docs"))
     arguments = parser.parse_args()
-    (arguments.output / "gallery").mkdir(exist_ok=True)
+    folder, data, output = (Path(path).resolve() for path in (arguments.folder, arguments.data, arguments.output))
+    (output / "gallery").mkdir(exist_ok=True)
     with TemporaryDirectory() as place, sync_playwright() as started:
-        work = Path(place)
-        import_models(arguments.folder, arguments.data, work)
+        os.chdir(place)  # so that pages name files without their folder
+        work = Path()
+        import_models(folder, str(data), work)
         for log in (work / "runs").rglob("samples_*.jsonl"):
             leave_out_texts(log)
         browser = started.chromium.launch(
@@ -137,18 +139,18 @@ def main() -> int:
             view = browser.new_page(viewport={"width": width, "height": height})
             view.goto(address)
             view.wait_for_selector("html[data-ready]")
-            view.screenshot(path=str(arguments.output / f"{name}.png"))
+            view.screenshot(path=str(output / f"{name}.png"))
 
         for page in PAGES:
             models = page.models or [path.name for path in sorted((work / "runs").iterdir())]
-            path = (arguments.output / "gallery" / f"{page.name}.html").absolute()
+            path = output / "gallery" / f"{page.name}.html"
             path.write_text(
                 build_page(merged(read_runs([work / "runs" / model for model in models]))), encoding="utf-8"
             )
             photograph(path.as_uri(), 1280, page.height, page.picture)
             photograph(path.as_uri(), 390, 844, f"{page.picture}_phone")
         import_invented(work)
-        path = work / "report_sample.html"
+        path = Path("report_sample.html").absolute()
         path.write_text(build_page(read_runs(work / "invented")), encoding="utf-8")
         question = f"{path.as_uri()}#samples?task=medmcqa_openmed&a=0&b=1&which=only_b"
         photograph(question, 1280, 800, "report_sample")
