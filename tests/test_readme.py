@@ -13,16 +13,21 @@ from running import manager
 
 from medtasks_utils.__main__ import COMMANDS, _parse
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.errors import Parser
 
 README = (ROOT / "README.md").read_text("utf-8")
 FOLDERS = ("docs", "measurements", "tasks", "tests", "medtasks_utils/report")
+LINK = re.compile(r"(?:\]\(|src=\"|srcset=\")(?![a-z]+:)([^)\s\"]+)")
+BLOCK = re.compile(r"```.*?```", re.DOTALL)
+OF_OTHER_PROGRAMS = {"--container", "--cpu", "--dtype", "--num_processes", "--quantization", "--revision", "--write"}
+"""Options without a hyphen that documents name and no command has."""
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *(path for name in FOLDERS for path in sorted((ROOT / name).rglob("*.md")))]
 
 
 @cache
 def headings(path: Path) -> set[str]:
     """The anchors that a document's headings have on GitHub."""
-    lines = re.sub(r"```.*?```", "", path.read_text("utf-8"), flags=re.DOTALL).splitlines()
+    lines = BLOCK.sub("", path.read_text("utf-8")).splitlines()
     titles = [line.lstrip("# ").lower() for line in lines if line.startswith("#")]
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
 
@@ -36,13 +41,23 @@ def commands_of(text: str) -> Iterator[list[str]]:
                     yield shlex.split(part, comments=True)[1:]
 
 
+@cache
+def options_of(command: str) -> set[str]:
+    """The options of a command."""
+    parser = Parser()
+    COMMANDS[command].add_arguments(parser)
+    return {*parser._option_string_actions}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(document):
-    for target in re.findall(r"\]\((?![a-z]+:)([^)\s]+)\)", document.read_text("utf-8")):
+    for target in LINK.findall(document.read_text("utf-8")):
         path, _, anchor = target.partition("#")
         linked = (document.parent / path).resolve() if path else document
         assert linked.exists(), target
         assert not anchor or anchor in headings(linked), target
+    for page in re.findall(r"medtasks\.github\.io/medtasks/gallery/(\w+\.html)", document.read_text("utf-8")):
+        assert page == "selfcheck.html" or (ROOT / "docs" / "gallery" / page).exists(), page
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -54,6 +69,22 @@ def test_commands_extras_tasks_and_options_in_documents_exist(document):
     for name, option in re.findall(r"--set (\w+)\.([a-z]\w*)=", text):
         if name in benchmarks():
             assert option in benchmarks()[name].options_class.model_fields, option
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_commands_options_and_files_within_sentences_exist(document):
+    text = document.read_text("utf-8")
+    for path in re.findall(r"\b(?:measurements|tests|medtasks_utils)/[\w/]+\.(?:py|jsonl)\b", text):
+        assert (ROOT / path).exists() or "pubmedqa" in path, path
+    in_sentences = re.findall(r"`([^`\n]+)`", BLOCK.sub("", text))
+    for code in [*in_sentences, *re.findall(r"^medtasks .*….*", "\n".join(BLOCK.findall(text)), re.MULTILINE)]:
+        named = {*re.findall(r"(?<![\w-])--[a-z]\w*(?![\w-])", code)} - OF_OTHER_PROGRAMS
+        command = re.match(r"medtasks ([a-z]+)", code)
+        if command:
+            assert command[1] in COMMANDS, code
+            assert named <= options_of(command[1]), code
+        elif code.startswith("--") and document.parent.name != "measurements":
+            assert any(named <= options_of(name) for name in COMMANDS), code
 
 
 def test_the_tasks_of_the_readme_exist():
