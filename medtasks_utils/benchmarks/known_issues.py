@@ -83,8 +83,8 @@ class Shift(NamedTuple):
 
     def __str__(self) -> str:
         return (
-            f"the label of another row (offset {self.offset:+d}) in {self.fit:.0%} of {self.rows:,} rows, and the row's "
-            f"own in {self.own:.0%}"
+            f"the label of another row (offset {self.offset:+d}) in {self.fit:.0%} of {self.rows:,} rows, and the "
+            f"row's own in {self.own:.0%}"
         )
 
 
