@@ -160,7 +160,7 @@ class OtherRun:
             place, problem = f"{kind} {name}", "lines that are not JSON"
             try:
                 values = from_json(record) if isinstance(record, bytes) else record
-                problem = f"records without a response that is text{lacking}"
+                problem = f"records without a text response{lacking}"
                 fields |= dict.fromkeys(values)
                 responses = list(convert(place, values))
             except (AttributeError, LookupError, NoReplyError, StopIteration, TypeError, ValueError):

@@ -169,7 +169,7 @@ def test_responses_of_unknown_benchmark_or_rows_are_one_error(tmp_path):
         with pytest.raises(UsageError, match=said):
             imported(path, tmp_path, task=name)
     path.write_text("\n{}\n")
-    with pytest.raises(MedtasksError, match=r"left out records without a response that is text: 1 \(line 2\)"):
+    with pytest.raises(MedtasksError, match=r"left out records without a text response: 1 \(line 2\)"):
         imported(path, tmp_path)
 
 
@@ -224,7 +224,7 @@ def test_runs_of_other_harnesses_keep_their_scores_and_ends(
     pack(path.parent)
     run, (problem,) = imported(path, tmp_path)
     assert run.model == "org/m"
-    assert problem == f"{path}: left out records without a response that is text: 1 ({left_out})"
+    assert problem == f"{path}: left out records without a text response: 1 ({left_out})"
     task = run.tasks["medcalc_bench"]
     assert [task.metrics[metric, STRICT].value for metric in ("acc", "cut", note)] == [1, 1, 0.25]
     scores = [sample.details[STRICT]["other_scores"] for sample in task.samples]
@@ -265,7 +265,7 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
     errors = capsys.readouterr().err
     assert "responses, left out those whose id matches either no document" in errors
     assert "documents with several responses, used as generations: 1 (" in errors
-    for kind in ("lines that are not JSON: 1 (", "records without a response that is text in text, or without "):
+    for kind in ("lines that are not JSON: 1 (", "records without a text response in text, or without "):
         assert (kind in errors) == (form == "jsonl")
     (run,) = read_runs(tmp_path)
     assert run.model == "x"
@@ -426,7 +426,7 @@ def test_traces_of_episodes_are_read_to_the_last_reply_of_the_model(tmp_path, ca
     succeed("import", tmp_path, "--data", "sample", "-o", tmp_path / "out")
     (run,) = read_runs(tmp_path / "out")
     assert run.model == "org/m"
-    assert "records without a response that is text: 1 (line 3)" in capsys.readouterr().err
+    assert "records without a text response: 1 (line 3)" in capsys.readouterr().err
     first, second = run.tasks["medhallu"].samples
     assert (first.tokens, first.reasoning, first.ended) == ([7], ["Let me think."], ["length"])
     assert first.details[STRICT]["other_scores"] == {"env_right": 1, "env_length": 3, "env_reward": 0.5}
