@@ -126,7 +126,7 @@ def find_key(variable: str | None) -> str | None:
             return key
     if variable is not None:
         raise JudgeError(
-            "judge_api_key_env or --key_var: no environment variable of this name is set (it is not shown, in case it "
-            "is a key); name the variable that contains the judge's key, such as JUDGE_API_KEY"
+            "judge_api_key_env or --key_var names no environment variable that is set (the name is not shown, in case "
+            "it is a key); name the variable that contains the judge's key, such as JUDGE_API_KEY"
         )
     return None
