@@ -30,6 +30,8 @@ def test_a_budget_has_the_accuracy_of_a_run_whose_longer_replies_are_cut():
     assert all(point["low"] < point["acc"] < point["high"] for point in curve["points"])
     assert (curve["almost_all"], curve["per_right_answer"]) == (700, pytest.approx(sum(tokens) / 30))
 
+    assert [point["tokens"] for point in curve_of([64] * 40, [1.0] * 40)["points"]] == [32, 64]
+
 
 def test_the_budget_for_almost_all_keeps_99_of_100_right_answers():
     assert curve_of(range(1, 101), [1.0] * 100)["almost_all"] == 99

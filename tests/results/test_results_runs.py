@@ -1,9 +1,11 @@
 """Runs are found and read whatever happened to their files; nothing but missing paths is an error."""
 
+import gzip
 import json
 import re
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, json_lines, table, write_rows
@@ -17,10 +19,10 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
-from medtasks_utils.results import as_run, merged, read_runs
-from medtasks_utils.results.run import content_keys
+from medtasks_utils.results import Run, Sample, TaskRun, as_run, merged, read_runs
+from medtasks_utils.results.run import Value, content_keys
 from medtasks_utils.results.runs import benchmark_of, name_apart
-from medtasks_utils.results.samples import read_samples
+from medtasks_utils.results.samples import content_of, number, numbered_lines, read_samples
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +50,7 @@ def test_a_run_of_all_benchmarks_is_read_once(saved):
     for task in run.tasks.values():
         assert task.filters == ["strict-match", "flexible-extract"] and not task.problems
         assert len(task.samples) == task.asked == task.available
+        assert not any(metric.endswith("_stderr") for metric, _ in task.metrics)
     alike: list[Row] = [{}, {"other_label": 1}, {"example_note": "2"}, {KNOWN_ISSUES: 3}]
     assert [number for _, number in content_keys(alike, benchmarks()["medcalc_bench"]())] == [0, 1, 2, 3]
 
@@ -140,6 +143,23 @@ def test_metrics_over_generations_are_read_under_their_former_names_too(tmp_path
         assert (one.metrics, one.details) == (other.metrics, other.details)
 
 
+def saved_as(folder: str, date: str, task: str, asked: int = 1, **results: object) -> Run:
+    content = {"results": {task: {"acc,f": 1}}, "configs": {task: {}}, "n-samples": {task: {"effective": asked}}}
+    content["n-samples"][task]["original"] = 99
+    return as_run({**content, **results}, Path(folder) / f"results_{date}.json", date)
+
+
+def test_runs_of_a_folder_are_one_before_those_of_others():
+    runs = [saved_as(folder, f"2026-11-2{day}", task) for folder in "ab" for day, task in enumerate("xy")]
+    assert [sorted(run.tasks) for run in merged(runs)] == [["x", "y"]] * 2
+
+
+def test_a_run_that_grew_on_another_day_says_the_day():
+    older = saved_as("a", "2026-11-27T09-05-01", "t", 10)
+    run = saved_as("a", "2026-11-28T14-26-01", "t", 20, medtasks={"answers_taken_over": 10})
+    assert [found.growth for found in merged([older, run])] == ["grew from 10 to 20 questions, 2026-11-28"]
+
+
 @each_row("grown")
 def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, number, tmp_path):
     """Each run: its folder, tasks, asked examples, settings of its tasks, and the replies that it took over."""
@@ -218,6 +238,7 @@ def test_samples_without_a_results_file_are_read(results):
     sample_file(results, "medexqa_all").unlink()
     (run,) = read_runs(results.parent)
     (problem,) = run.problems
+    assert run.model == "run"
     assert problem.startswith(f"{results.parent}: the samples have no results file (date: {run.date})")
     named = {str(task.benchmark_name): name for name, task in run.tasks.items()}
     assert len(named) == 3 and {**named, "medexqa": "medexqa_all"} == TASK_OF
@@ -241,3 +262,45 @@ def test_unusual_results_of_other_tasks_cause_no_traceback(counts, tmp_path):
     (task,) = run.tasks.values()
     assert (task.asked, task.available, run.problems) == (0, 0, [])
     assert not replace(run, tasks={}).has_scores
+
+
+# ---- what samples and tasks say
+
+
+def test_how_replies_ended_is_said_in_these_words():
+    cases = table("endings")
+    ended, texts, refusals, endings = map(list, zip(*cases, strict=True))
+    sample = Sample(0, "", {}, [], texts, "", details={"f": {"ended": ended, "refusal": refusals}})
+    assert sample.endings == endings
+    sample.details["f"].pop("refusal")
+    assert sample.endings[:2] == endings[:2]
+
+
+def test_lines_are_numbered_from_one_in_plain_and_packed_files(tmp_path):
+    (tmp_path / "a.jsonl").write_bytes(b"x\n\ny\n")
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b"x\n\ny\n"))
+    for path in tmp_path.iterdir():
+        assert [*numbered_lines(path)] == [(1, b"x\n"), (3, b"y\n")]
+    assert [number(value) for value in (2, float("inf"), "2", None)] == [2.0, None, None, None]
+    assert content_of([{"text": "a"}, {"text": "b"}]) == "ab"
+
+
+@pytest.mark.parametrize(
+    ("strict", "flexible", "signed", "counts"),
+    [(0.05, 0.6, False, "flexible-extract"), (0.06, 0.6, False, "strict-match"), (0.0, 0.6, True, "strict-match")],
+)
+def test_the_lenient_rule_counts_where_the_strict_one_reads_next_to_nothing(strict, flexible, signed, counts):
+    metrics = {
+        ("answered", "strict-match"): Value(strict, None),
+        ("answered", "flexible-extract"): Value(flexible, None),
+    }
+    task = TaskRun("t", None, metrics, {"metadata": {"signature": {"f": "t"} if signed else {}}})
+    assert task.default_filter == counts
+
+
+def test_what_prompts_are_made_of_has_delimiters_and_the_seed_of_shots():
+    def parts(seed: int = 1, **config: object) -> list[object]:
+        return TaskRun("t", None, {}, config, fewshot_seed=seed).parts_of_prompts
+
+    assert parts() == parts(2) != parts(target_delimiter=":")
+    assert parts(num_fewshot=1) != parts(2, num_fewshot=1)
