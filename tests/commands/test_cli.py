@@ -4,6 +4,7 @@ import io
 import json
 import logging
 import os
+import re
 import sys
 from unittest.mock import Mock
 
@@ -73,6 +74,15 @@ def test_the_arguments_of_a_command_reach_the_function_that_does_the_work(
     assert exit_code(words) == 2
     found = json.dumps([*called.call_args], default=lambda value: getattr(value, "model", str(value)))
     assert json.loads(found) == given
+
+
+def test_a_default_is_the_one_that_help_says():
+    for command in cli.COMMANDS.values():
+        for name, argument in command.__pydantic_fields__.items():
+            default, said = argument.default, re.search(r"default: (\S+)$", argument.description or "")
+            if said and default is not None:
+                shown = f"{default:.10g}" if isinstance(default, int | float) else str(default)
+                assert shown == said[1].replace(",", ""), f"{command.__name__} {name}"
 
 
 def test_medtasks_lists_its_commands_without_arguments_and_with_help(capsys):

@@ -22,7 +22,8 @@ from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, Sample, TaskRun, as_run, merged, read_runs
 from medtasks_utils.results.run import Value, content_keys
 from medtasks_utils.results.runs import benchmark_of, name_apart
-from medtasks_utils.results.samples import content_of, number, numbered_lines, read_samples
+from medtasks_utils.results.samples import content_of, numbered_lines, read_samples
+from medtasks_utils.results.samples import number as finite
 
 
 @pytest.fixture(scope="module")
@@ -281,7 +282,7 @@ def test_lines_are_numbered_from_one_in_plain_and_packed_files(tmp_path):
     (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b"x\n\ny\n"))
     for path in tmp_path.iterdir():
         assert [*numbered_lines(path)] == [(1, b"x\n"), (3, b"y\n")]
-    assert [number(value) for value in (2, float("inf"), "2", None)] == [2.0, None, None, None]
+    assert [finite(value) for value in (2, float("inf"), "2", None)] == [2.0, None, None, None]
     assert content_of([{"text": "a"}, {"text": "b"}]) == "ab"
 
 
