@@ -17,7 +17,9 @@ from tool_caller import reply, run, tagged, turn
 from medtasks_utils.harness.lm_eval_names import Instance, TemplateAPI
 from medtasks_utils.harness.models import seed_of
 from medtasks_utils.harness.progress import Progress
-from medtasks_utils.harness.run_model import RunModel
+from medtasks_utils.harness.run_model import RunModel, _pieces
+from medtasks_utils.harness.stages import Stages
+from medtasks_utils.inference.replies import Reply
 
 
 def caller(body: Request) -> str:
@@ -28,6 +30,26 @@ def test_a_request_s_own_seed_counts_before_the_model_s():
     for model in (Mock(spec=TemplateAPI, _seed=1), type("VLLM", (), {"model_args": {"seed": 1}})()):
         assert [seed_of(model, settings) for settings in ({}, {"seed": 2}, {"seed": None})] == [1, 2, None]
     assert seed_of(Mock(), {"seed": 2}) is None
+
+
+def test_replies_begin_in_reasoning_if_most_close_what_they_did_not_open():
+    stages = Stages(Mock(cache_hook=None), None, {})
+    request = Mock(args=([], {}), task_name="t")
+    for text, end, begins in (
+        ("so</think>A", "stop", True),
+        ("<think>so</think>A", "stop", False),
+        ("so</think>B", "stop", True),
+        ("A", "length", True),
+    ):
+        stages.note_reply(request, Reply(text, end))
+        assert stages.begins_in_reasoning == begins
+
+
+def test_requests_are_sent_in_pieces_of_about_two_minutes(monkeypatch):
+    monkeypatch.setattr(
+        "medtasks_utils.harness.run_model.time.monotonic", Mock(side_effect=[0, 240, 240, 240, 240, 240, 240, 240])
+    )
+    assert [*map(len, _pieces(range(400)))] == [64, 32, 256, 48]
 
 
 # ---- what comes of it

@@ -349,9 +349,10 @@ def test_differences_on_too_few_examples_are_not_tested():
     few = compared([50.0, 60, 70], [51.0, 60, 71], POINTS), "3"
     for found, says in (none, few):
         assert (found.p, found.interval) == (None, None) and says in found.note
+    assert few[0].sensitivity, "of which a plan is made"
     for n in (9, 10):
         run, other = scores("1 0 " * 5)[:n], scores("0 1 " * 5)[:n]
-        assert (compared(run, other, ACC).interval is None) == (n == 9)
+        assert (compared(run, other, ACC).interval is None) == (n == 9) and compared(run, other, ACC).p
         assert (best_set([[MEAN.ratio(run), MEAN.ratio(other)]]) is None) == (n == 9)
     assert contrast(scores("-"), scores("1"), ACC) is None
 
