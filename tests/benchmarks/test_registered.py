@@ -15,6 +15,7 @@ from given import ROOT, TASKS, each_row, table
 from running import load
 
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import Abstention, Breakdown, by_field
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
@@ -56,6 +57,12 @@ def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_fol
     assert [problem.partition(" is missing")[0] for problem in lacking] == ["tasks.folder", "data.sample"]
     (problem,) = problems_of(MedHallu(), "medhallu")
     assert "not a class derived from medtasks_utils.benchmarks.base.Benchmark" in problem
+
+
+def test_an_answer_is_one_of_those_listed_in_any_case_with_a_certainty_of_three_places():
+    kind: Any = changed(answers={"Yes": "it does", "No": "it does not"})
+    assert [Benchmark.value(kind(), text, {}) for text in ("yes", "NO.", "perhaps")] == ["Yes", "No", None]
+    assert Answer("Yes", certainty=2 / 3).details["certainty"] == 0.667
 
 
 @pytest.mark.parametrize("brackets", ["MedHalluOptions", int])
