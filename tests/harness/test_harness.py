@@ -3,12 +3,10 @@
 import json
 import math
 import random
-from collections import Counter
 from statistics import fmean
 from typing import Any
 from unittest.mock import Mock
 
-import pandas
 import pytest
 from given import GENERATION_TASKS, Row, each_row, table
 from running import (
@@ -18,7 +16,6 @@ from running import (
     load,
     manager,
     right_answer,
-    samples,
     saved_results,
     saved_samples,
     shown,
@@ -138,29 +135,6 @@ def test_cached_requests_are_those_of_the_same_run_only(tmp_path, monkeypatch):
     monkeypatch.setattr(Scripted, "tokenizer_name", "another")
     monkeypatch.setattr(Scripted, "apply_chat_template", lambda *given, **settings: "of another template")
     assert {*asked("medhallu", cache_requests=True)[0]} == {"of another template"}
-
-
-# ---- repeats
-
-
-@pytest.mark.parametrize("filter_name", FILTERS)
-def test_repeats_are_averaged_within_each_example(filter_name):
-    """The number of an example's first generations that are right depends on the length of its question."""
-    asked: Counter[str] = Counter()
-
-    def answer(doc: Row) -> str:
-        asked[doc["question"]] += 1
-        return right_answer(doc) if asked[doc["question"]] <= len(doc["question"]) % 5 else ""
-
-    result = evaluate("medexqa_all", answer, metadata={"medexqa": {"repeats": 4}})
-    docs = documents_of("medexqa_all")
-    means = [len(doc["question"]) % 5 / 4 for doc in docs]
-    logged = [sample["acc"] for sample in samples(result, filter_name)]
-    assert logged == means and {*asked.values()} == {4} and {*means} >= {0.25, 0.5}
-    assert metric(result, "medexqa_all", "acc", filter_name) == pytest.approx(fmean(means))
-    assert metric(result, "medexqa_all", "acc_stderr", filter_name) == pytest.approx(sem(means))
-    parts = pandas.Series(means).groupby([doc["specialty"] for doc in docs])
-    assert metric(result, "medexqa_all", "macro_acc", filter_name) == pytest.approx(parts.mean().mean())
 
 
 # ---- groups
