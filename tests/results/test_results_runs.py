@@ -147,7 +147,7 @@ def test_metrics_over_generations_are_read_under_their_former_names_too(tmp_path
 def saved_as(folder: str, date: str, task: str, asked: int = 1, **results: object) -> Run:
     content = {"results": {task: {"acc,f": 1}}, "configs": {task: {}}, "n-samples": {task: {"effective": asked}}}
     content["n-samples"][task]["original"] = 99
-    return as_run({**content, **results}, Path(folder) / f"results_{date}.json", date)
+    return as_run({"model_name": "m", **content, **results}, Path(folder) / f"results_{date}.json", date)
 
 
 def test_runs_of_a_folder_are_one_before_those_of_others():
@@ -168,6 +168,7 @@ def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, numb
     dates = "2026-11-28T09-05-01", "2026-11-28T14-26-01"
     for date, (folder, tasks, asked, settings, taken) in zip(dates, (first, second), strict=True):
         content = {
+            "model_name": "m",
             "results": {task: {"acc,strict-match": 0.5} for task in tasks},
             "configs": dict.fromkeys(tasks, settings),
             "n-samples": {task: {"original": 100, "effective": asked} for task in tasks},
