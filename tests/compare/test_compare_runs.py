@@ -171,6 +171,9 @@ def test_explanation_metrics_matter_to_explanations_alone(tmp_path):
         metadata = {"medexqa": {"use_explanations": True, "explanation_metrics": metrics}}
         save_run(tmp_path / name, right_in(0.7, name), tasks="medexqa_all", metadata=metadata)
     refused(tmp_path, says="explanation metrics or judges")
+    (need,) = plan(explained := comparison(tmp_path, force=True, metrics=["rougeL"]), 5)
+    (again,) = plan(explained, need["detectable"])
+    assert again["examples"] == pytest.approx(need["n"], abs=1), "in points of whatever is the highest score"
     found = comparison(tmp_path, metrics=["acc", "macro_acc"])
     on_the_page, _ = compared(found.a, found.b, STRICT)
     assert not found.warnings

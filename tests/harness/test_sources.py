@@ -5,7 +5,7 @@ import re
 import shutil
 from functools import partial
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import Mock, call
 
 import huggingface_hub
 import pytest
@@ -15,8 +15,9 @@ from lm_eval.tasks import TaskManager
 from running import documents, documents_of, load
 
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.facts import Repository
 from medtasks_utils.errors import DataError
-from medtasks_utils.harness.sources import SAMPLE
+from medtasks_utils.harness.sources import SAMPLE, BenchmarkFiles
 
 FORMATS = ("parquet", "jsonl", "csv", "tsv")
 
@@ -201,3 +202,12 @@ def test_each_task_downloads_its_files_at_its_revision(task, repository, revisio
 @each_row("real_rows")
 def test_the_real_data_sets_have_the_expected_numbers_of_rows(task, examples, shared):
     assert len(documents_of(task, shared / "data")) == examples
+
+
+def test_a_revision_is_that_of_the_repository_which_is_needed_first(monkeypatch, tmp_path):
+    downloaded = Mock(return_value=tmp_path)
+    monkeypatch.setattr("medtasks_utils.harness.sources._download", downloaded)
+    files = BenchmarkFiles("hub", benchmarks()["medhallu"], "mine")
+    for name in ("a", "b", "a"):
+        files.folder(Repository(name, "pinned"))
+    assert downloaded.mock_calls == [call("a", "mine"), call("b", "pinned")]

@@ -217,3 +217,9 @@ def test_a_proxy_of_the_environment_is_named_without_its_password(monkeypatch):
         parse_response(403, "<html>Forbidden</html>", "http://a/v1", "m", {})
     with pytest.raises(RequestRefused, match=r"^http://c/v1 answered with status 403"):
         parse_response(403, "", "http://c/v1", "m", {})
+
+
+def test_however_busy_a_server_is_one_request_may_be_sent_when_it_answers_again():
+    paced = Pace(1)
+    paced.fail(ServerBusy("busy"))
+    assert paced.allowed == 1
