@@ -3,10 +3,13 @@
 import math
 import random
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import MagicMock, Mock
 
 import pytest
 from explanations_model import save_model
@@ -207,6 +210,20 @@ def test_bertscore_is_the_library_s_and_0_without_a_token(tmp_path):
         assert score == pytest.approx(100 * float(theirs), abs=1e-3)
     assert scores[-1] == 0 and max(scores) - min(scores[:-1]) > 20
     assert BertScore(model).signature == f"bertscore|{model}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
+
+
+def test_of_a_model_that_bert_score_does_not_know_two_thirds_of_the_layers_are_used(monkeypatch, tmp_path):
+    config = SimpleNamespace(num_hidden_layers=12, max_position_embeddings=512)
+    tokenizer = MagicMock(all_special_ids=[0], model_max_length=10**30, __len__=lambda self: 9)
+    scorer = Mock(return_value=Mock(_tokenizer=tokenizer))
+    for name, module in (
+        ("bert_score", Mock(BERTScorer=scorer)),
+        ("bert_score.utils", Mock(model2layers={})),
+        ("transformers", Mock(**{"AutoConfig.from_pretrained.return_value": config})),
+    ):
+        monkeypatch.setitem(sys.modules, name, module)
+    bertscore_module._load(str(tmp_path))
+    assert (scorer.call_args.kwargs["num_layers"], tokenizer.model_max_length) == (8, 512)
 
 
 def test_a_missing_package_is_named_with_the_ways_out_before_anything_is_downloaded(no_data, monkeypatch):
