@@ -35,14 +35,12 @@ def test_a_request_s_own_seed_counts_before_the_model_s():
 def test_replies_begin_in_reasoning_if_most_close_what_they_did_not_open():
     stages = Stages(Mock(cache_hook=None), None, {})
     request = Mock(args=([], {}), task_name="t")
-    for text, end, begins in (
-        ("so</think>A", "stop", True),
-        ("<think>so</think>A", "stop", False),
-        ("so</think>B", "stop", True),
-        ("A", "length", True),
-    ):
-        stages.note_reply(request, Reply(text, end))
-        assert stages.begins_in_reasoning == begins
+    replies = [Reply(text, "stop") for text in ("so</think>A", "<think>so</think>A", "so</think>B")]
+    begins = []
+    for known in (*replies, Reply("A", "length")):
+        stages.note_reply(request, known)
+        begins.append(stages.begins_in_reasoning)
+    assert begins == [True, False, True, True]
 
 
 def test_requests_are_sent_in_pieces_of_about_two_minutes(monkeypatch):

@@ -145,8 +145,8 @@ def test_metrics_over_generations_are_read_under_their_former_names_too(tmp_path
 
 
 def saved_as(folder: str, date: str, task: str, asked: int = 1, **results: object) -> Run:
-    content = {"results": {task: {"acc,f": 1}}, "configs": {task: {}}, "n-samples": {task: {"effective": asked}}}
-    content["n-samples"][task]["original"] = 99
+    counts = {"effective": asked, "original": 99}
+    content = {"results": {task: {"acc,f": 1}}, "configs": {task: {}}, "n-samples": {task: counts}}
     return as_run({"model_name": "m", **content, **results}, Path(folder) / f"results_{date}.json", date)
 
 
