@@ -27,14 +27,14 @@ def endings_of_replies(topics: Sequence[Topic]) -> Iterator[list[str]]:
     finished replies; and the median, the 90 % quantile and the maximum of tokens.
     """
     for topic in topics:
-        finished = topic.values.get((STRICT, "acc_finished"))
+        finished = topic.values[STRICT, "acc_finished"]
         for run, result in topic.sampled.items() if topic.benchmark_name else ():
             endings = Counter(ending for sample in result.samples for ending in sample.endings)
             if not endings.keys() - {"unknown"}:
                 continue
             total = endings.total()
             shares = [f"{100 * endings[ending] / total:.1f}" for ending in ENDINGS]
-            accuracy = ACC.shown(finished.estimates[run].value if finished else None)
+            accuracy = ACC.shown(finished.estimates[run].value)
             counts = [count for sample in result.samples for count in sample.tokens if count is not None]
             tokens = [f"{count:,.0f}" for count in np.quantile(counts, [0.5, 0.9, 1.0])] if counts else ["–"] * 3
             yield [topic.label, run, f"{total:,}", *shares, accuracy, *tokens]
