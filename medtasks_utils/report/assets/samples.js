@@ -164,7 +164,7 @@ class SampleBrowser {
     const own = chosen.map((run) => this.facets.sampleOf[run].get(document_));
     const [shared, ...records] = await Promise.all([this.documents.record(document_), ...own.map((sample) => this.records.record(sample))]);
     if (drawing !== this.drawing) return; // overtaken by the next keystroke
-    const letterOf = (run) => (this.runs.b === undefined ? "" : run === this.runs.a ? "A" : "B");
+    const letterOf = (run) => (this.runs.b === undefined ? "" : { [this.runs.a]: "A", [this.runs.b]: "B" }[run] ?? "");
     const columns = chosen.map((run, i) => ({
       letter: letterOf(run), run: runs[run], record: records[i],
       outcome: this.facets.read("outcome", own[i]), verdict: this.facets.verdict(own[i]), answer: this.facets.answer(own[i]), share: this.facets.read("acc", own[i]),
@@ -261,7 +261,7 @@ class SampleBrowser {
     this.order.addEventListener("change", () => this.replace({ order: this.order.value, open: "" }));
     list.addEventListener("scroll", () => requestAnimationFrame(() => this.drawList()));
     list.addEventListener("click", () => (this.cameFromList = true));
-    detail.addEventListener("toggle", () => markRead(detail), true);
+    detail.addEventListener("toggle", ({ target }) => (fillFold(target), markRead(detail)), true);
     new ResizeObserver(() => this.drawList()).observe(list);
     window.addEventListener("hashchange", () => this.readAddress());
     document.addEventListener("keydown", (event) => this.key(event));
