@@ -95,6 +95,15 @@ NUMBERS = """async () => {
 }"""
 
 
+CALLED = """
+    const found = [];
+    for (const [i, given] of rows.entries()) {
+        const called = new Promise((done) => done(calls[i](...given)));
+        found.push(JSON.parse(JSON.stringify((await called.catch(String)) ?? null)));
+    }
+    return found; }"""
+
+
 def go(page: Any, **view: Any) -> None:
     """Follow a link to a view, whose runs may be named, and wait until it is drawn."""
     names = page.locator(".facets select[name=a] option").all_inner_texts()
@@ -328,14 +337,19 @@ def test_a_page_opens_with_the_likeliest_view(browser, runs, pair, tmp_path):
     page.goto(path.as_uri())
     page.wait_for_selector(DRAWN)
     assert list((tmp_path / "my files").iterdir()) and page.locator("#detail .col").count() == 1
+    assert page.locator("head script[src]").count() == 0, "what was loaded is taken away"
     assert page.inner_text(".facet [aria-current][data-value=cut] > span") == "5"
     page.close()
 
 
-@each_row("functions")
-def test_a_function_of_the_page_returns(name, function, given, expected, page):
-    """Why a point was lost, cells of a CSV and back, the end of reasoning, the share of words in common."""
-    assert page.evaluate(f"(given) => {function}(...given)", given) == expected
+def test_each_function_of_the_page_returns_what_its_row_says(page):
+    """Rows have a name, a function of the page or of ``page_functions``, what it is given, and what it returns."""
+    helpers = (Path(__file__).parent / "tables" / "page_functions.js").read_text()
+    calls = ", ".join(f"(...given) => ({function})(...given)" for _, function, *_ in table("functions"))
+    call = f"async (rows) => {{ {helpers}; const calls = [{calls}];" + CALLED
+    rows = page.evaluate(call, [given for *_, given, _ in table("functions")])
+    wrong = {row[0]: found for row, found in zip(table("functions"), rows, strict=True) if found != row[-1]}
+    assert wrong == {}
 
 
 @pytest.mark.parametrize("name", ["page", "pair"])
@@ -350,20 +364,40 @@ def test_a_number_leads_to_as_many_questions(name, request):
 
 @each_row("stories")
 def test_a_reader_sees(name, opened_page, view, story, page, pair):
-    """What a story says is seen, between keys and clicks: the texts at a selector, or the number of its elements."""
+    """What a story says is seen, between keys, clicks and what is put into fields: at a selector the texts or how many
+    elements, or what an expression after ``=`` is.
+    """
     shown = {"page": page, "pair": pair}[opened_page]
     go(shown, **view)
     shown.locator("#browse").scroll_into_view_if_needed()
     for step in story:
         if isinstance(step, dict):
-            for selector, expected in step.items():
-                found = shown.locator(selector)
-                count = expected if isinstance(expected, int) else len(expected)
-                playwright.expect(found, selector).to_have_count(count)  # what unfolds is drawn after the click
-                assert expected == count or found.all_inner_texts() == expected, selector
+            for place, expected in step.items():
+                see(shown, place, expected)
+            continue
+        if isinstance(step, list):
+            put(shown, *step)
         else:
-            shown.keyboard.press(step) if len(step) == 1 else shown.click(step)
-            shown.wait_for_selector(DRAWN, state="attached")
+            shown.keyboard.press(step) if len(step) == 1 or "+" in step else shown.click(step)
+        shown.wait_for_selector(DRAWN, state="attached")
+
+
+def see(shown: Any, place: str, expected: Any) -> None:
+    """What is drawn after a step is waited for."""
+    if place[0] == "=":
+        shown.wait_for_function(f"(expected) => JSON.stringify({place[1:]}) === JSON.stringify(expected)", arg=expected)
+        return
+    found = playwright.expect(shown.locator(place), place)
+    if isinstance(expected, int):
+        found.to_have_count(expected)
+    else:
+        found.to_have_text(expected, use_inner_text=True)
+
+
+def put(shown: Any, selector: str, value: str) -> None:
+    """Choose a value, or write a text."""
+    field = shown.locator(selector)
+    field.select_option(value) if "select" in selector else field.fill(value)
 
 
 def test_the_words_that_were_read_are_marked(page):

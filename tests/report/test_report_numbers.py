@@ -4,7 +4,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from given import TASK, each_row
 from hypothesis import given, settings
@@ -15,7 +14,6 @@ from medtasks_utils.compare import comparison_data as compared_data
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.report import board, pair, score_table
-from medtasks_utils.report.about import endings_of_replies
 from medtasks_utils.report.board import board_of
 from medtasks_utils.report.outcomes import OUTCOMES, outcomes
 from medtasks_utils.report.page import leaderboard_figure
@@ -26,7 +24,6 @@ from medtasks_utils.report.view import View
 from medtasks_utils.results import Run, Sample, as_run, with_baseline_first
 from medtasks_utils.results.samples import SampleLog
 from medtasks_utils.statistics.metrics import ACC
-from medtasks_utils.statistics.score_arrays import MetricScores
 
 BENCHMARKS = ["medhallu", "medmcqa", "medcalc_bench"]
 
@@ -101,7 +98,7 @@ def test_who_is_best_and_which_runs_are_not_told_apart(case, metric, n, models, 
     assert View(STRICT, board, {run.name: run for run in runs}).lead == said, case
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.tuples(*[st.tuples(*[st.integers(5, 40)] * len(BENCHMARKS))] * 2), st.sampled_from((1, 4)))
 def test_a_pair_has_the_same_p_values_in_the_page_in_compare_and_in_json(models, repeats):
     """The corrected ones are Holm's over the benchmarks, by one metric each; models are right in so many examples."""
@@ -146,45 +143,12 @@ def test_the_baseline_is_named_by_name_model_or_folder(tmp_path):
 # ---- parts of the page, from numbers alone
 
 
-@each_row("reasons_not_ranked")
-def test_a_run_over_other_questions_says_how_many(name, own, most, reason, says):
-    sizes: Any = {"a": own, "b": most}
-    results: Any = {run: SimpleNamespace(samples=[None] * size) for run, size in sizes.items()}
-    topic: Any = SimpleNamespace(results=results)
-    assert board._reason(topic, "a", reason) == says
-
-
 def test_what_the_published_rule_alone_has_right_is_wrong_under_the_lenient_one(monkeypatch):
     numbers = dict(zip(OUTCOMES, (1, 2, 4, 8, 16, 32, 64), strict=True))
     monkeypatch.setattr(board, "outcomes", lambda result: numbers)
     nothing: Any = None
     assert [*board._ended(nothing, STRICT).values()] == [3, 4, 8, 16, 32, 64]
     assert [*board._ended(nothing, FLEXIBLE).values()] == [6, 0, 9, 16, 32, 64]
-
-
-def test_a_score_might_rise_by_what_the_lenient_rule_finds_unanswered():
-    """Of three answers one is right, and one is read by the lenient rule alone."""
-    scores = {"acc": [1.0, 0.0, 0.0], STRICT: [1.0, 0.0, 0.0], FLEXIBLE: [1.0, 1.0, 0.0]}
-
-    def scores_of(rule: str, metric: str, over_tasks: bool = False) -> MetricScores:
-        values: Any = scores[rule if metric == "answered" else metric]
-        return MetricScores.of([[value] for value in values], np.arange(3), np.zeros(3, int))
-
-    result: Any = SimpleNamespace(filters=[STRICT, FLEXIBLE], metric_scores=scores_of)
-    column: Any = SimpleNamespace(
-        topic=SimpleNamespace(is_group=False), metric=ACC, filter=STRICT, is_of_right=True
-    )  # fmt: skip
-    rise = board._rise(column, result, board.Score(100 / 3, None, None, 3))
-    assert rise == pytest.approx(100 / 3)
-
-
-def test_tokens_of_replies_have_their_median_the_number_below_which_nine_of_ten_stay_and_the_most():
-    samples = [SimpleNamespace(endings=["stop"], tokens=[number]) for number in range(101)]
-    topic: Any = SimpleNamespace(
-        values={}, sampled={"a": SimpleNamespace(samples=samples)}, benchmark_name="x", label="X"
-    )
-    ((*_, median, nine_of_ten, most),) = endings_of_replies([topic])
-    assert [median, nine_of_ten, most] == ["50", "90", "100"]
 
 
 def test_parts_of_fewer_than_thirty_questions_stand_apart(monkeypatch):
@@ -197,16 +161,6 @@ def test_parts_of_fewer_than_thirty_questions_stand_apart(monkeypatch):
     )
     (parts,) = pair._parts(page, differences)
     assert [line.n for line in parts.lines] == [31, 30] and [line.n for line in parts.few] == [29]
-
-
-@pytest.mark.parametrize(("high", "is_said"), [(0.95, False), (0.85, True)])
-def test_a_score_is_distrusted_if_its_whole_interval_is_below_what_needs_no_question(high, is_said):
-    score = SimpleNamespace(value=0.8, unreliable="", interval=(0.7, high), high=high)
-    line: Any = SimpleNamespace(
-        says_something=True, estimate=score, without_question=SimpleNamespace(value=0.9), label="X", metric=ACC,
-        lenient=score, is_usual=True, topic=SimpleNamespace(is_overall=False),
-    )  # fmt: skip
-    assert [*score_table.cautions([line])] == ["X: 90.0 % is reached without seeing the question."] * is_said
 
 
 def test_a_score_counts_the_questions_of_the_tasks_that_report_it():

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from given import each_row
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_numbers import unpacked
 
@@ -36,6 +36,7 @@ def records(chunks: Iterable[str]) -> list[Any]:
     return [record for chunk in chunks for record in unpacked(chunk)]
 
 
+@settings(max_examples=25)
 @given(st.lists(JSON, max_size=12), st.integers(1, 300))
 def test_records_come_back_as_they_were(values, chunk):
     packer = packed(values, chunk)

@@ -110,10 +110,22 @@ def test_names_from_data_are_text(runs):
 
 
 def test_a_page_holds_no_texts_of_its_runs_and_changes_none_of_them(runs):
+    runs += [replace(runs[0], name="unscored", tasks={}, groups={})]
     made, again = page_of(runs), page_of(runs)
+    assert made.warnings[-1].startswith("unscored: left out") and made.html.count("unscored: left out") == 1
     samples = [sample for run in made.runs for task in run.tasks.values() for sample in task.samples]
     assert samples and not any(sample.messages or max(map(len, sample.responses)) > 1 for sample in samples)
     assert made.html == again.html
+
+
+def test_runs_whose_names_begin_alike_are_shown_by_the_rest():
+    runs = read_runs(SMALL)
+    for run in runs:
+        run.name = f"models-{run.name[:5]}"
+    page = build_page(runs, baseline="models-first")
+    (index,) = re.findall(r'data-store="index">([^<]*)', page)
+    assert unpacked(index)["runs"] == ["secon", "first", "third"]
+    assert {*re.findall(r'data-reference="(\w+)">', page)} == {"first"} and "names begin with" in page
 
 
 def test_samples_without_a_filter_of_other_runs_have_none_there(runs):
@@ -143,13 +155,14 @@ def test_report_writes_a_page_and_a_figure_against_the_baseline(tmp_path, capsys
 
 
 def test_repeats_have_a_bracket_and_an_audit_has_a_bar(tmp_path):
-    """Of two generations, both are right in some examples, and one in others; an LLM reads 40 to 60 %."""
-    answers = iter(["\\boxed{A}", "\\boxed{B}", "\\boxed{A}", "\\boxed{A}"] * 100)
+    """Of two generations, one is right in some examples, and never both; an LLM reads 40 to 60 %."""
+    answers = iter(["\\boxed{A}", "\\boxed{B}"] * 200)
     repeated = {"medmcqa": {"repeats": 2}}
     save_run(tmp_path, lambda doc: next(answers), tasks="medmcqa_openmed", model="often", metadata=repeated)
     (log,) = tmp_path.glob("**/samples_*")
     audit_file(log).write_text(json.dumps({"accuracy_as_read": {"value": 0.5, "low": 0.4, "high": 0.6}}))
     page = build_page(read_runs(tmp_path))
     for drawn_as, said in (("bracket", "right in all to right in any generation"), ("audited", "as an LLM reads")):
-        assert f'<line class="{drawn_as}" x1=' in page and said in page
+        ends = re.findall(rf'<line class="{drawn_as}" x1="([\d.]+)%" x2="([\d.]+)%"', page)
+        assert ends and all(float(first) < float(last) for first, last in ends) and said in page
     assert re.search(r"same answer [\d.]+ %", page)

@@ -1,26 +1,42 @@
-"""What is made of three small runs: the page's numbers and samples, tables, figures, published files, frames.
+"""What is made of runs: the page's numbers and samples, tables, figures, published files, frames; and its parts alone.
 
-``small/`` has the runs. The samples of a page are held to their logs, and the rest to facts, one in each row of
-``made_of_small_runs``: its name, where it is found, and what stands there. A new metric changes none.
+``small/`` has three runs, of which ``larger_runs`` makes four with several times as many questions. The samples of a
+page are held to their logs, and the rest to facts, one in each row of ``made_of_small_runs``, ``made_of_larger_runs``
+and ``parts_alone``: its name, where it is found, and what stands there. A new metric changes none.
 """
 
 import json
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from pydoc import locate
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
-from given import each_row, json_lines
+from given import json_lines, table
 from page_numbers import Page, unpacked
 
+import medtasks_utils
 from medtasks_utils.__main__ import main
+from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import FILTERS, STRICT
 from medtasks_utils.report import eval_results, every_eval_ever
+from medtasks_utils.report.about import costs_of_abstaining, endings_of_replies, runs_by_signatures, settings
+from medtasks_utils.report.audits import audits_of
+from medtasks_utils.report.board import board_of, ratios
+from medtasks_utils.report.calibration import calibrations
 from medtasks_utils.report.packed_samples import SamplePacker
-from medtasks_utils.report.page import FIGURES, build_page, leaderboard_figure
+from medtasks_utils.report.page import FIGURES, build_page, in_order, leaderboard_figure
+from medtasks_utils.report.page import _metrics as metrics_of
 from medtasks_utils.report.score_table import cautions, lines_of, score_data, score_table
 from medtasks_utils.report.summary import problems
+from medtasks_utils.report.topics import topics_of
+from medtasks_utils.report.view import View
+from medtasks_utils.report.where import by_number_right
+from medtasks_utils.report.win_rates import win_rates_of
+from medtasks_utils.results import read_runs
 from medtasks_utils.results.frames import Runs, load_runs
 
 SMALL = Path(__file__).with_name("small")
@@ -47,36 +63,157 @@ def published(name: str, text: str) -> Any:
 def made(runs):
     """What is made of the runs, by name; lines of the table by their first cell."""
     lines = lines_of(runs[0])
-    files = {**eval_results.contents(runs[0], True), **every_eval_ever.contents(runs[0], "org/first", True)}
+    files = {**eval_results.contents(runs[0], True), **every_eval_ever.contents(runs[0], "lab/first", True)}
     page = Page(build_page(runs))
     cells = (re.split(r"\s{2,}", line.strip()) for line in score_table(lines).split("\n"))
     return {
-        "page": {"leads": page.leads, "chips": page.chips, "rows": page.rows},
+        "page": {"leads": page.leads, "chips": page.chips, "rows": page.rows, "facts": page.facts, "texts": page.text},
         "table": {first: " | ".join(rest) for first, *rest in cells},
         "cautions": "\n".join(cautions(lines)),
         "json": score_data(lines),
+        "metrics": [line.metric.name for line in lines_of(runs[2])],
         "figures": {form: leaderboard_figure(runs, form) for form in FIGURES},
         "published": {name: published(name, text) for name, text in files.items()},
         "frames": [json.loads(frame.to_json(orient="records")) for frame in runs.to_pandas()],
         "problems": problems(runs),
+        **{name: unpacked(*chunks) for name, chunks in packed(runs).items()},
     }
 
 
-@each_row("made_of_small_runs")
-def test_each_fact_of_the_small_runs_is_where_users_look(name, place, expected, made):
-    """A step of a place is a key, a number, or the fields of a record; a text is held to contain what is expected."""
+def views(runs: Any) -> dict[str, View]:
+    """What a page shows of runs, by filter."""
+    names = [run.name for run in runs]
+    runs = in_order(runs, board_of(topics_of(runs), names, STRICT))
+    by_name = {run.name: run for run in runs}
+    return {name: View(name, board_of(topics_of(runs), [*by_name], name), by_name) for name in FILTERS}
+
+
+def again_in(line: Any, place: int) -> Any:
+    """A line of a log once more, as another question's; where it is, at the first place."""
+    doc = {
+        name: f"{text} {place}" if place and name in ("question", "q") else text for name, text in line["doc"].items()
+    }
+    again = {name: f"{line[name]} {place}" for name in ("doc_hash", "cluster") if line.get(name) and place}
+    return {**line, **again, "doc": doc, "doc_id": line["doc_id"] + 1000 * place}
+
+
+@pytest.fixture(scope="module")
+def larger(tmp_path_factory):
+    """What is made of the larger runs: of all, of the one called first, and of first and second."""
+    folder = tmp_path_factory.mktemp("larger")
+    for name, of, times, texts in table("larger_runs"):
+        for path in (SMALL / of / "m").iterdir():
+            text = path.read_text()
+            for old, new in texts.items():
+                text = text.replace(old, new)
+            lines = [json.loads(line) for line in text.split("\n") if line] if path.suffix == ".jsonl" else []
+            again = [again_in(line, place) for place in range(times) for line in lines]
+            if path.name.startswith("results"):
+                content = json.loads(text)
+                for sizes in content["n-samples"].values():
+                    sizes |= {name: n * times for name, n in sizes.items()}
+                text = json.dumps(content)
+            text = "".join(json.dumps(line) + "\n" for line in again) or text
+            (folder / name).mkdir(exist_ok=True)
+            (folder / name / path.name).write_text(text)
+    runs = read_runs([folder / name for name, *_ in table("larger_runs")])
+    topics, shown = topics_of(runs), views(runs)
+    view = shown[STRICT]
+    return {
+        "all": shown,
+        "one": views(runs[1:2]),
+        "two": views(runs[1:3]),
+        "columns": {
+            column.label: (
+                by_number_right(column, [*view.runs]),
+                view.more_tokens(column),
+                view.link(column, "first", "third", which="x"),
+            )
+            for column in view.board.columns
+        },
+        "win_rates": win_rates_of(runs),
+        "calibrations": calibrations(runs),
+        "settings": [*map(settings, runs)],
+        "endings": [*endings_of_replies(topics)],
+        "signatures": runs_by_signatures(topics),
+        "abstaining": {topic.name: dict(costs_of_abstaining(topic, STRICT)) for topic in topics},
+        "audits": [*audits_of(runs)],
+        "metrics": metrics_of(topics).split("\n"),
+        "topics": {topic.name: topic for topic in topics},
+        "f1": ratios(topics[3], ["first", "second", "third"], STRICT, topics[3].in_runs(STRICT, "f1").metric),
+    }
+
+
+@pytest.mark.parametrize("world", ["small", "larger"])
+def test_each_fact_of_the_runs_is_where_users_look(world, request):
+    found = request.getfixturevalue({"small": "made"}.get(world, world))
+    assert differing(f"made_of_{world}_runs", found) == {}
+
+
+def test_each_function_of_the_report_returns_what_its_row_says():
+    assert differing("parts_alone", vars(medtasks_utils)) == {}
+
+
+def differing(name: str, made: Any) -> dict[str, Any]:
+    """What stands at the places of a table, where it is not what is expected there."""
+    wrong = {}
+    for row, place, expected in table(name):
+        try:
+            here = rounded(found(made, place, expected))
+        except MedtasksError as error:
+            here = str(error)
+        if here != rounded(expected):
+            wrong[row] = here
+    return wrong
+
+
+def found(made: Any, place: list[Any], expected: Any) -> Any:
+    """What stands at a place: a step is a key, a number, a record's fields or, as a list, what a function is given.
+
+    Of a text that is expected to contain others, and of a record, only what is expected.
+    """
     for step in place:
-        if isinstance(step, dict):
+        if isinstance(step, list):
+            made = made(*alive(step))
+        elif isinstance(step, dict):
             (made,) = (record for record in made if step.items() <= record.items())
         else:
-            made = made[step]
-    if isinstance(made, Mapping):
-        made = {key: made[key] for key in expected}
-    assert expected in made if isinstance(made, str) else rounded(made) == rounded(expected), name
+            made = at(made, step)
+    if not isinstance(expected, dict):
+        return made
+    if isinstance(made, str):
+        return {text: text in made for text in expected}
+    return {key: at(made, key) for key in expected}
+
+
+def at(made: Any, step: Any) -> Any:
+    is_item = isinstance(step, int) or (isinstance(made, Mapping) and step in made)
+    return made[step] if is_item else getattr(made, step)
+
+
+def alive(value: Any) -> Any:
+    """What a function is given: objects are records with the name of their class, or "" for any, at ``is``.
+
+    A name with brackets is a function that returns the value.
+    """
+    if isinstance(value, list):
+        return [*map(alive, value)]
+    if not isinstance(value, dict):
+        return value
+    fields = {name: alive(each) for name, each in value.items() if name != "is"}
+    fields = {
+        name.removesuffix("()"): each if name[-2:] != "()" else lambda *_, each=each: each
+        for name, each in fields.items()
+    }
+    if "is" not in value:
+        return fields
+    kind = locate(f"medtasks_utils.{value['is']}") if value["is"] else SimpleNamespace
+    return kind(**fields) if callable(kind) else kind
 
 
 def rounded(value: Any) -> Any:
-    return json.loads(json.dumps(value), parse_float=lambda number: round(float(number), 6))
+    text = json.dumps(value, default=lambda each: list(each) if isinstance(each, Iterable) else vars(each))
+    return json.loads(text, parse_float=lambda number: round(float(number), 6))
 
 
 def logged(run: str) -> dict[tuple[str, int, str], Any]:

@@ -25,6 +25,8 @@ class Page:
         self.leads = {view.get("data-filter"): [*view.xpath("./h1")[0].itertext()] for view in views}
         self.chips = {view.get("data-filter"): [*map(_text, view.xpath(".//ul[@class='flags']/li"))] for view in views}
         tables = root.xpath("//div[@class='view']//table")
+        facts = root.xpath("//details[.//table[@class='facts']]")
+        self.facts = {_text(each[0]): [[*map(_text, row)] for row in each.iter("tr")] for each in facts}
         self.rows = [[[*map(_text, row)] for row in table.iter("tr")] for table in tables]
 
 
