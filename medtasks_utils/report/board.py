@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import compress
@@ -158,15 +158,15 @@ class Column(Ranking):
     def losses(self, run: str) -> dict[str, tuple[float, float]]:
         """Return by kind the percentage of a run's examples that are lost, and its score with them won.
 
-        Form is in points, if the lenient score is higher.
+        Of examples without an answer (``none``), those that were ``cut`` stand alone if they are most. Form is in
+        points, if the lenient score is higher.
         """
         score, ended = self.scores[run], self.outcomes.get(run, {})
-        n, unanswered = sum(ended.values()), sum(ended.get(kind, 0.0) for kind in ("cut", "none"))
-        losses = {
-            kind: (100 * ended[kind] / n, score.value + score.rise * ended[kind] / unanswered)
-            for kind in ("cut", "none")
-            if score.rise and ended[kind]
-        }
+        losses = {}
+        if score.rise:
+            unanswered = ended["cut"] + ended["none"]
+            kind, lost = ("cut", ended["cut"]) if 2 * ended["cut"] > unanswered else ("none", unanswered)
+            losses[kind] = 100 * lost / sum(ended.values()), score.value + score.rise * lost / unanswered
         lenient = self.topic.values[FLEXIBLE, self.metric.name].estimates[run].value
         if self.filter == STRICT and FLEXIBLE in self.topic.filters and lenient is not None:
             losses["form"] = lenient * self.metric.scale - score.value, lenient * self.metric.scale
@@ -198,7 +198,7 @@ class Board:
         columns: the benchmarks.
         mean: the mean of all benchmarks, if every ranked run has the same two or more.
         ranked: the runs above the rule, the best first.
-        unranked: by run below the rule, the reasons.
+        unranked: by run below the rule, since it cannot be ranked on some benchmark, the reasons.
     """
 
     runs: list[str]
@@ -211,6 +211,16 @@ class Board:
     def first(self) -> Ranking:
         """The ranking by which runs are sorted: the mean or, without one, the first benchmark."""
         return self.mean or self.columns[0]
+
+    @cached_property
+    def endings(self) -> dict[str, str]:
+        """Those of :data:`ENDED` that some run has; beside replies that were cut, others without an answer say more."""
+        counts = Counter[str]()
+        for column in self.columns:
+            for ended in column.outcomes.values():
+                counts.update({kind: round(n) for kind, n in ended.items()})
+        uncut = {"none": "no answer, not cut off"} if counts["cut"] else {}
+        return {kind: words for kind, words in (ENDED | uncut).items() if counts[kind]}
 
     @property
     def extra(self) -> list[str]:
@@ -265,7 +275,7 @@ def _column(topic: Topic, filter_name: str) -> Column:
         scores=scores_of(values.estimates, values.metric),
         topic=topic,
         filter=filter_name,
-        reasons={run: _reason(topic, run, reason) for run, reason in values.incomparable.items()},
+        reasons=_reasons(topic, values.incomparable),
         outcomes={run: _ended(result, filter_name) for run, result in sampled.items()},
         counts={},
         also={other: scores_of(metric.estimates, metric.metric) for other, metric in also.items()},
@@ -300,13 +310,23 @@ def _may_be_best(columns: Sequence[Column], runs: Sequence[str]) -> list[str] | 
     return None if are_best is None else list(compress(runs, are_best))
 
 
-def _reason(topic: Topic, run: str, reason: str) -> str:
-    """Return the reason why a run is not ranked; for other examples, with their number."""
-    if reason != "different examples":
-        return reason
-    n = len(topic.results[run].samples)
-    most = max(len(result.samples) for result in topic.results.values())
-    return f"only {n:,} of {most:,} questions" if n < most else f"{n:,} other questions"
+def _reasons(topic: Topic, incomparable: Mapping[str, str]) -> dict[str, str]:
+    """Return by run the reason why it is not ranked; for other examples, how they differ from those of ranked runs."""
+    ranked = next((result.examples for run, result in topic.results.items() if run not in incomparable), set())
+    return {
+        run: other_questions(topic.results[run].examples, ranked) if reason == "different examples" else reason
+        for run, reason in incomparable.items()
+    }
+
+
+def other_questions(examples: Set[object], ranked: Set[object]) -> str:
+    """Say how the examples of a run differ from those of the ranked runs."""
+    n, shared = len(examples), len(examples & ranked)
+    if shared == n:
+        return f"only {n:,} of {len(ranked):,} questions"
+    if shared == len(ranked):
+        return f"{n:,} questions, {n - shared:,} more than the others"
+    return f"{n:,} questions, {shared:,} of them shared with the others" if shared else f"{n:,} other questions"
 
 
 def _mean(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
@@ -382,15 +402,15 @@ def _ended(result: RunResult, filter_name: str) -> dict[str, float]:
 def _counts(column: Column, run: str) -> dict[str, float]:
     """Return the number of a run's questions by what they say of it.
 
-    These have no answer (``none``), or are right in the wrong form (``form``), or have an empty reply (``empty``), the
-    most frequent answer (``alike``), a label with known issues (``doubted``), or, where it is recorded, a reply that
-    ended at the token limit (``cut``), or several generations with the same answer (``same``).
+    These have no answer (``none``, cut or not), or are right in the wrong form (``form``), or have an empty reply
+    (``empty``), the most frequent answer (``alike``), a label with known issues (``doubted``), or, where it is
+    recorded, a reply that ended at the token limit (``cut``), or several generations with the same answer (``same``).
     """
     samples, values = column.topic.results[run].samples, column.topic.values
     answers = Counter(answer for sample in samples for answer in sample.answers.get(column.filter, ())[:1])
     del answers[UNANSWERED]
     counts: dict[str, float] = {
-        "none": column.outcomes[run]["none"],
+        "none": column.outcomes[run]["none"] + column.outcomes[run]["cut"],
         "form": column.outcomes[run]["form"],
         "empty": sum("" in map(str.strip, sample.responses) for sample in samples),
         "alike": max(answers.values(), default=0) if len(samples) >= FEW else 0,

@@ -3,12 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from statistics import fmean
 from typing import NamedTuple
 
 from .board import FEW as FEW
 from .board import Score
-from .drawing import joined, one
+from .drawing import joined, one, span
 
 _FAR = 30.0  # points below a run's other parts
 
@@ -118,7 +117,7 @@ def cautions(
     is_alone = len({share.run for share in shares}) == 1
     of_kind = {kind: list(_of_kind(shares, kind, is_alone)) for kind in _KINDS}
     return [
-        *_suspect(parts[:2], is_alone),
+        *map(_suspect, parts[:2]),
         *chain(*(of_kind[kind] for kind in ("doubted", "contradicted", "cut", "none", "empty", "alike"))),
         *_unranked(unranked),
         *_partial([share for share in shares if share.run not in unranked]),
@@ -129,16 +128,14 @@ def cautions(
     ]
 
 
-def _suspect(parts: Sequence[Part], is_alone: bool) -> Iterator[Caution]:
-    """Yield a caution about each suspect part."""
-    for part in parts:
-        values = [score.value for score in part.scores]
-        if is_alone:
-            far = f": {part.name} {one(values[0])} %, elsewhere {one(fmean(part.elsewhere))}"
-            yield Caution("Far off", far, part.href)
-        else:
-            of_runs = f"every run {min(values):.0f} to {max(values):.0f} %"
-            yield Caution("Labels in doubt", f": all of {part.benchmark}’s {part.name} ({of_runs})", part.href)
+def _suspect(part: Part) -> Caution:
+    """Return a caution about a suspect part; of one run alone, it may also be the run that is far off."""
+    values = [score.value for score in part.scores]
+    if len(values) == 1:
+        far = f"{one(values[0])} %, elsewhere {one(part.elsewhere[0])}"
+        return Caution("Far off", f": {part.benchmark}’s {part.name} {far}", part.href)
+    far = f"(every run {span(values)} %)"
+    return Caution("Labels in doubt", f": all of {part.benchmark}’s {part.name} {far}", part.href)
 
 
 def _of_kind(shares: Sequence[Shares], kind: str, is_alone: bool) -> Iterator[Caution]:
@@ -169,9 +166,10 @@ def _rounded(percent: float) -> str:
 def _unranked(reasons: dict[str, str]) -> Iterator[Caution]:
     """Yield a caution about runs that are not ranked, with the first two reasons."""
     if reasons:
-        distinct = list(dict.fromkeys(reason.partition(": ")[2] or reason for reason in reasons.values()))
+        distinct = list(dict.fromkeys(reasons.values()))
         count = f"{len(reasons)} run{'s' * (len(reasons) > 1)} not ranked"
-        yield Caution(count, f": {joined(distinct[:2])}", "#not-ranked")
+        why = joined(distinct[:2])
+        yield Caution(count, f" on {why}" if ": " in why else f": {why}", "#not-ranked")
 
 
 def _partial(shares: Sequence[Shares]) -> Iterator[Caution]:

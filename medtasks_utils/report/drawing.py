@@ -61,6 +61,11 @@ def between(low: float | None, high: float | None) -> str:
     return "" if low is None else f"{one(low)}–{one(high)}"
 
 
+def span(values: Sequence[float]) -> str:
+    """Write the smallest and the largest of some values without decimals, such as ``33 to 35``."""
+    return " to ".join(dict.fromkeys(f"{value:.0f}" for value in (min(values), max(values))))
+
+
 def p_value(p: float | None) -> str:
     """Write a p-value with its sign, such as ``p = .012``."""
     if p is None:

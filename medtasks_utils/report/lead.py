@@ -68,7 +68,7 @@ def _outcome(standing: Ranking) -> tuple[str, tuple[str, ...]]:
     ranked, best, reasons = standing.ranked, tuple(standing.best or ()), standing.reasons.values()
     outcomes = {
         "no samples": (not ranked, standing.best_first([*standing.scores])[:1]),
-        "nothing in common": (len(ranked) < 2 and all(reason.endswith("questions") for reason in reasons), ()),
+        "nothing in common": (len(ranked) < 2 and all("questions" in reason for reason in reasons), ()),
         "not comparable": (len(ranked) < 2, ()),
         "too few": (standing.best is None, ()),
         "best": (len(best) == 1, best),
@@ -268,7 +268,7 @@ def _by(differences: Sequence[tuple[str, Score]], before: str = "") -> str:
 def _not_compared(a: str, b: str, row: PairRow) -> str:
     """Return the sentence about a benchmark on which two runs are not compared."""
     why = row.incompatible
-    if why.startswith("different examples"):
+    if row.asks_other:
         of_a, of_b, of_both = row.counts
         why = f"{a} answered {of_a:,} questions, {b} {of_b:,}, {of_both:,} in common"
     return f"On {row.column.label} they are not compared: {why}."

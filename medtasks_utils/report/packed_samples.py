@@ -6,7 +6,7 @@ stores have the rest.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import chain
@@ -23,7 +23,7 @@ from medtasks_utils.writing import one_line, shortened
 from .audits import disputed
 from .outcomes import outcome_of
 from .packing import Packer, pack_one
-from .text import visible
+from .text import visible, words
 
 _SNIPPET_LENGTH, _ANSWER_LENGTH = 160, 40  # maximum characters in the list of samples
 _UNCERTAIN_BELOW = 0.9  # as medtasks audit reads
@@ -44,10 +44,11 @@ class SamplePacker:
         """Pack the samples of a run; return the run with samples without texts, which take much less memory."""
         return replace(run, tasks={name: self._packed(run.name, task) for name, task in run.tasks.items()})
 
-    def parts(self, runs: Sequence[str], begin: str = "") -> dict[str, Iterable[str]]:
+    def parts(self, runs: Sequence[str], labels: Mapping[str, str], begin: str = "") -> dict[str, Iterable[str]]:
         """Return the compressed chunks of each part in base64, with the runs in this order; empty without samples.
 
-        ``runs`` are the names that the page shows, which lack what all names ``begin`` with.
+        ``runs`` are the names that the page shows, which lack what all names ``begin`` with. ``labels`` are what it
+        calls tasks; others have their own names.
         ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what
         was read and scored in them. What a filter reads is None for a sample without the filter.
         """
@@ -55,6 +56,7 @@ class SamplePacker:
             return {}
         number = {begin + name: place for place, name in enumerate(runs)}
         for task in self._tasks.values():
+            task["label"] = labels.get(task["name"], words(task["name"]))
             task["limits"] = {number[name]: limit for name, limit in task["limits"].items()}
         columns = self._samples.columns
         index = {

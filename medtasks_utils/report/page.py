@@ -75,7 +75,7 @@ def page_of(runs: Sequence[Run], beside: Path | None = None, baseline: str = "")
     by_name = {run.name: run for run in runs}
     reference = baseline.removeprefix(begin)
     views = [View(name, board, by_name, reference) for name, board in zip(filters, boards, strict=True)]
-    stores = packer.parts(list(by_name), begin)
+    stores = packer.parts(list(by_name), {column.task: column.label for column in boards[0].columns}, begin)
     if beside:
         _put_beside(beside, stores)
     today = time.strftime("%d %B %Y").lstrip("0")

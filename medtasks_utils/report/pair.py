@@ -50,6 +50,7 @@ class PairRow:
     Attributes:
         right: the numbers of questions by who has them right, as :meth:`.TaskPair.agreement` names them.
         needed: the number of questions that show a difference of :data:`PLANNED` points.
+        only: the run that has it, if it is one alone.
     """
 
     column: Column
@@ -58,6 +59,12 @@ class PairRow:
     counts: tuple[int, int, int]
     right: Counter[str] = field(default_factory=Counter)
     needed: int | None = None
+    only: str = ""
+
+    @property
+    def asks_other(self) -> bool:
+        """True if the runs are not compared since their questions differ."""
+        return self.incompatible.startswith("different examples")
 
 
 @dataclass
@@ -79,10 +86,10 @@ def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
     rows = []
     for column in board.columns:
         results, key = column.topic.results, (column.topic.name, column.metric.name)
-        if a.name not in results or b.name not in results:
-            continue
         difference = differences.get((*key, None))
         row = PairRow(column, None, incompatible.get(key[0], "no samples in both runs"), _counts(column, a, b))
+        if len(results) == 1:
+            row.incompatible, (row.only,) = "", results
         if difference:
             row.line, row.incompatible, row.needed = _line(difference, column.label), "", needed.get(key)
             for task in column.topic.tasks:
@@ -160,7 +167,8 @@ def _line(difference: MetricDifference, label: str) -> PairLine:
 
 def _counts(column: Column, a: Run, b: Run) -> tuple[int, int, int]:
     """Return the numbers of A's examples, of B's and of those in common."""
-    of_a, of_b = ({key for task in column.topic.results[run.name].tasks for key in task.examples} for run in (a, b))
+    results = column.topic.results
+    of_a, of_b = (results[run.name].examples if run.name in results else set() for run in (a, b))
     return len(of_a), len(of_b), len(of_a & of_b)
 
 

@@ -15,8 +15,8 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from .board import ENDED, HATCHED
-from .drawing import Axis, between, ends, one, p_value, signed, tick
+from .board import HATCHED
+from .drawing import Axis, between, ends, one, p_value, signed, span, tick
 from .text import as_tex, visible, words
 
 _ASSETS = Path(__file__).parent / "assets"
@@ -33,10 +33,9 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters = (visible, as_tex, words, breakable, one, signed, ends, between, p_value, tick)
+    filters = (visible, as_tex, words, breakable, one, signed, ends, between, span, p_value, tick)
     made.filters |= {function.__name__: function for function in filters}
     made.globals |= {
-        "ended": ENDED,
         "hundred": Axis(0.0, 100.0, 20.0),
         "hatched": HATCHED,
         "axis_over": Axis.of_differences,

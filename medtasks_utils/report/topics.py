@@ -43,6 +43,11 @@ class RunResult:
         """The samples of all tasks."""
         return [sample for task in self.tasks for sample in task.samples]
 
+    @cached_property
+    def examples(self) -> set[tuple[str, tuple[str, int]]]:
+        """The examples of all tasks, each by its task and its key there."""
+        return {(task.task, key) for task in self.tasks for key in task.examples}
+
     def metric_scores(self, filter_name: str, metric: str, by_task: bool = False) -> MetricScores:
         """Return the scores of all samples; with ``by_task``, each task is a stratum."""
         return concatenate([task.metric_scores(filter_name, metric) for task in self.tasks], tasks_are_strata=by_task)

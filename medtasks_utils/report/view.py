@@ -23,7 +23,7 @@ LAYOUTS = {1: "one", 2: "pair", 6: "few", 15: "some"}
 CHIPS = 4
 """The most cautions that the first screen shows at once."""
 _SHOWN_BY: dict[str, dict[str, str]] = {
-    "none": {"lost": "none"},
+    "none": {"lost": "unanswered"},
     "form": {"lost": "form"},
     "cut": {"sign": ENDINGS["cut"]},
     "empty": {"sign": ENDINGS["empty"]},
@@ -148,6 +148,12 @@ class View:
         columns = self.board.columns if len(self.runs) > 2 else ()
         of_columns = [(column, make(column, list(self.runs))) for column in columns]
         return [(column, rows) for column, rows in of_columns if rows]
+
+    @property
+    def unsolved(self) -> list[tuple[Column, Pattern]]:
+        """By benchmark, the questions that no ranked run has right; the most first."""
+        patterns_of = [(column, pattern) for column, rows in self.questions for pattern in rows if pattern.is_of_none]
+        return sorted(patterns_of, key=lambda of_column: -of_column[1].questions)
 
     @cached_property
     def curves(self) -> list[tuple[Column, str, JsonObject]]:

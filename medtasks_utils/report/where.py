@@ -47,7 +47,7 @@ def part_tables(board: Board, filter_name: str) -> list[PartTable]:
     """Return the parts of all benchmarks by their first metric, with the runs that are ranked there."""
     tables = []
     for column in board.columns:
-        topic, runs = column.topic, column.ranked or list(column.scores)
+        topic, runs = column.topic, column.ranked if len(column.ranked) > 1 else list(column.scores)
         for breakdown in topic.facts.breakdowns if filter_name in topic.filters else ():
             name = "acc" if "acc" in breakdown.metrics else next(iter(breakdown.metrics), "acc")
             metric, rows = topic.values[filter_name, name].metric, []
@@ -125,6 +125,11 @@ class Pattern(NamedTuple):
     right: list[bool]
     questions: int
     href: str
+
+    @property
+    def is_of_none(self) -> bool:
+        """True if no run has them right, and there are some."""
+        return self.label == "no run" and self.questions > 0
 
 
 def patterns(column: Column, runs: Sequence[str]) -> list[Pattern]:

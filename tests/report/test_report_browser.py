@@ -212,6 +212,8 @@ class Question:
             if not (one or other) and len(answers) == 1 and None not in answers:
                 which.add("same_wrong")
         shown = [self.samples[place] for place in self.shown]
+        lost = {self.outcome(self.own)} if self.own else set()
+        lost |= {"unanswered"} if lost & {"none", "cut"} else set()
         is_read = [{*sample.answers[LENIENT]} != {UNANSWERED} for sample in shown]
         distrust = {
             "doubted": bool(self.samples[min(self.samples)].doc.get("known_issues")),
@@ -222,7 +224,7 @@ class Question:
         return {
             "task": {self.task.task},
             "which": which,
-            "lost": {self.outcome(self.own)} if self.own else set(),
+            "lost": lost,
             "distrust": {name for name, holds in distrust.items() if holds},
             "found": {self.own.way_found(self.rule)} if self.own else set(),
             "sign": self.signs(self.own) if self.own else set(),
@@ -301,7 +303,8 @@ def test_a_view_lists_counts_and_saves_what_the_runs_say(name, view, compared, p
         assert row.locator(".about").inner_text() == question.about()
     told = page.evaluate(COUNTS)
     for facet, values in told.items():
-        expected = {value: n for value, n in counts[facet].items() if (facet, value) != ("lost", "right")}
+        is_hidden = {"right", "none"}.difference(chosen.values()) if facet == "lost" else ()
+        expected = {value: n for value, n in counts[facet].items() if value not in is_hidden}
         assert {value: n for value, n in values.items() if n} == expected, facet
         others = [n for value, n in values.items() if value not in chosen.values()]
         if facet not in ("task", "which", "lost", "distrust"):

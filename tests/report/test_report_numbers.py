@@ -143,6 +143,11 @@ def test_the_baseline_is_named_by_name_model_or_folder(tmp_path):
 # ---- parts of the page, from numbers alone
 
 
+@each_row("reasons_not_ranked")
+def test_a_run_over_other_questions_says_how_many(name, examples, ranked, says):
+    assert board.other_questions(set(examples), set(ranked)) == says
+
+
 def test_what_the_published_rule_alone_has_right_is_wrong_under_the_lenient_one(monkeypatch):
     numbers = dict(zip(OUTCOMES, (1, 2, 4, 8, 16, 32, 64), strict=True))
     monkeypatch.setattr(board, "outcomes", lambda result: numbers)

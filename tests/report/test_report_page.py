@@ -133,7 +133,7 @@ def test_samples_without_a_filter_of_other_runs_have_none_there(runs):
         del sample.answers["flexible-extract"], sample.metrics["flexible-extract"]
     packer = SamplePacker()
     names = [packer.add(run).name for run in (replace(runs[0], tasks={"medhallu": runs[0].tasks["medhallu"]}), runs[1])]
-    samples = unpacked(*packer.parts(names)["index"])["samples"]
+    samples = unpacked(*packer.parts(names, {})["index"])["samples"]
     assert {len(column) for column in samples["read"]["flexible-extract"].values()} == {len(samples["run"])}
 
 

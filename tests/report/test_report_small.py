@@ -51,7 +51,7 @@ def runs():
 def packed(runs: Runs) -> Mapping[str, Iterable[str]]:
     """The stores of a page, by name."""
     packer = SamplePacker()
-    return packer.parts([packer.add(run).name for run in runs])
+    return packer.parts([packer.add(run).name for run in runs], {})
 
 
 def published(name: str, text: str) -> Any:

@@ -2,7 +2,7 @@
    {task, a, b, which, among, lost, distrust, found, sign, q, order, open, show}, and the group of each breakdown. */
 
 const PAIRED = { only_b: "only B right", only_a: "only A right", both_wrong: "both wrong", same_wrong: "same wrong answer", both_right: "both right" };
-const LOST = { wrong: "wrong answer", unsure: "says it is unsure", none: "no answer", form: "wrong form", cut: "cut off, no answer" };
+const LOST = { wrong: "wrong answer", unsure: "says it is unsure", unanswered: "no answer", none: "no answer, not cut off", cut: "cut off, no answer", form: "wrong form" };
 const DISTRUST = { doubted: "label doubted", uncertain: "reading uncertain", audit: "audit reads otherwise", marked: "marked by you" };
 const ORDERS = { "": "data", hard: "fewest right first", longest: "longest reply first", shortest: "shortest reply first", unsure: "least certain first" };
 const LENIENT = "flexible-extract";
@@ -48,7 +48,7 @@ class Facets {
     const right = this.read("acc", sample, filter);
     if (right === null) return "unscored";
     if (right > 0) return right === 1 ? "right" : "partly";
-    return ["cut", "none"].includes(this.read("outcome", sample, filter)) ? "none" : "wrong";
+    return /none|cut/.test(this.read("outcome", sample, filter)) ? "none" : "wrong";
   }
 
   /** The runs of a view: A, B (undefined if there is none), and the one whose lost points are shown. */
@@ -75,17 +75,18 @@ class Facets {
     const rightIn = /^right_in_/.test(view.which) && { [view.which]: `right in ${view.which.slice(9).split(".").map((run) => runs[run]).filter(Boolean).join(", ") || "none"}` };
     const task = tasks.length === 1 ? tasks[0] : tasks.find(({ name }) => name === view.task);
     const own = (document_) => this.sampleOf[focus].get(document_);
+    const lost = (sample, outcome = this.read("outcome", sample)) => [outcome, /none|cut/.test(outcome) && "unanswered"];
     const letter = b === undefined ? "" : `${focus === a ? "A" : "B"} `;
     const numbers = runs.length === 2 ? [] : Array.from({ length: size + 1 }, (_, i) => size - i).map((count) => [`right_by_${count}`, size === 1 ? ["not right", "right"][count] : `${count || "none"} of ${size} right`]);
     const facets = [
       { name: "which", title: "Which", labels: { ...(b !== undefined && PAIRED), ...Object.fromEntries(numbers), ...rightIn }, values: (document_) => this.which(document_, a, b, among) },
-      { name: "lost", title: letter ? `${letter}lost the point because` : "Lost the point because", labels: LOST, values: (document_) => (own(document_) === undefined ? [] : [this.read("outcome", own(document_))]) },
+      { name: "lost", title: letter ? `${letter}lost the point because` : "Lost the point because", labels: LOST, values: (document_) => lost(own(document_)) },
       { name: "distrust", title: "Distrust", labels: { ...DISTRUST, ...(runs.length > 2 && { contradicted: "most runs contradict the label" }) }, values: (document_) => this.distrust(document_, shown) },
       ...(task?.facets ?? []).map((name) => ({ name, title: sentence(name), values: (document_) => [documents.groups[document_][name]] })),
       { name: "found", title: `${letter ? `${letter}answer` : "Answer"} read from`, values: (document_) => (own(document_) === undefined ? [] : [this.read("found_by", own(document_))]) },
       { name: "sign", title: sentence(`${letter}signs`), values: (document_) => samples.signs[own(document_)] ?? [] },
     ];
-    if (tasks.length > 1) facets.unshift({ name: "task", title: "Benchmark", labels: Object.fromEntries(tasks.map(({ name }) => [name, words(name)])), values: (document_) => [tasks[documents.task[document_]].name] });
+    if (tasks.length > 1) facets.unshift({ name: "task", title: "Benchmark", labels: Object.fromEntries(tasks.map(({ name, label }) => [name, label])), values: (document_) => [tasks[documents.task[document_]].name] });
     return facets;
   }
 
@@ -162,7 +163,7 @@ class Facets {
     const { facets, counts } = this.select(task);
     const countOf = (name, value) => counts[facets.findIndex((facet) => facet.name === name)].get(value) ?? 0;
     const pick = (name, values) => values.filter((value) => countOf(name, value)).slice(0, 1).map((value) => [name, value]);
-    const losses = ["form", "cut", "none"].sort((one, other) => countOf("lost", other) - countOf("lost", one));
+    const losses = ["form", "cut", "unanswered"].sort((one, other) => countOf("lost", other) - countOf("lost", one));
     return { ...task, ...Object.fromEntries(this.index.runs.length === 2 ? pick("which", Object.keys(PAIRED)) : pick("lost", [...losses, "wrong"])) };
   }
 }

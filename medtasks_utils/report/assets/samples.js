@@ -108,7 +108,7 @@ class SampleBrowser {
   facetNode({ name, title, labels }, counts) {
     const chosen = this.view[name];
     const found = [...counts.keys()].filter((value) => value !== null && value !== undefined).sort((one, other) => counts.get(other) - counts.get(one) || (one < other ? -1 : 1));
-    const values = labels ? Object.keys(labels).filter((value) => counts.has(value) || value === chosen || !/unsure|right_by/.test(value)) : found;
+    const values = labels ? Object.keys(labels).filter((value) => value === chosen || (value !== "none" && (counts.has(value) || !/unsure|right_by/.test(value)))) : found;
     if (!labels && values.length < 2 && !chosen) return "";
     if (chosen && !values.includes(chosen)) values.unshift(chosen);
     const links = values.map((value) => el("a", { "data-value": value, href: this.address({ [name]: value === chosen ? "" : value, open: "" }), ...(value === chosen && { "aria-current": "true" }) }, el("bdi", {}, labels?.[value] ?? words(value)), el("span", {}, grouped(counts.get(value) ?? 0))));
@@ -326,7 +326,6 @@ class SampleBrowser {
     else this.replace({ open: undefined });
     this.cameFromList = false;
   }
-
 }
 
 async function startSamples() {
