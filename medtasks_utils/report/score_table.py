@@ -76,7 +76,7 @@ class ScoreLine:
     def cells(self) -> list[str]:
         """Return the cells of the main score of a topic, under :data:`_HEAD`; an unknown one is a dash."""
         available = sum(task.available for result in self.topic.results.values() for task in result.tasks)
-        answered = next((share.value for share in self.answered.values()), None)
+        answered = self.answered.get(FLEXIBLE, next(iter(self.answered.values()), _UNKNOWN)).value
         return [
             self.label if self.is_usual else f"{self.label}, {self.metric.name}",
             f"{self.n:,} of {available:,}" if self.n < available else f"{self.n:,}",

@@ -78,7 +78,8 @@ class View:
         """What to distrust, the worst first."""
         floors = [sentence for sentence in floor_sentences(self.board.columns) if sentence not in self.lead]
         shares = [self._shares(column, run) for column in self.board.columns for run in column.outcomes]
-        return cautions(shares, [*self.suspect.values()], self.board.unranked, [*self._notes()], floors)
+        unranked = {} if self.pair else self.board.unranked
+        return cautions(shares, [*self.suspect.values()], unranked, [*self._notes()], floors)
 
     def _shares(self, column: Column, run: str) -> Shares:
         """Return what is known of a run on a benchmark."""
@@ -161,7 +162,8 @@ class View:
         curves = []
         for column in self.board.columns if self.kind in ("one", "pair", "few") else ():
             for run, result in column.topic.sampled.items() if column.task else ():
-                if curve := budget_curve(result.tasks[0], column.filter):
+                curve = budget_curve(result.tasks[0], column.filter)
+                if curve and len(curve["points"]) > 1:  # with one limit there is nothing to see
                     curves.append((column, run, curve))
         return curves
 

@@ -47,7 +47,7 @@ def part_tables(board: Board, filter_name: str) -> list[PartTable]:
     """Return the parts of all benchmarks by their first metric, with the runs that are ranked there."""
     tables = []
     for column in board.columns:
-        topic, runs = column.topic, column.ranked if len(column.ranked) > 1 else list(column.scores)
+        topic, runs = column.topic, column.ranked or list(column.scores)
         for breakdown in topic.facts.breakdowns if filter_name in topic.filters else ():
             name = "acc" if "acc" in breakdown.metrics else next(iter(breakdown.metrics), "acc")
             metric, rows = topic.values[filter_name, name].metric, []
@@ -91,10 +91,11 @@ def _shaded(rows: Sequence[PartRow]) -> list[PartRow]:
 
 
 def judged_parts(table: PartTable) -> list[Part]:
-    """Return the parts for the cautions, with each run's score in all other parts together."""
+    """Return the parts for the cautions, with each run's score in all other parts; none if runs are left out."""
     parts: list[Part] = []
     all_rows = [*table.rows, *table.few]
-    for row in table.rows if table.breakdown != "label" else ():
+    is_judged = table.breakdown != "label" and len(table.runs) >= min(2, len(table.column.scores))
+    for row in table.rows if is_judged else ():
         others = [other for other in all_rows if other is not row]
         if not others or not all(row.scores.keys() <= other.scores.keys() for other in others):
             continue

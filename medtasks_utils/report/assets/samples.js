@@ -18,7 +18,7 @@ class SampleBrowser {
     this.order = this.place.browse.querySelector('[name="order"]');
     this.order.append(...Object.entries(ORDERS).map(([value, text]) => el("option", { value }, text)));
     this.rules = [...document.querySelectorAll('[name="filter"]')];
-    this.rowHeight = index.runs.length > 2 ? 96 : 76; // pixels, as in samples.css
+    this.rowHeight = index.runs.length > 2 ? 112 : 92; // pixels, as in samples.css
     this.view = {};
     this.shown = [];
     this.opened = null; // number of the document that is open
