@@ -45,14 +45,14 @@ def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, l
     abstention = topic.facts.abstention
     for run, result in topic.sampled.items() if abstention and filter_name in topic.filters else ():
         numbers = []
-        for one in abstention.rows if abstention else ():
-            values = topic.values[filter_name, one.metric]
-            found = values.estimates[run]
-            if one.rescore:
-                scores = [task.rescored(filter_name, one.rescore) for task in result.tasks]
-                found = estimate(concatenate(scores), values.metric)
-            score = shown(found, values.metric)
-            numbers.append((values.metric.shown(found.value), between(score.low, score.high) if score else ""))
+        for row in abstention.rows if abstention else ():
+            values = topic.values[filter_name, row.metric]
+            measured = values.estimates[run]
+            if row.rescore:
+                scores = [task.rescored(filter_name, row.rescore) for task in result.tasks]
+                measured = estimate(concatenate(scores), values.metric)
+            score = shown(measured, values.metric)
+            numbers.append((values.metric.shown(measured.value), between(score.low, score.high) if score else ""))
         yield run, numbers
 
 

@@ -14,7 +14,7 @@ from .drawing import samples_link
 def disputed(task: TaskRun) -> Mapping[int, set[str]]:
     """Return, by ``doc_id``, what an LLM read in the responses in which it disagrees with a filter."""
     notes = defaultdict(set)
-    for row in _audit_of(task).get("readings", ()):
+    for row in audit_of(task).get("readings", ()):
         if row["differs"]:
             notes[row["doc_id"]].add(f"An LLM reads {row['stated']}.")
     return notes
@@ -22,7 +22,7 @@ def disputed(task: TaskRun) -> Mapping[int, set[str]]:
 
 def disputed_share(task: TaskRun, filter_name: str) -> float:
     """Return the percentage of responses in which an LLM reads something else than a filter; 0 without an audit."""
-    rates = _audit_of(task).get("filters", {}).get(filter_name, {})
+    rates = audit_of(task).get("filters", {}).get(filter_name, {})
     return 100.0 * sum(float(rates[name]["value"]) for name in ("misread", "missed") if rates.get(name))
 
 
@@ -42,12 +42,12 @@ def audits_of(runs: Sequence[Run]) -> Iterator[AuditedFilter]:
     names = [run.name for run in runs]
     for run in runs:
         for task in run.tasks.values():
-            audit = _audit_of(task)
+            audit = audit_of(task)
             for name, rates in audit.get("filters", {}).items():
                 href = samples_link(names, a=run.name, task=task.task, filter=name, distrust="audit")
                 yield AuditedFilter(task.task, run.name, name, rates, audit["accuracy_as_read"], href)
 
 
-def _audit_of(task: TaskRun) -> JsonObject:
+def audit_of(task: TaskRun) -> JsonObject:
     """Return the audit of a task, or an empty one."""
     return read_json(audit_file(task.samples_path)) if task.samples_path else {}

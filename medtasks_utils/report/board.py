@@ -16,14 +16,13 @@ from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.compare.pairing import common_examples
 from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.results import Sample
-from medtasks_utils.results.runs import audit_file
 from medtasks_utils.statistics.best_set import best_set
 from medtasks_utils.statistics.intervals import Estimate
 from medtasks_utils.statistics.metrics import ACC, Metric
 from medtasks_utils.statistics.ratio import Ratio, Z
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
-from medtasks_utils.writing import read_json
 
+from .audits import audit_of
 from .drawing import Axis
 from .outcomes import outcomes
 from .topics import RunResult, Topic
@@ -431,9 +430,7 @@ def _with_bounds(column: Column, run: str) -> Score:
     of_all, of_any = (column.topic.values[column.filter, name].estimates[run].value for name in ("pass^k", "pass@k"))
     if of_all is not None and of_any is not None:
         score = score._replace(bracket=(100 * of_all, 100 * of_any))
-    if not column.task or not result.tasks[0].samples_path:
-        return score
-    as_read = read_json(audit_file(result.tasks[0].samples_path)).get("accuracy_as_read")
+    as_read = audit_of(result.tasks[0]).get("accuracy_as_read") if column.task else None
     return score._replace(audited=(100 * as_read["low"], 100 * as_read["high"])) if as_read else score
 
 

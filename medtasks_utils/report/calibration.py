@@ -53,9 +53,9 @@ class Calibration(NamedTuple):
 
 def reliability(scores: MetricScores) -> list[ReliabilityBin]:
     """Return the bins of answers with a confidence, by ascending confidence."""
-    given = Confidences.of(scores)
-    _, sizes, rights, errors = binned(given, given.right)
-    bins = zip(binned(given, given.confidence).mean, rights, errors, sizes.tolist(), strict=True)
+    confidences = Confidences.of(scores)
+    _, sizes, rights, errors = binned(confidences, confidences.right)
+    bins = zip(binned(confidences, confidences.confidence).mean, rights, errors, sizes.tolist(), strict=True)
     return [
         ReliabilityBin(confidence, right, *(confidence_interval(ACC, right, error, n, n) or (0.0, 1.0)), n)
         for confidence, right, error, n in bins
@@ -84,7 +84,7 @@ def of_abstaining(task: TaskRun) -> Point | None:
 
 def calibrations(runs: Sequence[Run]) -> list[Calibration]:
     """Return the confidences of each task that has some, or an answer that abstains, in each run."""
-    found = []
+    shown = []
     for run in runs:
         for task in run.tasks.values():
             name = task.default_filter if task.default_filter in task.filters else next(iter(task.filters), "")
@@ -93,26 +93,26 @@ def calibrations(runs: Sequence[Run]) -> list[Calibration]:
             drawn = curve[:: -(-len(curve) // _POINTS)] + curve[-1:] if curve else []
             bins = reliability(scores) if curve else []
             if curve or point:
-                found.append(Calibration(run.name, task.task, origins(task, name), bins, drawn, point))
-    return sorted(found, key=lambda one: one.task)
+                shown.append(Calibration(run.name, task.task, origins(task, name), bins, drawn, point))
+    return sorted(shown, key=lambda of_task: of_task.task)
 
 
 def origins(task: TaskRun, filter_name: str) -> str:
     """Return where the confidences of a task's samples come from, which some samples may lack."""
     details = (sample.details.get(filter_name, {}) for sample in task.samples)
     confidences = (mapping(of_sample.get("confidence")) for of_sample in details)
-    return " and ".join(filter(None, dict.fromkeys(str(one.get("origin", "")) for one in confidences)))
+    return " and ".join(filter(None, dict.fromkeys(str(logged.get("origin", "")) for logged in confidences)))
 
 
 def to_draw(runs: Sequence[Run]) -> list[Calibration]:
     """Return :func:`calibrations`; raise a MedtasksError that says how to get some if there are none."""
-    found = calibrations(runs)
-    if not found:
+    drawn = calibrations(runs)
+    if not drawn:
         raise MedtasksError(
             "no answer has a confidence: run with --set BENCHMARK.ask_confidence=true or repeats above 1, or a task "
             "whose name ends in _logits, and with --log_samples"
         )
-    return found
+    return drawn
 
 
 def confidence_lines(run: Run) -> Iterator[str]:

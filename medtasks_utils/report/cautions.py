@@ -5,8 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
-from .board import FEW as FEW
-from .board import Score
+from .board import FEW, Score
 from .drawing import joined, one, span
 
 _FAR = 30.0  # points below a run's other parts

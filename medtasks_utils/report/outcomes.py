@@ -30,8 +30,8 @@ def outcome_of(sample: Sample, filter_name: str, abstention: Abstention | None) 
         None if it is not scored.
     """
     best = FLEXIBLE if FLEXIBLE in sample.metrics else filter_name
-    own, values = sample.metrics.get(filter_name, {}), sample.metrics.get(best, {})
-    right = own.get("acc")
+    under_filter, values = sample.metrics.get(filter_name, {}), sample.metrics.get(best, {})
+    right = under_filter.get("acc")
     if right is None:
         return None
     answered = values.get("answered")

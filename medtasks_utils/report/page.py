@@ -144,8 +144,8 @@ def _metrics(topics: Sequence[Topic]) -> str:
         for filter_name in topic.filters:
             for name in topic.metrics(filter_name):
                 values = topic.values[filter_name, name]
-                for run, found in values.estimates.items():
-                    if score := shown(found, values.metric):
+                for run, estimate in values.estimates.items():
+                    if score := shown(estimate, values.metric):
                         rows.append((topic.name, run, filter_name, name, *score[:4], score.note))
     return csv_of(("task", "run", "filter", "metric", "value", "low", "high", "n", "note"), rows)
 

@@ -74,10 +74,10 @@ def incompatibility(
         return "other tasks"
     for task in a:
         other = tasks_of_b[task.task]
-        found = comparability(task, other, filter_name, of_explanations=of_explanations)
+        verdict = comparability(task, other, filter_name, of_explanations=of_explanations)
         most = max(len(task.samples), len(other.samples))
-        if found.incompatible or len(common_examples(task, other)[0]) < (1 - missing) * most:
-            return found.reason
+        if verdict.incompatible or len(common_examples(task, other)[0]) < (1 - missing) * most:
+            return verdict.reason
     return ""
 
 

@@ -153,8 +153,8 @@ class View:
     @property
     def unsolved(self) -> list[tuple[Column, Pattern]]:
         """By benchmark, the questions that no ranked run has right; the most first."""
-        patterns_of = [(column, pattern) for column, rows in self.questions for pattern in rows if pattern.is_of_none]
-        return sorted(patterns_of, key=lambda of_column: -of_column[1].questions)
+        unsolved = [(column, row) for column, rows in self.questions for row in rows if row.label == "no run"]
+        return sorted(unsolved, key=lambda of_column: -of_column[1].questions)
 
     @cached_property
     def curves(self) -> list[tuple[Column, str, JsonObject]]:

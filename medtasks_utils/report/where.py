@@ -10,8 +10,8 @@ import numpy as np
 
 from medtasks_utils.statistics.score_arrays import Mask
 
-from .board import Board, Column, Score, common, scores_of
-from .cautions import FEW, Part
+from .board import FEW, Board, Column, Score, common, scores_of
+from .cautions import Part
 from .drawing import samples_link
 from .text import words
 
@@ -29,7 +29,6 @@ class PartRow(NamedTuple):
     scores: dict[str, Score]
     shades: dict[str, str]
     href: str
-    is_suspect: bool = False
 
 
 @dataclass
@@ -52,8 +51,8 @@ def part_tables(board: Board, filter_name: str) -> list[PartTable]:
             name = "acc" if "acc" in breakdown.metrics else next(iter(breakdown.metrics), "acc")
             metric, rows = topic.values[filter_name, name].metric, []
             for group, estimates in topic.by_group(breakdown.name, filter_name, name).items():
-                found = scores_of(estimates, metric)
-                if scores := {run: found[run] for run in runs if run in found}:
+                of_group = scores_of(estimates, metric)
+                if scores := {run: of_group[run] for run in runs if run in of_group}:
                     rows.append(_row(board, column, breakdown.name, group, scores))
             if len(rows) > 1:
                 rows.sort(key=lambda row: -np.mean([score.value for score in row.scores.values()]))
@@ -127,24 +126,19 @@ class Pattern(NamedTuple):
     questions: int
     href: str
 
-    @property
-    def is_of_none(self) -> bool:
-        """True if no run has them right, and there are some."""
-        return self.label == "no run" and self.questions > 0
-
 
 def patterns(column: Column, runs: Sequence[str]) -> list[Pattern]:
     """Return the nine most frequent sets of runs that have a question right, for few ranked runs."""
     ranked, rights = column.ranked, _rights(column)
-    found = []
+    rows = []
     for right, count in Counter(map(tuple, rights.T.tolist())).most_common(9):
         names = list(compress(ranked, right))
         missing = [run for run in ranked if run not in names]
         label = "no run" if not names else "all" if not missing else ", ".join(names)
         if 0 < len(missing) < len(names):
             label = f"all but {', '.join(missing)}"
-        found.append(Pattern(label, list(right), count, _link(column, runs, f"right_in_{_places(names, runs)}")))
-    return found
+        rows.append(Pattern(label, list(right), count, _link(column, runs, f"right_in_{_places(names, runs)}")))
+    return rows
 
 
 def by_number_right(column: Column, runs: Sequence[str]) -> list[Pattern]:
@@ -173,4 +167,4 @@ def _rights(column: Column) -> Mask:
     """Return which ranked run has which common question right, shape ``(k, n)``; empty for fewer than two runs."""
     if len(column.ranked) < 2 or not column.topic.benchmark_name:
         return np.zeros((0, 0), dtype=bool)
-    return np.array([own.values > 0.5 for own in common(column.topic, column.ranked, column.filter, "acc")])
+    return np.array([of_run.values > 0.5 for of_run in common(column.topic, column.ranked, column.filter, "acc")])
