@@ -27,6 +27,7 @@ from medtasks_utils.audit.auditor import Item
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.elsewhere.matching import by_id, by_prompt
 from medtasks_utils.elsewhere.other_runs import Fields, Response, _stated
+from medtasks_utils.elsewhere.record_contents import _choices_in_columns
 from medtasks_utils.elsewhere.saving import _task_of, import_run
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.filters import FILTERS
@@ -329,6 +330,13 @@ def test_letters_mean_the_choices_that_the_record_shows(name, benchmark, fields,
     shown = capsys.readouterr().out
     right, read = (re.findall(f"{what}: ([A-D])", shown) for what in ("right", "flexible-extract"))
     assert right == read == said
+
+
+@pytest.mark.parametrize("name", ["", *["op", "opt", "option", "options", "choice", "ending", "answer", "alternative"]])
+def test_choices_may_stand_in_columns_of_any_of_these_names(name):
+    for places in ("abcd", "0123", "1234"):
+        assert _choices_in_columns({f"{name}{place}": place for place in places[::-1]}) == [*places]
+    assert _choices_in_columns({f"{name}{place}": place for place in "ab"}) == []
 
 
 @each_row("records_and_rows")
