@@ -1,7 +1,9 @@
 """Prompts that chat templates like those of eight model families make, and answers that are read in replies."""
 
 import json
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from fake_vllm import vllm_model
@@ -13,6 +15,7 @@ from running import evaluate, load, model_of, samples
 from scripts import in_turn
 
 from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.harness.chat_template import ChatTemplate
 from medtasks_utils.harness.evaluation import Evaluation
 from medtasks_utils.harness.signing import unformatted_prompts
 
@@ -195,3 +198,70 @@ def test_a_reply_cut_before_its_mark_is_reasoning():
         result = evaluate("medmcqa_openmed", model_of(server, think_end_token="</t>"), limit=1)
     (sample,) = samples(result)
     assert (sample["answered"], sample["reasoning"]) == (0.0, ["\\boxed{A} maybe"])
+
+
+# ---- templates that are functions, which need no tokenizer of transformers
+
+
+def rendering(render: Any, role: str = "auto", template: str = "", **settings: Any) -> ChatTemplate:
+    """Of a model whose tokenizer's template does what a function does, and gets more settings."""
+
+    class Model:
+        tokenizer = SimpleNamespace(chat_template=template, apply_chat_template=staticmethod(render))
+
+        def apply_chat_template(self, messages: Any, **more: Any) -> Any:
+            return self.tokenizer.apply_chat_template(messages, **settings, **more)
+
+    return ChatTemplate(Model(), Mock(), role)  # type: ignore[arg-type]
+
+
+CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say <think>...</think> so?"}]
+
+
+def joined(messages: Any, **settings: Any) -> str:
+    return " ".join(message["content"] for message in messages)
+
+
+def without_system(messages: Any, **settings: Any) -> str:
+    return joined(message for message in messages if message["role"] != "system")
+
+
+def with_switch(messages: Any, **settings: Any) -> str:
+    return joined(messages).replace("</think>", "")
+
+
+@pytest.mark.parametrize(
+    ("render", "role", "changes", "remarks"),
+    [
+        (joined, "auto", [], []),
+        (joined, "user", ["system_in_user"], []),
+        (without_system, "auto", ["system_in_user"], ["system message"]),
+        (with_switch, "auto", ["think_unclosed"], ["/think"]),
+        (lambda messages, **settings: "Be brief.", "auto", [], ["1 of 1 prompt"]),
+    ],
+)
+def test_messages_are_changed_as_far_as_a_template_drops_their_words(render, role, changes, remarks):
+    template = rendering(render, role)
+    prompt = template(CHAT)
+    assert template.changes == changes and "Be brief." in prompt
+    found = [*template.remarks()]
+    assert len(found) == len(remarks) and all(part in line for part, line in zip(remarks, found, strict=True))
+
+
+def test_a_system_message_that_a_template_drops_is_an_error_if_it_must_be_one():
+    with pytest.raises(UsageError, match="system_role=system"):
+        rendering(without_system, "system")(CHAT)
+
+
+def test_only_switches_that_change_the_prompt_are_signed():
+    template = rendering(lambda messages, on=False, **others: f"{joined(messages)} {on}", on=True, other=1)
+    assert template(CHAT).endswith(" True")
+    assert template.changes == ["on=true"]
+
+
+def test_a_template_is_told_the_same_day_every_day():
+    template = rendering(
+        lambda messages, chat_template, **others: f"{joined(messages)} {chat_template}",
+        template="strftime_now('%d %b')",
+    )
+    assert template(CHAT).endswith("'26 Jul'") and template.changes == ["date=2024-07-26"]
