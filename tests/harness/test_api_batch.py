@@ -5,6 +5,8 @@ import gc
 import os
 import signal
 import threading
+from types import SimpleNamespace
+from typing import Any
 from unittest.mock import Mock, call
 
 import aiohttp
@@ -15,7 +17,7 @@ from scripts import in_turn
 from tool_caller import reply, run, tagged, turn
 
 from medtasks_utils.harness.lm_eval_names import Instance, TemplateAPI
-from medtasks_utils.harness.models import seed_of
+from medtasks_utils.harness.models import begins_with_bos, context_error_of, context_in_process, may_reason, seed_of
 from medtasks_utils.harness.progress import Progress
 from medtasks_utils.harness.run_model import RunModel, _pieces
 from medtasks_utils.harness.stages import Stages
@@ -30,6 +32,35 @@ def test_a_request_s_own_seed_counts_before_the_model_s():
     for model in (Mock(spec=TemplateAPI, _seed=1), type("VLLM", (), {"model_args": {"seed": 1}})()):
         assert [seed_of(model, settings) for settings in ({}, {"seed": 2}, {"seed": None})] == [1, 2, None]
     assert seed_of(Mock(), {"seed": 2}) is None
+
+
+def test_a_prompt_is_not_sent_if_it_and_the_reply_exceed_the_context():
+    def model(kind: str, **more: Any) -> Any:
+        encode: Any = {"tok_encode": lambda self, text: [*text], "_encode_pair": lambda self, *texts: texts}
+        return type(kind, (), {"max_length": 10, "max_gen_toks": 3, **encode, **more})()
+
+    for of, prompt, after, fits in (
+        (model("VLLM"), "x" * 7, {}, True),
+        (model("VLLM"), "x" * 8, {}, False),
+        (model("VLLM"), "x" * 8, {"max_gen_toks": 2}, True),
+        (model("VLLM"), "x" * 9, "A", False),
+        (model("HFLM", _model_call=None), "x" * 10, "A", True),
+        (model("HFLM", _model_call=None), "x" * 11, "A", False),
+        (model("Other"), "x" * 99, {}, True),
+    ):
+        assert (context_error_of(of, prompt, after) is None) == fits
+
+
+def test_what_is_known_of_a_model_before_its_weights_are_loaded():
+    assert context_in_process("hf", {"max_length": "99"}) == 99
+    assert context_in_process("vllm", {"max_model_len": 7}) == 7
+    assert context_in_process("openai", {"max_length": 7}) is None
+    for switches, reasons in (({}, True), ({"enable_thinking": True}, True), ({"enable_thinking": False}, False)):
+        of: Any = SimpleNamespace(chat_template_args=switches)
+        assert may_reason(of, "{{ m }}<think>") == reasons and not may_reason(of, "{{ m }}")
+    for token, begins in ((5, True), (6, False), (None, False)):
+        tokenizer = Mock(return_value=SimpleNamespace(input_ids=[5, 7]), bos_token_id=token)
+        assert begins_with_bos(tokenizer) == begins
 
 
 def test_replies_begin_in_reasoning_if_most_close_what_they_did_not_open():

@@ -1,6 +1,7 @@
 """Prompts that chat templates like those of eight model families make, and answers that are read in replies."""
 
 import json
+import logging
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -17,6 +18,7 @@ from scripts import in_turn
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.chat_template import ChatTemplate
 from medtasks_utils.harness.evaluation import Evaluation
+from medtasks_utils.harness.prompt_checks import check_prompts
 from medtasks_utils.harness.signing import unformatted_prompts
 
 MARKS = ["[THINK]", "[/THINK]", "<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|channel>", "<channel|>"]
@@ -212,7 +214,7 @@ def rendering(render: Any, role: str = "auto", template: str = "", **settings: A
         def apply_chat_template(self, messages: Any, **more: Any) -> Any:
             return self.tokenizer.apply_chat_template(messages, **settings, **more)
 
-    return ChatTemplate(Model(), Mock(), role)  # type: ignore[arg-type]
+    return ChatTemplate(Model(), Mock(), role)
 
 
 CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say <think>...</think> so?"}]
@@ -235,7 +237,7 @@ def with_switch(messages: Any, **settings: Any) -> str:
     [
         (joined, "auto", [], []),
         (joined, "user", ["system_in_user"], []),
-        (without_system, "auto", ["system_in_user"], ["system message"]),
+        (without_system, "auto", ["system_in_user"], ["system_role=system"]),
         (with_switch, "auto", ["think_unclosed"], ["/think"]),
         (lambda messages, **settings: "Be brief.", "auto", [], ["1 of 1 prompt"]),
     ],
@@ -265,3 +267,27 @@ def test_a_template_is_told_the_same_day_every_day():
         template="strftime_now('%d %b')",
     )
     assert template(CHAT).endswith("'26 Jul'") and template.changes == ["date=2024-07-26"]
+
+
+@pytest.mark.parametrize(
+    ("is_used", "length", "prompt", "generates", "said"),
+    [
+        (False, 5000, "Q", True, "--apply_chat_template"),
+        (True, 100, "Q", True, "max_gen_toks=100"),
+        (True, 5000, "Q", True, ""),
+        (True, 100, "Q<think>\n", False, "letters"),
+    ],
+)
+def test_what_a_template_means_for_prompts_is_said_before_they_are_sent(
+    is_used, length, prompt, generates, said, caplog
+):
+    model = type("VLLM", (), {"tokenizer": SimpleNamespace(chat_template="<think>"), "max_length": 9000})()
+    task = Mock(instances=[Mock(args=(prompt,))], generates=generates, model=model, has_chat_template=is_used)
+    task.config.generation_kwargs = {"max_gen_toks": length}
+    task.remark = logging.getLogger("lm_eval").warning
+    check_prompts(task)
+    assert said in caplog.text and bool(said) == bool(caplog.text)
+    task.config.generation_kwargs = {"max_gen_toks": 9000}
+    if generates:
+        with pytest.raises(UsageError, match="max_gen_toks=9,000"):
+            check_prompts(task)
