@@ -21,6 +21,7 @@ from medtasks_utils.benchmarks.facts import Abstention, Breakdown, by_field
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.options import About
 from medtasks_utils.benchmarks.registered import Benchmarks, problems_of
+from medtasks_utils.benchmarks.tables import find_split
 from medtasks_utils.benchmarks.yaml_tasks import tasks_named
 from medtasks_utils.errors import DataError
 from medtasks_utils.statistics.aggregation import MACRO
@@ -57,6 +58,13 @@ def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_fol
     assert [problem.partition(" is missing")[0] for problem in lacking] == ["tasks.folder", "data.sample"]
     (problem,) = problems_of(MedHallu(), "medhallu")
     assert "not a class derived from medtasks_utils.benchmarks.base.Benchmark" in problem
+
+
+def test_hidden_files_are_no_part_of_a_split(tmp_path):
+    (tmp_path / "test").mkdir()
+    for name in (".a.jsonl", "b.jsonl"):
+        (tmp_path / "test" / name).touch()
+    assert find_split(tmp_path, "test") == [tmp_path / "test" / "b.jsonl"]
 
 
 def test_an_answer_is_one_of_those_listed_in_any_case_with_a_certainty_of_three_places():

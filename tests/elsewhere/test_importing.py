@@ -276,7 +276,7 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
         f"their_{name}": 0 for name in scores
     }
     assert ["other_scores" in sample.details[STRICT] for sample in samples] == [bool(scores)] * len(rows(benchmark))
-    for lacking in (words, [*words[:-2], "--score", "text"]):
+    for lacking in (words, [*words, "--task", task], [*words[:-2], "--score", "text"]):
         assert exit_code(lacking) == 2 and "--id, --response and --task must" in capsys.readouterr().err
 
 
