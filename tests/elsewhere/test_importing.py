@@ -407,6 +407,11 @@ def test_responses_that_could_be_to_either_document_of_a_row_are_left_out(tmp_pa
     assert import_records("medhallu", told, tmp_path) == 0
 
 
+def test_rollouts_of_one_answer_of_a_row_are_kept_where_their_prompts_show_it(tmp_path):
+    run, _ = imported(write(tmp_path, "medhallu", lines("medhallu", right_answer, 2)[:2]), tmp_path)
+    assert [len(sample.responses) for sample in run.tasks["medhallu"].samples] == [2]
+
+
 def test_answers_of_all_examples_of_a_row_are_generations(tmp_path):
     written = [{"key": doc["answer"], "said": "\\boxed{1}"} for doc in rows("medhallu") for _ in "12"]
     assert import_records("medhallu", written, tmp_path) == 0
