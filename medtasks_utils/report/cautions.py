@@ -168,7 +168,8 @@ def _unranked(reasons: dict[str, str]) -> Iterator[Caution]:
         distinct = list(dict.fromkeys(reasons.values()))
         count = f"{len(reasons)} run{'s' * (len(reasons) > 1)} not ranked"
         why = joined(distinct[:2])
-        yield Caution(count, f" on {why}" if ": " in why else f": {why}", "#not-ranked")
+        of_benchmarks = f" on {why}".replace("; ", ", on ")
+        yield Caution(count, of_benchmarks if ": " in why else f": {why}", "#not-ranked")
 
 
 def _partial(shares: Sequence[Shares]) -> Iterator[Caution]:

@@ -55,6 +55,13 @@ def test_a_task_without_samples_keeps_no_other_from_being_compared(runs):
     assert comparison and {line.task for line in comparison.differences} >= {"medexqa", "medmcqa_openmed"}
 
 
+def test_examples_that_one_run_lacks_are_counted_by_the_names_of_the_runs(runs):
+    a, b = runs
+    fewer = b.tasks["medhallu"].with_samples(b.tasks["medhallu"].samples[:20])
+    _, incompatible = compared(a, replace(b, tasks={"medhallu": fewer}), "strict-match")
+    assert incompatible["medhallu"] == "different examples (20 in both, 4 only in first, 0 only in second)"
+
+
 def test_only_a_missing_score_is_said_to_be_one(runs, monkeypatch):
     """Any other cause of a comparison that fails is reported as such."""
 

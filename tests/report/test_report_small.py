@@ -7,7 +7,7 @@ and ``parts_alone``: its name, where it is found, and what stands there. A new m
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from pydoc import locate
 from types import SimpleNamespace
@@ -36,8 +36,8 @@ from medtasks_utils.report.topics import topics_of
 from medtasks_utils.report.view import View
 from medtasks_utils.report.where import by_number_right
 from medtasks_utils.report.win_rates import win_rates_of
-from medtasks_utils.results import read_runs
-from medtasks_utils.results.frames import Runs, load_runs
+from medtasks_utils.results import Run, read_runs
+from medtasks_utils.results.frames import load_runs
 
 SMALL = Path(__file__).with_name("small")
 WORDS = {"0": "factual", "1": "hallucinated", "2": "unsure"}
@@ -48,7 +48,7 @@ def runs():
     return load_runs(SMALL)
 
 
-def packed(runs: Runs) -> Mapping[str, Iterable[str]]:
+def packed(runs: Sequence[Run]) -> Mapping[str, Iterable[str]]:
     """The stores of a page, by name."""
     packer = SamplePacker()
     return packer.parts([packer.add(run).name for run in runs], {})
@@ -132,6 +132,7 @@ def larger(tmp_path_factory):
             for column in view.board.columns
         },
         "win_rates": win_rates_of(runs),
+        "index": unpacked(*packed(runs)["index"]),
         "calibrations": calibrations(runs),
         "settings": [*map(settings, runs)],
         "endings": [*endings_of_replies(topics)],
