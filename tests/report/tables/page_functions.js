@@ -26,7 +26,7 @@ const indexOf = (runs, task = "", change = {}) => {
   const tasks = task || "t".repeat(count);
   const names = [...new Set(tasks)];
   return {
-    runs: runs.map((_, run) => `run ${run}`), filters: Object.keys(read), tasks: names.map((name) => ({ name, facets: name === "u" ? [] : ["kind"], range: [], solution: "", limits: { 1: 2048, 2: 512 } })),
+    runs: runs.map((_, run) => `run ${run}`), filters: Object.keys(read), tasks: names.map((name) => ({ name, label: name.toUpperCase(), facets: name === "u" ? [] : ["kind"], range: [], solution: "", limits: { 1: 2048, 2: 512 } })),
     documents: { task: [...tasks].map((name) => names.indexOf(name)), id: [...tasks].map((_, i) => count - i), snippet: [...tasks].map((_, i) => `Q${i}`), target: [...tasks].fill("A"), doubted: [...tasks].map((_, i) => i === 1), groups: [...tasks].map((_, i) => ({ kind: i % 2 ? "odd" : "even" })) },
     samples: { document: asked.map(({ document }) => document), run: asked.map(({ run }) => run), length: asked.map(({ document, run }) => 10 * ((document * 3 + run) % 5)), certainty: asked.map(({ letter }) => ({ r: 1, w: 0.5, h: 0.7 })[letter] ?? null), distrust: of({ w: ["uncertain"] }).map((each) => each ?? []), signs: of({ c: ["cut"], n: ["empty"] }).map((each) => each ?? []), read },
     starts: { documents: [0], samples: [0] }, ...change,
