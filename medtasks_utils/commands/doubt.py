@@ -55,7 +55,5 @@ class Doubt(Command):
         }
         shares = f"{len(doubted):,} of {items:,} examples"
         lines = [f"{shares} get the same answer from most runs, but have another label: {self.output}"]
-        lines += [
-            f"{part}: labels seem to stand at other rows: most runs give {shift}" for part, shift in shifted.items()
-        ]
+        lines += [f"{part}: labels seem to be at other rows: most runs give {shift}" for part, shift in shifted.items()]
         return CommandResult(lines, data)

@@ -92,7 +92,7 @@ class Import(Command):
                 "--id, --response and --task must be given together, to import another format; --score needs them"
             )
         if self.split_by and (self.model or not self.id):
-            raise UsageError("--split_by names the models, so not with --model, and needs --task, --id and --response")
+            raise UsageError("--split_by names the models: omit --model, and add --task, --id and --response")
         lines: list[str] = []
         data = []
         id_fields = [name.strip() for name in self.id.split(",") if name.strip()]

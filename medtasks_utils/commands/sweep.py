@@ -25,7 +25,7 @@ class Sweep(Command):
     status: bool = False
     """print the jobs, their numbers of requests, how far they are, why they failed and what they cost; run nothing"""
     dry_run: bool = False
-    """print the same, then the commands that would be started, and the scripts that Slurm would get; run nothing"""
+    """print what --status prints, then the commands to start, and the scripts that Slurm would get; run nothing"""
     ray: str | None = None
     """run the jobs on a Ray cluster: its address, or auto for the cluster of this machine"""
     cpus: PositiveInt | None = None
@@ -39,7 +39,7 @@ class Sweep(Command):
         return f"{super().help()}\n\n{EXAMPLE}"
 
     def run(self) -> CommandResult:
-        """Run the jobs that are not done; return the report's path and the jobs' records, marked as failed if one did.
+        """Run the jobs that are not done; return the report's path and the jobs' records, as failed if one did.
 
         With ``--status`` or ``--dry_run``, run nothing, and return the records.
         """

@@ -103,8 +103,8 @@ class ChatTemplate:
             self._switches = self._effective_switches()
             if self._role == "system" and losses and messages[0]["role"] == "system":
                 raise UsageError(
-                    f"system_role=system: the model's chat template drops a part of the prompt ({losses[0]!r}): leave "
-                    "it at auto"
+                    f"system_role=system: the model's chat template drops a part of the prompt ({losses[0]!r}): set "
+                    "it to auto"
                 )
         return self._way
 

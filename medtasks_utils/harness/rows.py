@@ -39,7 +39,10 @@ def rows_of(task: Any, split: str) -> Any:
     for reason, count in report.left_out.items():
         logger.warning("%s: left out %s: %s", task.task_name, counted(count, "row"), reason)
     if not rows:
-        raise DataError(f"{task.task_name}: no rows are left in the split {split} ({task.files.name})")
+        raise DataError(
+            f"{task.task_name}: no rows are left in the split {split} ({task.files.name}); check the "
+            "data, and the options that choose rows"
+        )
     task.benchmark.data.check_fields(rows[0])
     known_issues = task.benchmark.known_issues(rows)
     if len(known_issues) != len(rows):

@@ -80,7 +80,7 @@ def score_published(folder: Path, data: str) -> Iterator[PublishedRun]:
                 for record in map(json.loads, lines):
                     records[record["benchmark"], record["run"]].append(record)
             if not records:
-                raise ValueError("it has no lines")
+                raise ValueError("the file has no lines")
             for (name, run), of_run in records.items():
                 if name not in tasks:
                     tasks[name] = _task(name, data)

@@ -106,7 +106,7 @@ class _Attempt:
             record = self.folder / f"server{number}.json"
             former = read_record(record).get("port")
             if former and is_up(former):
-                print(f"port {former} still responds: if it is a former server, end it ({record})", file=sys.stderr)
+                print(f"a server responds at port {former}: end it if a sweep left it ({record})", file=sys.stderr)
             port = _free_port()
             process = self._start_server(port, self.model.server_command(port), record.stem, **variables)
             write_whole(record, json.dumps({"pid": process.pid, "port": port}))
@@ -126,7 +126,7 @@ class _Attempt:
         return process
 
     def _problem_of_servers(self) -> str:
-        """Return a line about a server that has ended or does not respond in time; an empty string if none."""
+        """Return a line about a server that has ended or does not respond in time; empty if none."""
         timeout = self.model.ready_timeout
         for port, (process, log) in self.servers.items():
             if process.poll() is not None:

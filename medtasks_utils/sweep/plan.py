@@ -242,7 +242,7 @@ class Plan(_Part):
         run_names = [run.name for run in self.runs]
         for names in ([model.name for model in self.models], run_names):
             if len({*names}) < len(names):
-                raise ValueError(f"the names {', '.join(names)} must be unique")
+                raise ValueError(f"two of the names {', '.join(names)} are equal; rename one")
         for model in self.models:
             unknown = {*(model.runs or ())} - {*run_names}
             if unknown:

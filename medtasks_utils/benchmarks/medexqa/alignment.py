@@ -1,4 +1,4 @@
-"""Compare the labels of each specialty with its explanations, to find labels that stand at other rows."""
+"""Compare the labels of each specialty with its explanations, to find labels that are at other rows."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -116,7 +116,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         if split != options.split:
             return examples
         for name, shift in shifted_specialties(examples).items():
-            report.remarks.append(f"{name}: labels seem to stand at other rows: the explanations support {shift}")
+            report.remarks.append(f"{name}: labels seem to be at other rows: the explanations support {shift}")
         without = sum(not references(example) for example in examples)
         if without and self._scores_explanations:
             report.remarks.append(

@@ -93,13 +93,13 @@ class MedExQAOptions(ChoiceOptions):
     explanation_metrics: Annotated[
         tuple[str, ...], BeforeValidator(partial(_chosen, _BY_METRIC)), About(is_signed=False, needs=_EXPLAINED)
     ] = tuple(METRICS)
-    """one or more of rougeL, bleu, meteor, bertscore, or all; with use_judge, only if set"""
+    """one or more of rougeL, bleu, meteor, bertscore, or all; with use_judge, none by default"""
     mcq_weight: Annotated[Weight, _OF_EXPLANATIONS] = 0.5
     """weight of answer_accuracy in combined"""
     explanation_weight: Annotated[Weight, _OF_EXPLANATIONS] = 0.5
     """weight of explanation in combined"""
     bertscore_model: Annotated[str, _OF_BERTSCORE] = DEFAULT_BERTSCORE_MODEL
-    """hub repository, or a folder with the model"""
+    """the model's repository on the Hub, or its folder"""
     bertscore_device: Annotated[str, Field(pattern=r"^(auto|cpu|mps|cuda(:\d+)?)$"), _OF_BERTSCORE] = "auto"
     """cpu, cuda, mps, or auto for the best available"""
     bertscore_batch_size: Annotated[PositiveInt, _OF_BERTSCORE] = 64

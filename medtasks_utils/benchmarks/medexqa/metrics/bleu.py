@@ -5,7 +5,7 @@ sacreBLEU provides the tokens (``13a``, case-sensitive) and the four n-gram prec
 most as often as in the reference that has it most often. The score is their geometric mean times the brevity penalty.
 For c tokens in the explanation and r in the shortest reference, the penalty is ``exp(1 − r/c)`` if c ≤ r, else 1;
 sacreBLEU would use the reference nearest in length. There is no smoothing: the score is 0 if there is no match of some
-order, as for most examples. This makes it a poor statistic of a single example, but published averages are of it.
+order, as for most examples. This makes it a poor statistic of a single example, but published scores are its averages.
 """
 
 import math
