@@ -111,7 +111,7 @@ def call_all(actions: Iterable[Callable[[], object]]) -> None:
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return `` (did you mean X?)`` for the most similar known name, or an empty string if none is similar.
+    """Return `` (did you mean X?)`` for the most similar known name; empty if none is similar.
 
     ``cutoff`` is the minimum similarity, from 0 to 1.
     """

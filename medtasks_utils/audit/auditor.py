@@ -59,7 +59,7 @@ class Item(NamedTuple):
         return DOUBTFUL if is_doubtful else OTHERS
 
     def answer_of(self, filter_name: str) -> str:
-        """Return the answer that a filter read."""
+        """Return a filter's answer, with the letter that the model saw; ``[invalid]`` if unanswered."""
         return self.sample.answer_shown(self.sample.answers[filter_name][self.generation], self.generation)
 
     def is_scored_right(self, filter_name: str) -> bool:

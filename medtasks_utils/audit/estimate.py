@@ -19,7 +19,7 @@ from medtasks_utils.statistics.ratio import ALPHA, Z
 from medtasks_utils.statistics.score_arrays import Array
 
 Strata = Mapping[str, Counter[str]]
-"""By stratum, the numbers of all ``responses``, of those that were ``read``, and of those with each property."""
+"""The numbers of each stratum's ``responses``, of those that were ``read``, and of those with each property."""
 
 _QUANTILES = (np.arange(400) + 0.5) / 400
 

@@ -27,5 +27,5 @@ def metric_of(name: str, benchmark: str | None = None) -> Metric:
 
 
 def label_of(name: str, benchmark: str | None) -> str:
-    """Return the benchmark's title if this is the name of its default task or group; else the name itself."""
+    """Return the benchmark's title for the name of its default task or group, and any other name unchanged."""
     return benchmarks()[benchmark].title if benchmark and name == benchmarks()[benchmark].tasks.default else name

@@ -57,7 +57,7 @@ class BatchScorer(Protocol):
 
     @property
     def signatures(self) -> dict[str, str]:
-        """By metric or judge, a text with every setting and version that its scores depend on."""
+        """A text for each metric or judge, with every setting and version that its scores depend on."""
 
     def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add the scores to each answer's ``scores``, and further fields of the sample to its ``details``."""

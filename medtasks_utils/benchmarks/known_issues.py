@@ -67,7 +67,7 @@ def words_of(text: str) -> str:
 
 
 class Shift(NamedTuple):
-    """Labels that stand at other rows than their questions.
+    """Labels that are at other rows than their questions.
 
     Attributes:
         offset: how many rows further on the label of a row stands.

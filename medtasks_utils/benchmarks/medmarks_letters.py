@@ -179,7 +179,7 @@ def _committed(text: str) -> str | None:
 
 
 def _last(whole: str) -> str | None:
-    """Return the letter that begins the last line, stands on it alone, or ends the last sentence; None without one."""
+    """Return the letter that begins the last line, stands on it alone, or ends the last sentence; None if none does."""
     text = whole if len(whole) <= _LONG else whole[-2000:]
     line = _last_line(text)
     lead = _LEAD.match(line) if text == whole else None

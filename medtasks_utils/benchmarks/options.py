@@ -29,7 +29,7 @@ class Needs(NamedTuple):
 
 
 def any_of(**settings: object) -> Needs:
-    """Return the need for one of several settings; an option with several values needs the value among them."""
+    """Return the need for one of several settings; an option with several values must include the one named."""
 
     def is_made(setting: object, value: object) -> bool:
         return setting in value if isinstance(value, tuple) else setting == value

@@ -163,7 +163,7 @@ class TopicAgainst:
         return self.standing.decision == "undecided" and self._look < len(self._sizes)
 
     def next_batch(self) -> dict[str, list[int]]:
-        """Return by task the indices of the examples to evaluate next, in ascending order."""
+        """Return the indices of the examples to evaluate next, by task, in ascending order."""
         begin, end = [0, *self._sizes][self._look : self._look + 2]
         self._look += 1
         batch: dict[str, list[int]] = defaultdict(list)

@@ -264,7 +264,7 @@ def _p(p: float | None) -> str:
 
 
 def _verdict(difference: MetricDifference) -> str:
-    """Return which run is better, by the corrected p-value; an empty text for a metric outside of the families."""
+    """Return which run is better, by the corrected p-value; empty for a metric outside of the families."""
     if difference.p_adjusted is None:
         return "too few" if difference.contrast.p is None else ""
     if not difference.is_significant:

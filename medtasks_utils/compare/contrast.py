@@ -58,7 +58,7 @@ class Contrast(ResultWithInterval):
         left_out: the number of examples without a value in one of the runs, plus the number with a failed
             judgement, whose scores are filled in from the others. Each of k generations counts as 1/k.
         note: the reason why there is no p-value; else an empty string.
-        unreliable: the reason why the interval is unreliable; an empty string if it rests on at least ten informative
+        unreliable: the reason why the interval is unreliable; empty if it rests on at least ten informative
             clusters, which is about five examples that differ.
     """
 
@@ -177,7 +177,7 @@ def paired_difference(
 
 
 def mcnemar(lost: int, gained: int) -> float:
-    """Return McNemar's exact two-sided p-value, for the numbers of examples that only one of the runs has right."""
+    """Return McNemar's exact two-sided p-value, for the numbers of examples that only one of the runs gets right."""
     return min(1.0, 2 * float(scipy.special.bdtr(min(lost, gained), lost + gained, 0.5)))
 
 

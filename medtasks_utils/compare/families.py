@@ -39,7 +39,7 @@ def corrected(
         a: the first run.
         b: the second run.
         differences: the differences.
-        pairs: the tasks that they are of.
+        pairs: the compared tasks.
         filter_name: the filter that is compared, where both runs have it; see :func:`shared_filter`.
     """
     families: dict[object, list[MetricDifference]] = defaultdict(list)
@@ -70,7 +70,7 @@ def _key(difference: MetricDifference) -> tuple[str | None, ...]:
 
 
 def shared_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str | None:
-    """Return the first filter that both runs have: the wanted one, a run's default, or any other; None without any.
+    """Return the first filter that both runs have: the wanted one, a run's default, or any other; else None.
 
     >>> from types import SimpleNamespace as Task
     >>> a, b = (Task(filters=names, default_filter=DEFAULT_FILTER) for names in (["none", "strict-match"], ["none"]))

@@ -63,7 +63,7 @@ def incompatibilities(a: TaskRun, b: TaskRun, filter_name: str) -> list[Incompat
 
 
 def _other_prompts(a: TaskRun, b: TaskRun) -> str:
-    """Return why the prompts of common examples may differ between two runs; an empty string if they do not.
+    """Return why the prompts of common examples may differ between two runs; empty if they do not.
 
     They do not differ if they are made of equal parts, even if each has the chat template of its model. Otherwise, they
     must be equal as they were sent.

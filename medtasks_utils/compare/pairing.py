@@ -34,7 +34,7 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
 
 def growth(run: Run, path: str | Path) -> str:
-    """Return from how many questions a run at a path grew, and when; an empty string if it did not grow."""
+    """Return from how many questions a run at a path grew, and when; empty if it did not grow."""
     before = [
         old
         for old in read_runs(path)
@@ -80,7 +80,7 @@ class Comparability(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The first reason why the results must not be compared; an empty string if they may be."""
+        """The first reason why the results must not be compared; empty if they may be."""
         return [*self.incompatible, self.examples][0]
 
 

@@ -119,7 +119,7 @@ def import_responses(
     is_partial: bool,
     missing: Path | None,
 ) -> tuple[Evaluation, list[str]]:
-    """Score the responses to the file of :func:`write_requests`, and save them as a run in a folder.
+    """Score the responses to requests of :func:`write_requests`, and save them as a run in a folder.
 
     Args:
         paths: the files with responses, in any order.
@@ -164,7 +164,7 @@ def _edited(requests: Path) -> dict[str, Row]:
     """Return, by custom id, the bodies in a file of requests, or its parts, that were changed after it was written.
 
     Raises:
-        MedtasksError: for a line that is no request.
+        MedtasksError: for a line that is not a request.
     """
     edited: dict[str, Row] = {}
     part = re.compile(rf"{re.escape(requests.stem)}(_\d+)?{re.escape(requests.suffix)}")
@@ -237,7 +237,7 @@ class BatchResponses:
         return replies
 
     def _check_as_sent(self, line: Row) -> None:
-        """Raise an error if the file of requests has another body for a request, since the reply is to that one."""
+        """Raise an error if the file of requests has another body for a request, which its reply then answers."""
         sent, ours = self._edited.get(line["custom_id"]), line["body"]
         if sent is None:
             return

@@ -94,7 +94,7 @@ def by_id(
     """Return, for each response, the index of the only document with its id.
 
     If the documents lack one of the ``fields``, or have none of the ids there, the ids are looked up in the field that
-    matches most responses; a value of several documents counts in part. If several documents have the id of a response,
+    matches most responses; an id that n documents share counts 1/n. If several documents have the id of a response,
     it belongs to the only one that it ``fits``.
     """
     counts = Counter(_words(response.id) for response in responses)

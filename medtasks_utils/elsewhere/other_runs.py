@@ -43,7 +43,7 @@ _NO_SCORES = re.compile(
     "(example_|rollout_)?id|(generation|scoring|total)_ms|(average|avg)_reward|num_.*|(input|output)_tokens"
     "|batch_size|(inference|training|finish_reason|prompt_truncated|max_prob|logprob).*"
 )
-"""Names of numbers that are no scores, in ``results.jsonl`` and in HELM's statistics."""
+"""Names of numbers that are not scores, in ``results.jsonl`` and in HELM's statistics."""
 _VERDICTS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0} | {
     **dict.fromkeys(("true", "correct", "right"), 1.0),
     **dict.fromkeys(("false", "incorrect", "wrong"), 0.0),
@@ -327,7 +327,7 @@ def _records(path: Path) -> Iterable[tuple[int, Any]]:
 
 
 def _member(archive: ZipFile, name: str) -> bytes:
-    """Return the content of a file in an archive; also of one in Zstandard, which zipfile reads since Python 3.14."""
+    """Return the content of a file in an archive, even in Zstandard, which zipfile reads only since Python 3.14."""
     info = archive.getinfo(name)
     if info.compress_type != _ZSTANDARD:
         return archive.read(name)

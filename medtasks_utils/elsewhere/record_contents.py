@@ -49,7 +49,7 @@ def as_text(value: Any) -> str:
 
 
 def stated_fields(record: Row, benchmark: Benchmark[Any]) -> Row:
-    """Return a record's values by field of the benchmark's examples; ``""`` has its right answers."""
+    """Return a record's values by field of the benchmark's examples; its right answers are under ``""``."""
     data = benchmark.data
     values = {
         re.sub(r"[\W_]", "", str(name)).lower(): value for name, value in record.items() if value not in (None, "", [])

@@ -20,13 +20,13 @@ def boxes(text: str) -> list[str]:
 
 
 def last_box(text: str) -> str | None:
-    r"""Return the last of the contents that :func:`boxes` returns; None without one."""
+    r"""Return the contents of the last box, by the rules of :func:`boxes`; None if there is none."""
     contents = boxes(text)
     return contents[-1] if contents else None
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Return the start and end of each content that :func:`boxes` returns."""
+    """Return where the contents of each box start and end, in the order of :func:`boxes`."""
     if "\\boxed" not in text:
         return []
     opened: list[tuple[int, bool]] = []

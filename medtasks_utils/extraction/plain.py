@@ -12,7 +12,7 @@ from .think import TAG, final_text
 
 BOLD = "\x01"
 JOINED = "\x02"
-"""The marks that :func:`unformatted` can leave: single characters that no tidied text contains, nor any word."""
+"""The marks that :func:`unformatted` can leave: single characters that occur in no tidied text and in no word."""
 
 _HEAD, _TAIL = 2_000, 10_000  # characters that are read at both ends of a long text
 _STYLED = (*range(0x24B6, 0x24EA), *range(0xFF01, 0xFF5F), *range(0x1D400, 0x1D7CC))  # circled, full width, bold, …

@@ -98,7 +98,7 @@ def rows(table: str) -> tuple[Row, ...]:
     r"""Parse a reading table, whose language ``docs/reading.md`` describes.
 
     Raises:
-        ValueError: for a line that is no row, example or part of a pattern, a part that is not defined, and a row
+        ValueError: for a line that is not a row, example or part of a pattern, a part that is not defined, and a row
             that does not have exactly one candidate.
 
     >>> [row] = rows("70 answer: answer {is} <cand>\n    C: The answer is C.\nis = [is colon]+")
@@ -164,7 +164,7 @@ CERTAINTIES = (
     (30, 0.700, 0.951),
     (0, 0.667, 0.945),
 )
-"""By minimum weight: the certainty if another value is within :data:`MARGIN`, and if none is. ``--fit`` of
+"""Minimum weights, each with the certainty if another value is within :data:`MARGIN`, and if none is. ``--fit`` of
 ``measurements/extraction.py`` prints these rows."""
 
 

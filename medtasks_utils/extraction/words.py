@@ -32,7 +32,7 @@ _LONGEST = 12  # maximum characters of a word in a script without spaces
 
 
 class Mention(NamedTuple):
-    """A possible answer in a text: its value, its start and end, and the notion whose symbol represents it."""
+    """A possible answer in a text: its value, its start and end, and the notion that stands for it in patterns."""
 
     value: Any
     start: int

@@ -1,7 +1,7 @@
 """Determine how replies of transformers and vLLM models in this process ended, from the tokens that they generate.
 
 These models return only texts. They call their cache hook with each prompt and text, in the order of generation,
-which tells to which text the generated tokens belong.
+so each text can be matched with its tokens.
 """
 
 from collections import defaultdict, deque

@@ -28,7 +28,7 @@ _TAG = "<think>"
 
 
 def opened_by(prompt: Any) -> str:
-    r"""Return a prompt's end, from the mark that opens reasoning; empty without one, or if a server renders prompts.
+    r"""Return a prompt from the mark at its end that opens reasoning; empty if no mark does, or a server renders it.
 
     >>> opened_by("<|assistant|><think>\n"), opened_by("<think>\n\n</think>\n\n"), opened_by("in <think> tags")
     ('<think>\n', '', '')

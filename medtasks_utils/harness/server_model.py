@@ -160,8 +160,8 @@ def probe(model: LM, settings: Settings) -> Completion | None:
         settings: the generation settings.
 
     Returns:
-        The completion; without replies if the server refuses so few tokens, as for a reasoning model, or a policy the
-        prompt. None if the server is slow or busy; the run may then start.
+        The completion; without replies if the server refuses so few tokens, as for a reasoning model, or if a
+        policy forbids the prompt. None if the server is slow or busy; the run may then start.
 
     Raises:
         MedtasksError: if the server cannot answer any request of this run.

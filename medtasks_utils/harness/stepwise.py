@@ -71,7 +71,7 @@ def evaluate_in_steps(
 
 
 def _topics(tasks: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return by name the tasks that are decided together: those of a group of one benchmark, or a single one."""
+    """Return the tasks that are decided together, by name: those of a group of one benchmark, or a single one."""
     topics: dict[str, list[str]] = {}
     grouped: set[str] = set()
     for name, group in tasks["groups"].items():

@@ -390,7 +390,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.remark(reason)
 
     def _check_prompts_without_reply(self, without_reply: Sequence[Reply], count: int, what: str) -> None:
-        """Remark on prompts that got no reply; if none got one, and a policy is a reason, the run fails after saving.
+        """Remark on prompts without a reply; if all are, some because of a policy, the run fails after saving.
 
         Args:
             without_reply: the empty replies to prompts that got none.
@@ -398,7 +398,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             what: ``requests`` or ``examples``.
 
         Raises:
-            MedtasksError: if no prompt got a reply in a task without tools, and no policy is a reason.
+            MedtasksError: if no prompt got a reply in a task without tools, none because of a policy.
         """
         if not without_reply:
             return

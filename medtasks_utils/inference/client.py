@@ -43,7 +43,7 @@ _LONGEST_ADDRESS = 200  # maximum number of characters of an address in a messag
 OTHER_WORDS = "Hi"
 """The prompt that shows whether a server answers at all."""
 _BEFORE_COMPARING, _FAILS_ALONE = 3, 5
-"""How often a request fails before another prompt is tried, and how often this is answered to blame the first."""
+"""Failures of a request before another prompt is tried, and answers to that one before the first is blamed."""
 _answering: set[tuple[str, str]] = set()
 """URLs and models that have answered a request of this process."""
 

@@ -84,7 +84,7 @@ OF_THE_TIME = (408, 425, 429, 503, 529)
 
 
 def texts_in(body: str) -> str:
-    """Return the names and texts of a body's fields, each on a line; a body that is not JSON as it is.
+    """Return the names and texts of a body's fields, each on a line; a body that is not JSON stays as it is.
 
     Empty fields, texts that repeat the request, and pages in HTML are left out.
     """

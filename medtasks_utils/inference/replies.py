@@ -96,7 +96,7 @@ class Reply(str):
 
     @property
     def attributes(self) -> JsonObject:
-        """The attributes as arguments of this class, without the text, and without unknown ones of the last three."""
+        """The attributes as arguments of this class, without the text and those of the last three that are unknown."""
         return dict(vars(self))
 
     @property

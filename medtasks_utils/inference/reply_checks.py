@@ -65,7 +65,7 @@ def failure_of(exchanges: Sequence[Exchange]) -> str | None:
 
 
 def _place_of_text(replies: Sequence[Reply]) -> str:
-    """Return where the text of empty replies is, as the end of a sentence; an empty string if there is none."""
+    """Return where the text of empty replies is, as the end of a sentence; empty if there is none."""
     fields = Counter(reply.reasoning_field for reply in replies if reply.reasoning_field)
     if not fields:
         return "; they end inside their reasoning" if any(reply.reasoning for reply in replies) else ""
@@ -107,7 +107,7 @@ def _is_version(name: str, requested: str) -> bool:
 
 
 def to_cut_prompts(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark if the server counts the same number of tokens, its largest, in prompts of several lengths."""
+    """Yield a remark if prompts of several lengths all have the largest number of tokens that the server counts."""
     lengths: dict[int, set[int]] = defaultdict(set)
     for exchange in exchanges:
         if exchange.prompt and exchange.reply.prompt_tokens:
@@ -156,7 +156,7 @@ _FAULTS: dict[str, tuple[Callable[[Exchange], bool], str]] = {
         "; the filters read it too, so let the server return only new text",
     ),
 }
-"""By the beginning of a remark: a function that tells whether it is true of a reply, and the end of the remark."""
+"""The beginning of each remark, the function that finds replies with this fault, and the end of the remark."""
 
 
 def with_faults(exchanges: Sequence[Exchange]) -> Iterator[str]:

@@ -50,7 +50,7 @@ _CHECK_SCHEMA: Schema = {
     "additionalProperties": False,
 }
 _unsupported: dict[tuple[str, str], frozenset[str]] = {}
-"""By base URL and model name, the parameters that the model has refused."""
+"""The parameters that a model has refused, by its base URL and name."""
 
 
 class JudgeClient:

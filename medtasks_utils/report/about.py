@@ -57,7 +57,7 @@ def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, l
 
 
 def runs_by_signatures(topics: Sequence[Topic]) -> dict[str, list[str]]:
-    """Return the runs of each number's signatures, a line for each; equal ones make numbers comparable."""
+    """Return the runs by the signatures of their scores, one per line; scores with equal ones are comparable."""
     runs: dict[str, list[str]] = defaultdict(list)
     for topic in topics:
         for run, result in topic.results.items():
@@ -67,7 +67,7 @@ def runs_by_signatures(topics: Sequence[Topic]) -> dict[str, list[str]]:
 
 
 def settings(run: Run) -> dict[str, str]:
-    """Return the name and the settings of a run by column head; an empty string for an unknown setting."""
+    """Return the name and the settings of a run by column head; empty for an unknown setting."""
     backend = str(run.setting("model") or "")
     date, seconds = run.seconds("date"), run.seconds("total_evaluation_time_seconds")
     tokens = run.spent("tokens")

@@ -21,13 +21,13 @@ def disputed(task: TaskRun) -> Mapping[int, set[str]]:
 
 
 def disputed_share(task: TaskRun, filter_name: str) -> float:
-    """Return the percentage of responses in which an LLM reads something else than a filter; 0 without an audit."""
+    """Return the percentage of responses in which an LLM reads another answer than a filter; 0 without an audit."""
     rates = audit_of(task).get("filters", {}).get(filter_name, {})
     return 100.0 * sum(float(rates[name]["value"]) for name in ("misread", "missed") if rates.get(name))
 
 
 class AuditedFilter(NamedTuple):
-    """What an LLM found of a filter on a run's task, with estimates and shares from 0 to 1, and a link to samples."""
+    """What an LLM found about a filter on a run's task: estimates and shares from 0 to 1, and a link to samples."""
 
     task: str
     run: str

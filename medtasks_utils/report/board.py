@@ -37,12 +37,12 @@ ENDED = {
 }
 """How examples end, in the order in which bars show it."""
 HATCHED = 0.4
-"""The fewest points by which a score could rise that are drawn as hatching."""
+"""Minimum possible rise of a score, in points, that is drawn with hatching."""
 FEW = 30
-"""The fewest examples of a part, or of a run, that is judged."""
+"""Minimum number of examples of a part, or of a run, to judge it."""
 _NO_SAMPLES = "no samples (--log_samples), so it cannot be compared"
 VOTERS = 3
-"""The fewest runs that can contradict a label."""
+"""Minimum number of runs that contradict a label."""
 
 
 class Score(NamedTuple):
@@ -83,9 +83,9 @@ class Ranking:
         best: those of them that may be the best; None if there are too few examples to tell.
         ahead: how far the only best run is ahead of the next; None without one.
         floor: what is reached without the question; None if it is not known.
-        questions: the number of questions on which runs are ranked; of the largest run if none are.
+        questions: the number of questions on which runs are ranked or, if none are, of the largest run.
         also: by name, further headline metrics with their scores by run.
-        reasons: by run that is not ranked, the reason.
+        reasons: the reason why a run is not ranked, by run.
     """
 
     label: str
@@ -106,12 +106,12 @@ class Ranking:
 
     @property
     def marked(self) -> list[str]:
-        """The runs that may be the best, if others are ranked that may not."""
+        """The runs that may be the best; empty if all ranked runs may be."""
         best = self.best or []
         return best if len(best) < len(self.ranked) else []
 
     def star(self, run: str) -> str:
-        """Return the mark of a run that is the best (★), or may be so (☆); else an empty string."""
+        """Return the mark of a run that is the best (★), or may be the best (☆); else an empty string."""
         return ("★" if len(self.marked) == 1 else "☆") if run in self.marked else ""
 
     def best_first(self, runs: Sequence[str]) -> list[str]:
@@ -127,8 +127,8 @@ class Column(Ranking):
     Attributes:
         topic: the task or group of tasks.
         filter: the filter, which is the topic's own if it lacks the one that the page shows.
-        outcomes: by run with samples, the number of examples by how they ended (:data:`ENDED`).
-        counts: by run with samples, the number of questions by what they say of it (:func:`_counts`).
+        outcomes: for each run with samples, the number of examples by how they ended (:data:`ENDED`).
+        counts: for each run with samples, the number of questions of each kind (:func:`_counts`).
     """
 
     topic: Topic
@@ -155,10 +155,10 @@ class Column(Ranking):
         return Axis.over([*marks, self.floor and self.floor.value], *of_share)
 
     def losses(self, run: str) -> dict[str, tuple[float, float]]:
-        """Return by kind the percentage of a run's examples that are lost, and its score with them won.
+        """Return, by kind, the percentage of a run's examples that are lost, and its score if they were right.
 
-        Of examples without an answer (``none``), those that were ``cut`` stand alone if they are most. Form is in
-        points, if the lenient score is higher.
+        Of examples without an answer (``none``), those that were ``cut`` stand alone if they are most. For
+        ``form``, it is points instead of a percentage.
         """
         score, ended = self.scores[run], self.outcomes.get(run, {})
         losses = {}
@@ -251,7 +251,7 @@ def board_of(topics: Sequence[Topic], runs: Sequence[str], filter_name: str) -> 
 
 
 def _why_not_ranked(columns: Sequence[Column], run: str) -> str:
-    """Return why a run is not ranked, by benchmark; an empty string if it is."""
+    """Return why a run is not ranked, by benchmark; empty if it is."""
     labels = defaultdict(list)
     for column in columns:
         if run in column.reasons:
@@ -310,7 +310,7 @@ def _may_be_best(columns: Sequence[Column], runs: Sequence[str]) -> list[str] | 
 
 
 def _reasons(topic: Topic, incomparable: Mapping[str, str]) -> dict[str, str]:
-    """Return by run the reason why it is not ranked; for other examples, how they differ from those of ranked runs."""
+    """Return why each run is not ranked; if it has other examples, how they differ from those of ranked runs."""
     ranked = next((result.examples for run, result in topic.results.items() if run not in incomparable), set())
     return {
         run: other_questions(topic.results[run].examples, ranked) if reason == "different examples" else reason
@@ -399,7 +399,7 @@ def _ended(result: RunResult, filter_name: str) -> dict[str, float]:
 
 
 def _counts(column: Column, run: str) -> dict[str, float]:
-    """Return the number of a run's questions by what they say of it.
+    """Return the number of a run's questions of each kind.
 
     These have no answer (``none``, cut or not), or are right in the wrong form (``form``), or have an empty reply
     (``empty``), the most frequent answer (``alike``), a label with known issues (``doubted``), or, where it is
@@ -422,7 +422,7 @@ def _counts(column: Column, run: str) -> dict[str, float]:
 
 
 def _with_bounds(column: Column, run: str) -> Score:
-    """Return a run's score with what it would be if lost replies were right, over all generations, or as audited."""
+    """Return a run's score with its bounds: if lost replies were right, over all generations, and by an audit."""
     score, result, metric = column.scores[run], column.topic.results[run], column.metric
     score = score._replace(rise=_rise(column, result, score))
     if metric.name != "acc":
@@ -449,7 +449,7 @@ def _rise(column: Column, result: RunResult, score: Score) -> float:
 
 
 def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
-    """Return what is reached without the question or, of accuracies, by guessing among answers that do not abstain."""
+    """Return the score reached without the question or, for accuracy, by guessing among answers that do not abstain."""
     if reached is not None:
         return Floor(reached * metric.scale, True)
     guessing = topic.guessing if metric.name.endswith("acc") else None
@@ -457,7 +457,7 @@ def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
 
 
 def _answer(sample: Sample, filter_name: str) -> str | None:
-    """Return the answer that the page shows: where the filter reads none, what the lenient one reads."""
+    """Return the answer that the page shows: the filter's or, if it reads none, the lenient one's."""
     for answers in (sample.answers.get(name, []) for name in (filter_name, FLEXIBLE)):
         if {*answers} - {UNANSWERED}:
             return str(Counter(answers).most_common())
@@ -465,7 +465,7 @@ def _answer(sample: Sample, filter_name: str) -> str | None:
 
 
 def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[int, int]]:
-    """Return B − A on the examples that both have, and how many only A and only B has right."""
+    """Return B − A on the examples that both have, and how many only A and only B gets right."""
     metric = column.metric.over_strata() if column.topic.is_group else column.metric
     first, second = common(column.topic, [a, b], column.filter, metric.name)
     difference = contrast(first, second, metric)

@@ -63,7 +63,7 @@ def reliability(scores: MetricScores) -> list[ReliabilityBin]:
 
 
 def risk_coverage(scores: MetricScores) -> list[Point]:
-    """Return the points of the risk–coverage curve, for the surest answer first; without any, it is empty."""
+    """Return the points of the risk–coverage curve, from the surest answer on; empty without answers."""
     risk = risks(Confidences.of(scores))
     return [((place + 1) / scores.counted.size, value) for place, value in enumerate(risk.tolist())]
 

@@ -1,4 +1,4 @@
-"""Find what to distrust before one relies on the numbers: the worst first, each with a link to what shows it."""
+"""Find reasons to distrust the numbers, the worst first, each with a link to what shows it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,14 +40,14 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Shares:
-    """What is known of a run on a benchmark.
+    """What is known about a run on a benchmark.
 
     Attributes:
         asked: the number of questions.
         available: the number of all questions; 0 if it is not known.
         counts: by kind (:data:`_KINDS`), the number of questions; without kinds that are not known.
         hrefs: links to the samples, by kind.
-        disputed: the percentage of audited replies in which an LLM reads something else.
+        disputed: the percentage of audited replies in which an LLM reads another answer.
     """
 
     run: str
@@ -73,9 +73,9 @@ _KINDS = {
     "form": ("Wrong form", 2.0),
     "audit": ("An audit reads otherwise", 2.0),
 }
-"""By what is distrusted, its name and the least percentage of questions that causes a caution."""
+"""The name of each kind of caution, and the percentage of questions from which it is shown."""
 _OF_LABELS = ("doubted", "contradicted")
-"""The kinds that are the same in all runs."""
+"""The kinds that concern the data, not a run."""
 
 
 def suspect_parts(parts: Iterable[Part]) -> list[Part]:
@@ -92,7 +92,7 @@ def _at_chance(part: Part) -> bool:
 
 
 def _is_far_off(part: Part) -> bool:
-    """Return True if the best run is far below what it has elsewhere."""
+    """Return True if even the best run there is far below its score elsewhere."""
     best, elsewhere = max(zip((score.value for score in part.scores), part.elsewhere, strict=True))
     return best < elsewhere - _FAR
 

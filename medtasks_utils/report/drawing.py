@@ -1,4 +1,4 @@
-"""Write numbers as the page shows them, and say where they stand on an axis."""
+"""Write numbers as the page shows them, and compute their places on an axis."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ class Axis(NamedTuple):
 
     @classmethod
     def of_differences(cls, scores: Iterable[Sequence[Any]], *marks: float | None) -> "Axis":
-        """Return an axis for 0, for differences, each with the ends of its interval, and for further marks."""
+        """Return an axis for 0, for differences with their intervals, and for further marks."""
         return cls.over([0.0, *marks, *chain.from_iterable(score[:3] for score in scores)])
 
     @property
@@ -36,7 +36,7 @@ class Axis(NamedTuple):
         return [self.low + place * self.step for place in range(round((self.high - self.low) / self.step) + 1)]
 
     def at(self, value: float) -> float:
-        """Return the place of a value in per cent of the axis, at its ends for values beyond them."""
+        """Return the place of a value on the axis, in per cent; values beyond an end are placed there."""
         return round(min(100.0, max(0.0, 100 * (value - self.low) / (self.high - self.low))), 2)
 
 
@@ -52,12 +52,12 @@ def signed(value: float) -> str:
 
 
 def ends(low: float | None, high: float | None) -> str:
-    """Write the ends of the interval of a difference, which may have signs; an empty text without one."""
+    """Write the ends of the interval of a difference, which may have signs; empty if there is none."""
     return "" if low is None else f"{one(low)} to {one(high)}".replace("−0.0", "0.0")
 
 
 def between(low: float | None, high: float | None) -> str:
-    """Write the ends of the interval of a value; an empty text without one."""
+    """Write the ends of the interval of a value; empty if there is none."""
     return "" if low is None else f"{one(low)}–{one(high)}"
 
 

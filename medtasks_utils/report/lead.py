@@ -1,6 +1,6 @@
 """Say in at most two sentences who is best, by how much and how sure.
 
-Not shown is not equal: no sentence says that runs are alike, that a run leads, or that a difference is more than it is.
+That no difference is shown does not make runs equal: no sentence says that they are, nor that one of them leads.
 """
 
 import math
@@ -15,11 +15,11 @@ from .drawing import ends, joined, one, signed
 from .pair import PairLine, PairRow
 
 LINE = 125
-"""The most characters of a sentence that stand on one line of a wide window."""
+"""Maximum number of characters that fit on one line of a wide window."""
 MOST = 2
-"""The most lines; each sentence begins a line."""
+"""Maximum number of lines; each sentence begins a line."""
 NEAR = 2.0
-"""Points of a difference; if its whole interval is within them, two runs are said to be near each other."""
+"""Two runs are near each other if the whole interval of their difference is within this number of points."""
 
 _SENTENCES = {
     "best": "{first} is best on {on}{ahead}.",
@@ -32,7 +32,7 @@ _SENTENCES = {
     "nothing in common": "On {on} no two runs answered the same questions.",
     "not comparable": "On {on} no two runs can be compared: {reasons}.",
 }
-"""By outcome, in the order in which they are said, the sentence about all benchmarks with it."""
+"""The sentence about all benchmarks with an outcome, by outcome, in the order of the lead."""
 
 
 def lead(standings: Sequence[Ranking], mean: Ranking | None = None) -> list[str]:
@@ -58,7 +58,7 @@ def lead(standings: Sequence[Ranking], mean: Ranking | None = None) -> list[str]
 
 
 def _of_two_lines(sentences: Sequence[str]) -> list[str]:
-    """Return the first two sentences; of long ones, as many as stand on two lines, but at least one."""
+    """Return the first two sentences; of long ones, as many as fit on two lines, but at least one."""
     lines = accumulate(math.ceil(len(sentence) / LINE) for sentence in sentences)
     return [sentence for sentence, line in zip(sentences, lines, strict=True) if line <= MOST] or [*sentences[:1]]
 
@@ -105,7 +105,7 @@ def _sentence(outcome: str, named: Sequence[str], standings: Sequence[Ranking], 
 
 
 def _ahead(standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
-    """Return how far the only best run is ahead; on one benchmark, of whom, and on the only one, with its score."""
+    """Return how far the only best run is ahead; on one benchmark, also of which run, and its score if ``is_alone``."""
     known = [(standing, standing.ahead) for standing in standings if standing.ahead]
     if not known:
         return ""
@@ -118,7 +118,7 @@ def _ahead(standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
 
 
 def _interval(score: Score, before: str = "") -> str:
-    """Return the interval of a score in brackets; an empty string without one."""
+    """Return the interval of a score in brackets; empty without one."""
     return "" if score.low is None else f" ({before}{ends(score.low, score.high)})"
 
 
@@ -183,7 +183,7 @@ def lead_of_one(run: str, standings: Sequence[Ranking], losses: Mapping[str, tup
         run: the run.
         standings: its benchmarks.
         losses: for the first benchmark by kind (``cut``, ``none``, ``form``), the percentage of its examples that are
-            lost (for ``form``, the points), and the score that the run would have with them won.
+            lost (for ``form``, the points), and the score that the run would have if they were right.
     """
     if not standings:
         return [f"{run} has no scores."]
@@ -250,7 +250,7 @@ def _standing(line: PairLine) -> str:
 
 
 def _turned(score: Score) -> Score:
-    """Return the difference of the other run."""
+    """Return the difference of the same runs with A and B exchanged."""
     return score._replace(value=-score.value, low=score.high and -score.high, high=score.low and -score.low)
 
 

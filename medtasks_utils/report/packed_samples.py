@@ -47,7 +47,7 @@ class SamplePacker:
     def parts(self, runs: Sequence[str], labels: Mapping[str, str], begin: str = "") -> dict[str, Iterable[str]]:
         """Return the compressed chunks of each part in base64, with the runs in this order; empty without samples.
 
-        ``runs`` are the names that the page shows, which lack what all names ``begin`` with. ``labels`` are what it
+        ``runs`` are the names that the page shows, without their common beginning ``begin``. ``labels`` are what it
         calls tasks; others have their own names.
         ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what
         was read and scored in them. What a filter reads is None for a sample without the filter.
@@ -194,5 +194,5 @@ def _signs(task: TaskRun, sample: Sample) -> tuple[str, ...]:
 
 
 def _snippet(text: str, length: int) -> str:
-    """Return the beginning of a text on one line; the rest is not even looked at, since it may be long."""
+    """Return the beginning of a text on one line; the rest, which may be long, is not read."""
     return shortened(one_line(text[: 4 * length]), length)

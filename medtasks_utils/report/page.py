@@ -1,4 +1,4 @@
-"""Assemble the page from its runs: the best first, once, so that all parts of the page count them alike.
+"""Assemble the page. Its runs are sorted once, the best first, so that all its parts count them alike.
 
 The page is one self-contained file. With ``--split``, it is a file and a folder next to it, which has the prompts and
 responses as scripts that the page loads.
@@ -49,7 +49,7 @@ def build_page(runs: Sequence[Run], beside: Path | None = None, baseline: str = 
 def page_of(runs: Sequence[Run], beside: Path | None = None, baseline: str = "") -> Page:
     """Build the page for runs. Two runs stay in their order, as A and B; more are sorted, the best first.
 
-    Runs without scores are left out, which the page says. Texts of samples are in memory for one run at a time.
+    Runs without scores are left out, and the page says so. Texts of samples are in memory for one run at a time.
 
     Args:
         runs: the runs.
@@ -115,7 +115,7 @@ def in_order(runs: Sequence[Run], board: Board) -> list[Run]:
 
 
 def named_briefly(runs: Sequence[Run]) -> tuple[str, list[Run]]:
-    """Return what the names of three or more runs begin with, if it is long, and the runs with the rest as names."""
+    """Return the common beginning of three or more runs' names, if it is long, and the runs named without it."""
     names = [run.name for run in runs]
     begin = common_beginning(names) if len(runs) > 2 else ""
     if len(begin) < 6:
@@ -124,7 +124,7 @@ def named_briefly(runs: Sequence[Run]) -> tuple[str, list[Run]]:
 
 
 def filters_of(topics: Sequence[Topic], runs: Sequence[Run]) -> list[str]:
-    """Return the filters that the page shows, the one that counts first; of other tasks, the first that there is."""
+    """Return the filters that the page shows: ours, :func:`usual_filter` first, or else any other."""
     names = dict.fromkeys(name for topic in topics for name in topic.filters)
     first = usual_filter(runs)
     known = sorted(filter(names.__contains__, FILTERS), key=lambda name: name != first)
@@ -132,7 +132,7 @@ def filters_of(topics: Sequence[Topic], runs: Sequence[Run]) -> list[str]:
 
 
 def usual_filter(runs: Sequence[Run]) -> str:
-    """Return the filter that counts in the runs: the published rule, unless a run is not read by it."""
+    """Return the filter that counts in the runs: the published rule, unless a run's default is another."""
     usual = {task.default_filter for run in runs for task in run.tasks.values()}
     return next(iter(usual - {DEFAULT_FILTER}), DEFAULT_FILTER)
 

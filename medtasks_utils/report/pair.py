@@ -1,4 +1,4 @@
-"""Compare two runs as ``medtasks compare`` does, and lay out the differences; one run with others, by its column."""
+"""Compare two runs as ``medtasks compare`` does, and lay out the differences; also those of all runs from one."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -48,7 +48,7 @@ class PairRow:
     """A benchmark in two runs: why they are not compared, and the numbers of questions of A, of B and of both.
 
     Attributes:
-        right: the numbers of questions by who has them right, as :meth:`.TaskPair.agreement` names them.
+        right: the numbers of questions by which run gets them right, as :meth:`.TaskPair.agreement` names them.
         needed: the number of questions that show a difference of :data:`PLANNED` points.
         only: the run that has it, if it is one alone.
     """
@@ -111,7 +111,7 @@ def compared(a: Run, b: Run, filter_name: str) -> tuple[Comparison, dict[str, st
     """
 
     def reason(name: str, of_explanations: bool = False) -> str:
-        """Return the reason why a group or task must not be compared; an empty string if it may be."""
+        """Return the reason why a group or task must not be compared; empty if it may be."""
         members = a.tasks_of(name), b.tasks_of(name)
         for task in (*members[0], *members[1]):
             if not any(filter_name in sample.answers for sample in task.samples):
@@ -200,12 +200,12 @@ def _parts(board: Board, differences: Mapping[_Key, MetricDifference]) -> Iterat
 
 
 Against = list[tuple[Score | None, tuple[int, int]]]
-"""By column of the board, a run's difference from the reference, if there is one, and the numbers of examples that only
-the reference and only the run has right."""
+"""A run's difference from the reference on each column of the board, if any, and the numbers of examples that only the
+reference and only the run gets right."""
 
 
 def against(board: Board, reference: str) -> dict[str, Against]:
-    """Return by ranked run its differences from a reference on the same examples, in the order of the board."""
+    """Return each ranked run's differences from a reference on the same examples, in the order of the board."""
     lines: dict[str, Against] = {}
     for run in board.ranked:
         both = {run, reference}

@@ -60,7 +60,7 @@ class ScoreLine:
         return self.metric.name.endswith("acc")
 
     def shown(self) -> str:
-        """Return the score below the row of the main score, such as ``F1 86.2 (80.4–90.5) of the 267 …``."""
+        """Return the score as shown below the main score's row, such as ``F1 86.2 (80.4–90.5) of the 267 …``."""
         name = "F1" if self.metric.name == "f1" else self.metric.name
         ends = self.estimate.ends(self.metric)
         is_of_decided = self.metric.aggregation.over_decided and self.topic.sampled
@@ -69,7 +69,7 @@ class ScoreLine:
 
     @property
     def says_something(self) -> bool:
-        """False for a score over no example, and for one of 0 of which less is better, or neither."""
+        """False for a score over no example, and for a score of 0 unless higher ones are better."""
         is_empty = self.metric.aggregation.over_decided and not self.estimate.n
         return not is_empty and (self.estimate.value != 0 or bool(self.metric.higher_is_better))
 
@@ -142,7 +142,7 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
 
 
 def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield what distrusts the scores: intervals, the form of answers, and classifiers that do as well."""
+    """Yield reasons to distrust scores: unreliable intervals, the form of answers, classifiers that do better."""
     main = [line for line in lines if line.says_something and line.estimate.value is not None]
     for has_interval, words in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
         reasons = {

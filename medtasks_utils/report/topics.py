@@ -20,7 +20,7 @@ from medtasks_utils.statistics.metrics import ADDED_METRICS, PASSES, Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 
 MOST_MISSING = 0.01
-"""The share of examples that a run may lack and still be ranked with others, on those that all have."""
+"""Maximum share of examples that a ranked run may lack; runs are ranked on those that all of them have."""
 
 TOLERANCE = 1e-6
 """The difference below which two values are taken as equal, since they may differ by rounding."""
@@ -65,7 +65,7 @@ class RunResult:
 def incompatibility(
     a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool, missing: float = 0.0
 ) -> str:
-    """Return the reason why the results of two runs must not be compared; an empty string if they may be.
+    """Return the reason why the results of two runs must not be compared; empty if they may be.
 
     A share of examples, ``missing``, may be in one of them alone.
     """
@@ -158,7 +158,7 @@ class Topic:
 
     @property
     def guessing(self) -> float | None:
-        """The accuracy of guessing among answers that do not abstain, in per cent; None if they are not chosen."""
+        """The accuracy of guessing among answers that do not abstain, in per cent; None if they cannot be listed."""
         abstention = self.facts.abstention
         choices = self.benchmark.answers.keys() - {abstention and abstention.answer} if self.benchmark else ()
         return 100 / len(choices) if choices else None
@@ -226,7 +226,7 @@ class Topic:
 
     @cached_property
     def values(self) -> "_Values":
-        """By filter and name, any metric that the benchmark declares or a run reports, computed on first use."""
+        """The metrics that the benchmark declares or a run reports, by filter and name, computed on first use."""
         return _Values(self)
 
     def in_runs(self, filter_name: str, name: str) -> MetricOfTopic:

@@ -19,9 +19,9 @@ from .pair import Against, Pair, against, pair_of
 from .where import PartTable, Pattern, by_number_right, judged_parts, part_tables, patterns
 
 LAYOUTS = {1: "one", 2: "pair", 6: "few", 15: "some"}
-"""By the most runs with it, a layout of the page; with more runs, it is ``many``."""
+"""The page's layouts, by the number of runs up to which they are used; for more, it is ``many``."""
 CHIPS = 4
-"""The most cautions that the first screen shows at once."""
+"""Maximum number of cautions on the first screen."""
 _SHOWN_BY: dict[str, dict[str, str]] = {
     "none": {"lost": "unanswered"},
     "form": {"lost": "form"},
@@ -32,7 +32,7 @@ _SHOWN_BY: dict[str, dict[str, str]] = {
     "contradicted": {"distrust": "contradicted"},
     "audit": {"distrust": "audit"},
 }
-"""By what is distrusted, the facet of the samples that shows it."""
+"""The facet of the samples that shows each kind of caution."""
 
 
 @dataclass
@@ -82,7 +82,7 @@ class View:
         return cautions(shares, [*self.suspect.values()], unranked, [*self._notes()], floors)
 
     def _shares(self, column: Column, run: str) -> Shares:
-        """Return what is known of a run on a benchmark."""
+        """Return what is known about a run on a benchmark."""
         tasks = column.topic.results[run].tasks
         return Shares(
             run=run,
@@ -139,12 +139,12 @@ class View:
 
     @property
     def more_tables(self) -> list[PartTable]:
-        """The tables of parts that do not stand beside the result."""
+        """The tables of parts that are not beside the result."""
         return self.tables[2:] if len(self.runs) < 3 else self.tables
 
     @cached_property
     def questions(self) -> list[tuple[Column, list[Pattern]]]:
-        """By benchmark, how often which runs have a question right."""
+        """Which runs get a question right, and how often, by benchmark."""
         make = patterns if self.kind == "few" else by_number_right
         columns = self.board.columns if len(self.runs) > 2 else ()
         of_columns = [(column, make(column, list(self.runs))) for column in columns]
@@ -158,7 +158,7 @@ class View:
 
     @cached_property
     def curves(self) -> list[tuple[Column, str, JsonObject]]:
-        """The accuracy by token budget of each of a few runs."""
+        """The accuracy by token budget of each run, if they are few."""
         curves = []
         for column in self.board.columns if self.kind in ("one", "pair", "few") else ():
             for run, result in column.topic.sampled.items() if column.task else ():

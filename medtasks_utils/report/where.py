@@ -18,7 +18,7 @@ from .text import words
 _BEYOND = 2.58  # standard errors, beyond which one of a hundred values lies by chance
 _LEAST_VARIANCE = 900.0  # of a score in per cent, that of a share of 10 % or 90 %
 SHOWN = 12
-"""The most runs in a table of parts."""
+"""Maximum number of runs in a table of parts."""
 
 
 class PartRow(NamedTuple):
@@ -69,7 +69,7 @@ def _row(board: Board, column: Column, breakdown: str, group: str, scores: dict[
 
 
 def _shaded(rows: Sequence[PartRow]) -> list[PartRow]:
-    """Return the rows with the cells that differ from what their row's and their run's averages predict."""
+    """Return the rows, with shades for cells that differ from what the averages of their row and run predict."""
     total = sum(row.n for row in rows)
     if not total or len(rows) < 2:
         return list(rows)
@@ -119,7 +119,7 @@ def judged_parts(table: PartTable) -> list[Part]:
 
 
 class Pattern(NamedTuple):
-    """The runs that have some questions right, in words and one by one, and the number of these questions."""
+    """The runs that get some questions right, in words and one by one, and the number of these questions."""
 
     label: str
     right: list[bool]
@@ -128,7 +128,7 @@ class Pattern(NamedTuple):
 
 
 def patterns(column: Column, runs: Sequence[str]) -> list[Pattern]:
-    """Return the nine most frequent sets of runs that have a question right, for few ranked runs."""
+    """Return the nine most frequent sets of runs that get a question right, for few ranked runs."""
     ranked, rights = column.ranked, _rights(column)
     rows = []
     for right, count in Counter(map(tuple, rights.T.tolist())).most_common(9):
@@ -142,7 +142,7 @@ def patterns(column: Column, runs: Sequence[str]) -> list[Pattern]:
 
 
 def by_number_right(column: Column, runs: Sequence[str]) -> list[Pattern]:
-    """Return the number of questions that none, one, two and so on of the ranked runs have right."""
+    """Return the number of questions that none, one, two and so on of the ranked runs get right."""
     rights, k = _rights(column), len(column.ranked)
     counts = np.bincount(rights.sum(axis=0), minlength=k + 1).tolist() if rights.size else []
     labels = ["no run", *map(str, range(1, k)), f"all {k}"]
@@ -164,7 +164,7 @@ def _places(names: Sequence[str], runs: Sequence[str]) -> str:
 
 
 def _rights(column: Column) -> Mask:
-    """Return which ranked run has which common question right, shape ``(k, n)``; empty for fewer than two runs."""
+    """Return which ranked run gets which common question right, shape ``(k, n)``; empty for fewer than two runs."""
     if len(column.ranked) < 2 or not column.topic.benchmark_name:
         return np.zeros((0, 0), dtype=bool)
     return np.array([of_run.values > 0.5 for of_run in common(column.topic, column.ranked, column.filter, "acc")])

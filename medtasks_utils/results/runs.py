@@ -156,7 +156,7 @@ def merged(runs: Sequence[Run]) -> list[Run]:
 
     A set-up is the model with its engine, arguments, generation settings, chat template and system message. A task that
     a later run has extended (``--extend``) counts in that run alone. Runs of a set-up are merged within each folder,
-    then across folders; in either step, none of them are if two have a task in common.
+    then across folders; each time, only if no two of them have a task in common.
     """
     result = _without_outgrown(runs)
     for is_in_folder in (True, False):

@@ -101,7 +101,7 @@ class Sandbox:
 
     @property
     def layers(self) -> dict[str, str]:
-        """By layer, the reason why it is off, or an empty string if it is on. Starts the sandbox if necessary."""
+        """The reason why each layer is off; empty if it is on. Starts the sandbox if necessary."""
         return self.started().layers
 
     def started(self) -> Zygote:

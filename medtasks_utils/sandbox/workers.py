@@ -52,7 +52,7 @@ class Zygote:
     ``entries``.
 
     Attributes:
-        layers: by layer, the reason why it is off, or an empty string if it is on.
+        layers: by layer, the reason why it is off; empty if it is on.
         missing: names of the layers that are off although plain Python needs them; empty if plain Python runs.
         paths: paths of this machine to remove from outputs.
 

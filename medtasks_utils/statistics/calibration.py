@@ -173,7 +173,7 @@ PSEUDO_VALUES: dict[str, Callable[[Confidences], Array]] = {
     "e_aurc": lambda given: _aurc(given) - _aurc(given._replace(confidence=given.right)),
     "acc@80": _acc_of_surest,
 }
-"""By statistic, a function that returns its pseudo-values, shape ``(n,)``; NaN if it is not defined."""
+"""The function for each statistic's pseudo-values, shape ``(n,)``; NaN if it is not defined."""
 
 
 def mean_of_pseudo_values(name: str, scores: MetricScores, over_strata: bool) -> Ratio:

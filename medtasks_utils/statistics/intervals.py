@@ -79,7 +79,7 @@ class ResultWithInterval:
         return bool(self.unreliable)
 
     def ends(self, metric: Metric, between: str = "–") -> str:
-        """Return the interval as ``64.1–93.3``, with a mark if it is unreliable; an empty text without one."""
+        """Return the interval as ``64.1–93.3``, with a mark if it is unreliable; empty without one."""
         if self.interval is None:
             return ""
         return between.join(map(metric.shown, self.interval)) + UNRELIABLE_MARK * self.few
@@ -159,7 +159,7 @@ def estimate_from_results(
 
 
 def why_unreliable(clusters: int, informative: float, too_few: str = TOO_FEW_DIFFER) -> str:
-    """Return the reason why an interval is unreliable; an empty string if there are enough (informative) clusters."""
+    """Return the reason why an interval is unreliable; empty if there are enough (informative) clusters."""
     if clusters < MIN_CLUSTERS:
         return TOO_FEW_EXAMPLES
     return "" if informative >= MIN_CLUSTERS else too_few

@@ -83,7 +83,7 @@ def repeats_needed(a: MetricScores, b: MetricScores, stderr: float) -> int | Non
 
     Args:
         a: the accuracy scores of the first run.
-        b: those of the second run on the same examples, two or more.
+        b: those of the second run on the same two or more examples.
         stderr: the wanted standard error.
     """
     in_both = a.applies & b.applies

@@ -25,7 +25,7 @@ Z = NormalDist().inv_cdf(1 - ALPHA / 2)
 """The standard normal quantile of a two-sided 95 % interval, 1.96."""
 
 MIN_CLUSTERS = 10
-"""The fewest clusters that must count for an interval or a t test; the fewest informative ones for reliable results."""
+"""Minimum number of clusters that count for an interval or a t test, and of informative ones for reliable results."""
 
 
 class Interval(NamedTuple):

@@ -34,7 +34,7 @@ _DRAWS = 100_000
 def look_sizes(clusters: int, strata: int = 1) -> tuple[int, ...]:
     """Return the number of clusters that are evaluated before each look, in ascending order; all before the last.
 
-    ``clusters`` is the number in the whole benchmark; ``strata`` is the number of those that the metric averages.
+    ``clusters`` is their number in the whole benchmark, and ``strata`` the number of strata that the metric averages.
     """
     smallest = max(_SMALLEST_LOOK, _SMALLEST_STRATUM * strata)
     sizes = [math.ceil(clusters * (look / _LOOKS) ** _GROWTH) for look in range(1, _LOOKS)]

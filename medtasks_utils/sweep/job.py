@@ -147,7 +147,7 @@ class Job:
 
     @property
     def results(self) -> Path | None:
-        """The job's latest results file that is not damaged; None if there is none."""
+        """The job's latest intact results file; None if there is none."""
         return max(filter(is_whole, self.folder.glob("*/results_*.json")), key=lambda path: path.name, default=None)
 
     @property

@@ -24,7 +24,7 @@ def read_record(path: Path) -> JsonObject:
 
 @cache  # since such files do not change
 def is_whole(results: Path) -> bool:
-    """Return whether a results file is not damaged."""
+    """Return whether a results file is intact."""
     return bool(read_record(results))
 
 
@@ -42,6 +42,6 @@ def note_end(folder: Path, code: int) -> None:
 
 
 def last_lines(log: Path, count: int) -> str:
-    """Return the last lines of a log; an empty string if there is no such log."""
+    """Return the last lines of a log; empty if there is no such log."""
     lines = log.read_text(encoding="utf-8", errors="replace").rstrip().splitlines() if log.exists() else []
     return "\n".join(lines[-count:])

@@ -29,7 +29,7 @@ WAITING = "in Slurm's queue"
 
 
 class _Task:
-    """The function that a Slurm job runs: an allocation, on this node."""
+    """The function that a Slurm job calls, to run an allocation on its node."""
 
     def __call__(self, allocation: Allocation) -> None:
         run_allocation(allocation, {})
@@ -53,7 +53,7 @@ def queue() -> dict[str, str] | None:
 
 
 def number_of(allocation: Iterable[Job]) -> str:
-    """Return the number of the Slurm job of an allocation; an empty string if it was never submitted."""
+    """Return the number of the Slurm job of an allocation; empty if it was never submitted."""
     path = _number_file(allocation)
     return path.read_text() if path.exists() else ""
 
@@ -104,7 +104,7 @@ def _executor(allocation: Allocation) -> Any:
 
 
 class SlurmExecutor:
-    """An executor for Slurm, which submits and looks into the queue in each round.
+    """An executor for Slurm, which submits jobs and checks the queue in each round.
 
     Raises:
         MedtasksError: if submitit or Slurm is not installed.

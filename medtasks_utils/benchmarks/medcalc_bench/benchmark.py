@@ -237,7 +237,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return sorted(in_turn(examples)[:limit])
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Return the issues of each example, including a physicians' value that would be scored as wrong."""
+        """Return the issues of each example, including that the physicians' label would be scored as wrong."""
         issues = super().known_issues(examples)
         for example, of_example in zip(examples, issues, strict=True):
             other = example.get("other_label")
@@ -257,7 +257,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return KINDS[example["judgement"]].strict(content)
 
     def shown(self, value: Any, example: Example) -> str:
-        """Return a value in the form of its kind."""
+        """Format a value as samples show it, in the form of its kind of answer."""
         return str(value) if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)
 
     def strict(self, text: str, example: Example) -> Answer:

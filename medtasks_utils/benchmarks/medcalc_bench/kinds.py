@@ -100,7 +100,7 @@ class Integer(Decimal):
     """A whole number, such as a risk score."""
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return whether ``round(value)`` equals the ground truth."""
+        """Return whether ``round(value)`` equals the label."""
         return bool(round(value) == float(example["ground_truth"]))
 
 
@@ -113,7 +113,7 @@ class Days(Kind):
 
 
 def days_in(text: str) -> float | None:
-    """Return the days in a text: weeks and days, whole weeks, or a number by the rule for decimals; None without any.
+    """Return the days in a text: weeks and days, whole weeks, or a number by the rule for decimals; else None.
 
     >>> [days_in(text) for text in ("31", "(4 weeks, 3 days)", "29 weeks", "about a month")]
     [31.0, 31, 203, None]

@@ -179,7 +179,7 @@ class MedHallu(Benchmark[MedHalluOptions]):
         return report.with_text(list(chain.from_iterable(self._pairs(table))), *self.data.shown)
 
     def _pairs(self, table: Table) -> list[list[Example]]:
-        """Return the two examples of each row, with the row's index and the group of :data:`TELLS` of each."""
+        """Return the two examples of each row, with its index as ``row``, and their groups as ``style``."""
         pairs = table.made(_pair)
         examples = list(chain.from_iterable(pairs))
         right = verdicts(self.data, examples)

@@ -202,7 +202,7 @@ def _label(cop: Any) -> str:
 
 
 def _on_base(labels: Container[str]) -> str | None:
-    """Return a remark on the base of integers that is inferred without ``cop_base``; None if a 0 shows it."""
+    """Return a remark on the base of integers, if it was inferred without ``cop_base``; None if a 0 shows it."""
     if "0" in labels:
         return None
     if "4" in labels:

@@ -33,7 +33,7 @@ class Confinement:
         anyway: True to run plain Python even if layers are off, for tests.
 
     Attributes:
-        layers: by layer, the reason why it is off, or an empty string if it is on.
+        layers: by layer, the reason why it is off; empty if it is on.
         on: the names of the layers that are on.
         filters: functions that confine a worker irrevocably; the worker calls them in this order.
         missing: names of the layers that are off although plain Python needs them. It needs seccomp, limits, and
@@ -94,7 +94,7 @@ class Confinement:
 
 
 def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
-    """Return the reason why a layer does not work, or an empty string if it works.
+    """Return the reason why a layer does not work; empty if it works.
 
     In a child process, the steps apply the layer, which must then make each attempt fail with an OSError.
     """
