@@ -235,7 +235,7 @@ def reward(
         raise UsageError(f"reward: {benchmark} has no metric {name!r}; it has {', '.join(sorted(scorer.metrics))}")
 
     def rewards(completions: Sequence[Any], **columns: Any) -> list[float]:
-        """Return the reward of each completion; its row is at the same index of the columns that are lists."""
+        """Return the reward of each completion; its row is at the same index of columns that are lists."""
         listed = {column: values for column, values in columns.items() if isinstance(values, list | tuple)}
         rows = [dict(zip(listed, cells, strict=True)) for _, *cells in zip(completions, *listed.values(), strict=False)]
         scorer.benchmark.settle(rows)

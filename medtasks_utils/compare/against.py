@@ -1,6 +1,6 @@
 """Compare a new run with a saved one while it runs: ``medtasks eval --against RUN``.
 
-Examples are evaluated in batches, task by task in random order. A task ends when it is decided whether the model is
+Each task's examples are evaluated in batches, in random order. A task ends when it is decided whether the model is
 better or worse than the saved run, or within a few points of it (:mod:`medtasks_utils.statistics.sequential`). The
 metric is the first compared metric of the benchmark that is a mean or a macro average of means, usually ``acc``. A
 group of tasks of one benchmark, such as ``medexqa``, is decided as a whole, by its mean over tasks.

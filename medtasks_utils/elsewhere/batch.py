@@ -175,7 +175,9 @@ def _edited(requests: Path) -> dict[str, Row]:
                 custom_id, body = request["custom_id"], request["body"]
                 is_ours = custom_id.endswith(f"-{digest(body)}")
             except (AttributeError, ValueError, LookupError, TypeError):
-                raise MedtasksError(f"{path}, line {number}, is not a request that medtasks requests wrote") from None
+                raise MedtasksError(
+                    f"{path}, line {number}, is not a request; write the file again with medtasks requests"
+                ) from None
             if not is_ours:
                 edited[custom_id] = body
     return edited

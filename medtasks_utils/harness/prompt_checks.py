@@ -13,13 +13,13 @@ def check_samples(task: Any, samples: Any) -> None:
     """Check the indices of the examples to evaluate; lm_eval would evaluate all if there are none.
 
     Raises:
-        UsageError: for anything other than a list of different indices of examples.
+        UsageError: for anything other than a list of distinct indices of examples.
     """
     known = range(len(task.eval_docs))
     is_list = isinstance(samples, list | tuple) and samples and all(type(number) is int for number in samples)
     if not is_list or not set(samples) <= set(known) or len(set(samples)) < len(samples):
         name, last = task.task_name, known[-1]
-        raise UsageError(f"--samples: {name} takes a list of different indices from 0 to {last}, not {samples!r}")
+        raise UsageError(f"--samples: {name} takes a list of distinct indices from 0 to {last}, not {samples!r}")
 
 
 def check_prompts(task: Any) -> None:

@@ -99,7 +99,7 @@ def _template_writes(model: LM, apply: ChatTemplate, tools: Mapping[str, Tool], 
 
 
 def _unsupported_by_server(model: LM, schemas: Sequence[JsonObject], settings: Settings) -> str:
-    """Return the reason why a server does not support tools; empty if it does.
+    """Return why a server does not support tools; empty if it does.
 
     Some servers accept tools but leave them out of the prompt, which the number of prompt tokens shows.
     """

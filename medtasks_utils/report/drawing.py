@@ -36,7 +36,7 @@ class Axis(NamedTuple):
         return [self.low + place * self.step for place in range(round((self.high - self.low) / self.step) + 1)]
 
     def at(self, value: float) -> float:
-        """Return the place of a value on the axis, in per cent; values beyond an end are placed there."""
+        """Return the place of a value on the axis, in per cent; values beyond an end are put there."""
         return round(min(100.0, max(0.0, 100 * (value - self.low) / (self.high - self.low))), 2)
 
 

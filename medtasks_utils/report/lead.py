@@ -1,6 +1,6 @@
 """Say in at most two sentences who is best, by how much and how sure.
 
-That no difference is shown does not make runs equal: no sentence says that they are, nor that one of them leads.
+Runs without a shown difference are not equal: no sentence says that they are, nor that one of them leads.
 """
 
 import math
@@ -32,7 +32,7 @@ _SENTENCES = {
     "nothing in common": "On {on} no two runs answered the same questions.",
     "not comparable": "On {on} no two runs can be compared: {reasons}.",
 }
-"""The sentence about all benchmarks with an outcome, by outcome, in the order of the lead."""
+"""The sentence about benchmarks with an outcome, by outcome, in the order of the lead."""
 
 
 def lead(standings: Sequence[Ranking], mean: Ranking | None = None) -> list[str]:

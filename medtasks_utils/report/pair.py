@@ -111,7 +111,7 @@ def compared(a: Run, b: Run, filter_name: str) -> tuple[Comparison, dict[str, st
     """
 
     def reason(name: str, of_explanations: bool = False) -> str:
-        """Return the reason why a group or task must not be compared; empty if it may be."""
+        """Return why a group or task must not be compared; empty if it may be."""
         members = a.tasks_of(name), b.tasks_of(name)
         for task in (*members[0], *members[1]):
             if not any(filter_name in sample.answers for sample in task.samples):

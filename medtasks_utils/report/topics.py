@@ -65,7 +65,7 @@ class RunResult:
 def incompatibility(
     a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool, missing: float = 0.0
 ) -> str:
-    """Return the reason why the results of two runs must not be compared; empty if they may be.
+    """Return why the results of two runs must not be compared; empty if they may be.
 
     A share of examples, ``missing``, may be in one of them alone.
     """

@@ -99,7 +99,7 @@ def find_responses(patterns: Sequence[str], filter_name: str | None) -> Response
 
 
 def _matching(patterns: Sequence[str]) -> set[Path]:
-    """Return all matching files and folders."""
+    """Return the matching files and folders; raise MedtasksError if a pattern has none."""
     paths: set[Path] = set()
     for pattern in patterns:
         place = os.path.expanduser(pattern)

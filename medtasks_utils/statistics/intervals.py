@@ -159,7 +159,7 @@ def estimate_from_results(
 
 
 def why_unreliable(clusters: int, informative: float, too_few: str = TOO_FEW_DIFFER) -> str:
-    """Return the reason why an interval is unreliable; empty if there are enough (informative) clusters."""
+    """Return why an interval is unreliable; empty if there are enough (informative) clusters."""
     if clusters < MIN_CLUSTERS:
         return TOO_FEW_EXAMPLES
     return "" if informative >= MIN_CLUSTERS else too_few

@@ -94,7 +94,7 @@ _NUMBER = later(
 
 
 def signed(text: str) -> str:
-    """Return the text with each minus sign right before its number; signs of subtractions and lists stay as they are.
+    """Return the text with each minus sign right before its number; signs of subtractions and lists stay apart.
 
     >>> signed("The gap is - 0.8"), signed("12 - 0.8"), signed("Results:\\n- 12")
     ('The gap is -0.8', '12 - 0.8', 'Results:\\n- 12')

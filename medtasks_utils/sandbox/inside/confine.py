@@ -94,7 +94,7 @@ class Confinement:
 
 
 def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
-    """Return the reason why a layer does not work; empty if it works.
+    """Return why a layer does not work; empty if it works.
 
     In a child process, the steps apply the layer, which must then make each attempt fail with an OSError.
     """
