@@ -57,7 +57,7 @@ def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, l
 
 
 def runs_by_signatures(topics: Sequence[Topic]) -> dict[str, list[str]]:
-    """Return the runs by the signatures of their scores, one per line; scores with equal ones are comparable."""
+    """Return the runs by the signatures of their scores, one per line; equal ones make scores comparable."""
     runs: dict[str, list[str]] = defaultdict(list)
     for topic in topics:
         for run, result in topic.results.items():

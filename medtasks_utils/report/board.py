@@ -42,7 +42,7 @@ FEW = 30
 """Minimum number of examples of a part, or of a run, to judge it."""
 _NO_SAMPLES = "no samples (--log_samples), so it cannot be compared"
 VOTERS = 3
-"""Minimum number of runs that contradict a label."""
+"""Minimum number of runs with a question to contradict its label."""
 
 
 class Score(NamedTuple):

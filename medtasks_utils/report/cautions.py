@@ -75,7 +75,7 @@ _KINDS = {
 }
 """The name of each kind of caution, and the percentage of questions from which it is shown."""
 _OF_LABELS = ("doubted", "contradicted")
-"""The kinds that concern the data, not a run."""
+"""The kinds that concern the data."""
 
 
 def suspect_parts(parts: Iterable[Part]) -> list[Part]:

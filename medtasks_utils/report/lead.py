@@ -1,6 +1,6 @@
 """Say in at most two sentences who is best, by how much and how sure.
 
-Runs without a shown difference are not equal: no sentence says that they are, nor that one of them leads.
+Runs without a shown difference need not be equal: no sentence says that they are, nor that one of them leads.
 """
 
 import math
