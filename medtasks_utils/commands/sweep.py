@@ -39,7 +39,7 @@ class Sweep(Command):
         return f"{super().help()}\n\n{EXAMPLE}"
 
     def run(self) -> CommandResult:
-        """Run the jobs that are not done; return the report's path and the jobs' records, as failed if one did.
+        """Run the jobs that are not done; return the report's path and the jobs' records, as failed if a job is.
 
         With ``--status`` or ``--dry_run``, run nothing, and return the records.
         """

@@ -40,8 +40,7 @@ def rows_of(task: Any, split: str) -> Any:
         logger.warning("%s: left out %s: %s", task.task_name, counted(count, "row"), reason)
     if not rows:
         raise DataError(
-            f"{task.task_name}: no rows are left in the split {split} ({task.files.name}); check the "
-            "data, and the options that choose rows"
+            f"{task.task_name}: no rows are left in {split} ({task.files.name}): check the options that choose rows"
         )
     task.benchmark.data.check_fields(rows[0])
     known_issues = task.benchmark.known_issues(rows)
