@@ -93,7 +93,7 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
 
 
 def _check_whole(files: Sequence[Path]) -> None:
-    """Check that files are a single one, or all shards of one set, numbered from 0 or from 1.
+    """Check that there is one file, or that files are all shards of one set, numbered from 0 or from 1.
 
     Raises:
         DataError: if a shard is missing, or there is another file, such as a copy or a shard of another set.

@@ -81,7 +81,7 @@ class ExplanationMetric(ABC):
 
     @abstractmethod
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
-        """Return the score of an explanation that is not blank, from 0 to 1."""
+        """Return the score, from 0 to 1, of an explanation that is not blank."""
 
 
 def make_metrics(names: Iterable[str], **bertscore: Any) -> list[ExplanationMetric]:
