@@ -248,8 +248,8 @@ def test_an_audit_of_all_benchmarks_counts_the_replies_that_fail(tmp_path, serve
     assert failures_of_all
 
 
-def test_an_unknown_task_or_a_server_that_is_down_ends_an_audit_in_one_line(tmp_path, server, audit, capsys):
-    many(tmp_path / "run", 5, 0)
+def test_an_unknown_task_no_server_or_no_label_ends_an_audit_in_one_line(tmp_path, server, audit, capsys):
+    path = many(tmp_path / "run", 5, 0)
     assert audit("--task", "medmcqa_openmd") == 1
     assert "medmcqa_openmd" in capsys.readouterr().err.splitlines()[-1]
     server.requests.clear()
@@ -257,6 +257,9 @@ def test_an_unknown_task_or_a_server_that_is_down_ends_an_audit_in_one_line(tmp_
     assert audit() == 1
     assert len(server.requests) == 3
     assert "is the server running" in capsys.readouterr().err.splitlines()[-1]
+    path.write_text(path.read_text().replace('"answer_letter"', '"letter"'))
+    assert audit() == 1
+    assert "nothing to audit" in capsys.readouterr().err, "nothing has a label"
 
 
 @each_row("summaries")
