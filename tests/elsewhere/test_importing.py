@@ -27,7 +27,7 @@ from medtasks_utils.audit.auditor import Item
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.elsewhere.matching import by_id, by_prompt
 from medtasks_utils.elsewhere.other_runs import Fields, Response, _stated
-from medtasks_utils.elsewhere.record_contents import _choices_in_columns
+from medtasks_utils.elsewhere.record_contents import _choices_in_columns, shown_order
 from medtasks_utils.elsewhere.saving import _task_of, import_run
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.filters import FILTERS
@@ -337,6 +337,14 @@ def test_choices_may_stand_in_columns_of_any_of_these_names(name):
     for places in ("abcd", "0123", "1234"):
         assert _choices_in_columns({f"{name}{place}": place for place in places[::-1]}) == [*places]
     assert _choices_in_columns({f"{name}{place}": place for place in "ab"}) == []
+
+
+def test_the_order_of_equal_choices_is_known_if_they_are_wrong():
+    prompt: Any = [{"content": "Why?\nA. z\nB. y\nC. y\nD. x"}]
+    response, data = Response("line 1", prompt, Reply("A"), {}), benchmarks()["medmcqa"].data
+    doc = {data.shown[0]: "Why?", data.choices: [*"xyyz"]}
+    orders = [shown_order(response, {}, doc | {data.truth: right}, data, False)[0] for right in "AB"]
+    assert orders == ["DBCA", ""]
 
 
 @each_row("records_and_rows")
