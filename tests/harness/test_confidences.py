@@ -8,8 +8,9 @@ from given import error_line
 from running import Scripted, evaluate, right_answer
 from saved_runs import save_run
 
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.confidences import _scored
+from medtasks_utils.harness.confidences import _scored, confidence_metrics
 from medtasks_utils.report.calibration import (
     calibrations,
     confidence_lines,
@@ -78,6 +79,8 @@ def test_generations_that_agree_are_a_confidence_and_those_that_abstain_are_none
     results = evaluate("medhallu", lambda doc: next(replies), metadata=metadata, limit=3, **SAMPLED)
     found = confidences(results, "medhallu")
     assert [one["values"] for one in found] == [[0.5], [None], [0.0]] and found[0]["origin"] == "agreement"
+    medhallu = benchmarks()["medhallu"]
+    assert confidence_metrics(medhallu(medhallu.options_class(repeats=2)))
 
 
 def test_the_brier_score_of_half_a_vote_is_the_mean_over_both_outcomes():

@@ -76,7 +76,7 @@ def test_an_interrupted_run_requests_nothing_twice_when_restarted(ask, tmp_path,
         served.answer = answer
         found, errors = run(words, capsys)
     assert "reusing" in errors and "--fresh" in errors
-    assert 0 < found["answers_taken_over"] <= len(whole.answered)
+    assert 0 < found["answers_taken_over"] <= len(whole.answered) and isinstance(found["seconds"], float)
     assert found["scores"] == expected["scores"]
     asked = Counter(map(prompt_of, served.answered))
     assert asked.keys() == Counter(map(prompt_of, whole.answered)).keys()
