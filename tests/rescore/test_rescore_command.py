@@ -195,7 +195,8 @@ def test_wrong_answers_and_none_to_judge_in_two_runs_of_a_model_are_no_failure(t
     edit_lines(log, lambda lines: [*without_references(lines), b"{"])
     assert rescore(tmp_path) == 0
     captured = capsys.readouterr()
-    assert rescore(tmp_path / "a") == 0 and len(table(tmp_path)) == 1
+    assert rescore(tmp_path / "a", "geval", "--model", "a,b") == 0
+    assert [row["judge"].rpartition("|")[2] for row in table(tmp_path)] == ["model:a+b"]
     assert f"warning: {log.name}" in captured.err
     _, *rows = captured.out.splitlines()[:3]
     assert [row.split()[-7:] for row in rows] == [["0.00", *"–10100"], ["–", *"–00001"]]
