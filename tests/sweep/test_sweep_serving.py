@@ -229,14 +229,16 @@ def test_the_example_in_the_help_is_a_valid_plan():
 def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_path, quick):
     quick("import sys; print(sys.argv[1:])")
     content = served(tmp_path, resources={"cpus": 2})
-    budgets = {"max_gen_toks": [40, 20, 20], "until": ["E"], "stop_token_ids": [1, 2], "top_k": {"budgets": [5, 3]}}
+    budgets = {"max_gen_toks": [40, 20, 20], "top_k": {"budgets": [5, 3]}, "thinking_budget": [9]}
+    lists = {"until": ["E"], "stop_token_ids": [1, 2]}
     content["models"][0]["flags"] = {"gen_kwargs": {"max_gen_toks": 7, "seed": 3}}
-    content["runs"] = [{"name": "a", "tasks": "medhallu", "flags": {"gen_kwargs": budgets}}]
+    content["runs"] = [{"name": "a", "tasks": "medhallu", "flags": {"gen_kwargs": budgets | lists}}]
     jobs = jobs_of(Plan(**content))
     assert [job.name.removeprefix("m/a,max_gen_toks=") for job in jobs] == [
-        f"{first},top_k={second}" for first in (20, 40) for second in (3, 5)
+        f"{first},top_k={second},thinking_budget=9" for first in (20, 40) for second in (3, 5)
     ]
-    assert jobs[0].settings["gen_kwargs"] == {**budgets, "max_gen_toks": 20, "top_k": 3, "seed": 3}
+    smallest = {"max_gen_toks": 20, "top_k": 3, "thinking_budget": 9}
+    assert jobs[0].settings["gen_kwargs"] == {**lists, **smallest, "seed": 3}
     former = tmp_path / "sweep/m/renamed/m"
     renamed = jobs_of(Plan(**{**content, "runs": [{"name": "renamed", "tasks": "medhallu"}]}))[0]
     renamed.note(0, "done")
