@@ -21,6 +21,7 @@ Values are in the metric's own unit (shares from 0 to 1, scores of explanations 
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from medtasks_utils.benchmarks import label_of
@@ -33,7 +34,7 @@ from medtasks_utils.writing import WIDTH, JsonObject, caution, counted, filled, 
 
 from .comparing import Comparison
 from .contrast import MetricDifference
-from .families import group_difference
+from .families import group_difference, shared_filter
 from .option_orders import order_data, order_effect, order_lines
 from .task_pair import TaskPair
 
@@ -228,7 +229,7 @@ def _parts(topic: _Topic, show_all: bool) -> Iterator[str]:
 
 
 def _counts(topic: _Topic) -> Iterator[str]:
-    """Yield how often each run is right, and how often it gives no answer."""
+    """Yield how often each run is right, and how often even the lenient rule, if both runs have it, finds no answer."""
     agreements = [pair.agreement() for pair in topic.pairs]
     words = {"n_gained": "only B right", "n_lost": "only A right", "both_right": "both", "both_wrong": "neither"}
     counts = []
@@ -238,7 +239,8 @@ def _counts(topic: _Topic) -> Iterator[str]:
     label = "" if topic.parts else f"{topic.label}: "
     mean = " (mean over replies)" * any((pair.a.config.get("repeats") or 1) > 1 for pair in topic.pairs)
     yield filled(label + ", ".join(counts) + mean)
-    answered = group_difference(topic.name, tuple(topic.pairs), "answered")
+    best = (replace(pair, filter=shared_filter(pair.a, pair.b, FLEXIBLE) or pair.filter) for pair in topic.pairs)
+    answered = group_difference(topic.name, tuple(best), "answered")
     if answered and min(answered.contrast.a, answered.contrast.b) < 1:
         a, b = (answered.metric.shown(1 - share) for share in (answered.contrast.a, answered.contrast.b))
         yield f"no answer: A {a} %, B {b} %"
