@@ -12,6 +12,7 @@ from medtasks_utils.statistics.intervals import UNRELIABLE, UNRELIABLE_MARK, Est
 from medtasks_utils.statistics.metrics import ANSWERED, Metric
 from medtasks_utils.writing import JsonObject, table
 
+from .text import words
 from .topics import Topic, topics_of
 
 _UNKNOWN = Estimate(0, None)
@@ -142,18 +143,20 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
 
 
 def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield reasons to distrust scores: unreliable intervals, the form of answers, classifiers that do better."""
+    """Yield reasons to distrust scores: unreliable intervals and, of main scores, form and classifiers that do as well."""
     main = [line for line in lines if line.says_something and line.estimate.value is not None]
-    for has_interval, words in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
+    for has_interval, note in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
         reasons = {
             line.estimate.unreliable for line in main if (line.estimate.interval is not None) is has_interval
         } - {""}
         if reasons:
-            yield f"{words}: {' or '.join(sorted(reasons))}."
-    for line in main:
+            yield f"{note}: {' or '.join(sorted(reasons))}."
+    for _, (line, *_) in groupby(main, lambda line: line.topic):
         reached, high = line.without_question, line.estimate.high
         if reached and high is not None and high < reached.value:
-            yield f"{line.label}: {line.metric.shown(reached.value)} % is reached without seeing the question."
+            classifier = words(reached.reader) + ", on these questions" * (", on " not in reached.reader)
+            value = line.metric.shown(reached.value)
+            yield f"{line.label}: {value} % is reached without seeing the question (classifier: {classifier})."
         lost = line.metric.scale * ((line.lenient.value or 0.0) - (line.estimate.value or 0.0))
         if line.is_usual and lost >= _LOST and not line.topic.is_overall:
             yield f"{line.label}: {lost:.1f} points are lost to the form of the answers."
