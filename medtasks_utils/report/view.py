@@ -140,7 +140,16 @@ class View:
     @property
     def more_tables(self) -> list[PartTable]:
         """The tables of parts that are not beside the result."""
-        return self.tables[2:] if len(self.runs) < 3 else self.tables
+        beside = [table.column.label for table in self.tables[: 2 * (len(self.runs) == 1)]]
+        if self.pair:
+            beside = [parts.column.label for parts in self.pair.parts if parts.lines][:2]
+        more = []
+        for table in self.tables:
+            if table.column.label in beside:
+                beside.remove(table.column.label)
+            else:
+                more.append(table)
+        return more
 
     @cached_property
     def questions(self) -> list[tuple[Column, list[Pattern]]]:

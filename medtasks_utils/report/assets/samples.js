@@ -18,7 +18,7 @@ class SampleBrowser {
     this.order = this.place.browse.querySelector('[name="order"]');
     this.order.append(...Object.entries(ORDERS).map(([value, text]) => el("option", { value }, text)));
     this.rules = [...document.querySelectorAll('[name="filter"]')];
-    this.rowHeight = index.runs.length > 2 ? 112 : 92; // pixels, as in samples.css
+    this.rowHeight = index.runs.length > 2 ? 90 : 70; // pixels, as in samples.css
     this.view = {};
     this.shown = [];
     this.opened = null; // number of the document that is open
@@ -196,7 +196,7 @@ class SampleBrowser {
       tool("Prompt", "p", pressed(this.toggles.prompt)),
       tool("Raw", "r", pressed(this.toggles.raw)),
       isDifferent && tool("Differences", "d", pressed(this.toggles.diff)),
-      el("span", { class: "where" }, `${grouped(this.shown.indexOf(document_) + 1)} of ${grouped(this.shown.length)} · ${this.index.tasks[this.index.documents.task[document_]].name} ${this.index.documents.id[document_]}`),
+      el("span", { class: "where" }, `${grouped(this.shown.indexOf(document_) + 1)} of ${grouped(this.shown.length)} · ${this.index.tasks[this.index.documents.task[document_]].label} ${this.index.documents.id[document_]}`),
     );
   }
 
