@@ -143,7 +143,7 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
 
 
 def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield reasons to distrust scores: unreliable intervals and, of main scores, form and classifiers that do as well."""
+    """Yield reasons to distrust scores: unreliable intervals and, of main scores, form and classifiers as good."""
     main = [line for line in lines if line.says_something and line.estimate.value is not None]
     for has_interval, note in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
         reasons = {
