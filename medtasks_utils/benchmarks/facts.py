@@ -92,7 +92,7 @@ def require(example: Example, *fields: str | None) -> None:
     """
     for name in fields:
         if name is not None and name not in example:
-            raise DataError(f"the benchmark's data names the field {name}, but its examples have {', '.join(example)}")
+            raise DataError(f"the benchmark declares the field {name}, but its examples have only {', '.join(example)}")
 
 
 @dataclass

@@ -183,7 +183,7 @@ def _wholes(topics: Sequence[_Topic]) -> str:
 
 
 def _notes(topics: Sequence[_Topic]) -> Iterator[str]:
-    """Yield notes on the correction of p-values, on detectable differences, and on the mark of intervals."""
+    """Yield notes on corrected p-values, detectable differences, and intervals marked as unreliable."""
     tested = [(topic, main) for topic in topics if (main := topic.wholes[0]).p_adjusted is not None]
     shown = [
         f"{main.metric.shown(detectable)} points in {main.contrast.n:,} questions of {topic.label}"
@@ -210,7 +210,7 @@ def _parts(topic: _Topic, show_all: bool) -> Iterator[str]:
         chosen = furthest if show_all else large
         if not chosen:
             yield filled(
-                f"{topic.label} by {breakdown}: {counted(len(parts), 'part')} of fewer than {_FEWEST} questions "
+                f"{topic.label} by {breakdown}: {counted(len(parts), 'part')} hidden: under {_FEWEST} questions "
                 "(--parts all)"
             )
             continue

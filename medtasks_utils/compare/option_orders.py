@@ -58,7 +58,7 @@ def order_effect(pair: TaskPair) -> OrderEffect | None:
 
 
 def _share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> float | None:
-    """Return how often a generation of one sample and one of the other answer different choices, from 0 to 1.
+    """Return how often a generation of one sample and one of the other differ in their choice, from 0 to 1.
 
     None if one of the samples has no answer.
     """
@@ -72,7 +72,7 @@ def _share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> floa
 
 def order_lines(effect: OrderEffect, is_one_model: bool) -> Iterator[str]:
     """Yield what the order of choices changes, in lines of at most 80 columns; for two models, only that it differs."""
-    yield f"B shows the choices of {effect.moved} of {effect.n} questions in another order than A."
+    yield f"B shows the choices of {effect.moved} of {effect.n} questions in a different order from A."
     if is_one_model:
         yield f"Answers that changed, of the {effect.changed.n} that both runs have: {_shown(effect.changed)}."
         head = ("acc if the right one is", "n", "A", "n", "B")

@@ -140,7 +140,7 @@ def import_responses(
     try:
         config = EvaluatorConfig(**json.loads(run_file.read_bytes())["flags"])
     except (ValueError, LookupError, TypeError) as error:
-        raise MedtasksError(f"{run_file} is not what medtasks requests wrote: {reason_of(error)}") from None
+        raise MedtasksError(f"{run_file}: {reason_of(error)}; restore it, or run medtasks requests again") from None
     config.output_path, config.log_samples = str(folder), True
     if data is not None:
         config.metadata[DATA_KEY] = data
@@ -300,7 +300,7 @@ class BatchResponses:
             "errors instead of a reply": [self._errors[name] for name in self.unanswered if name in self._errors],
             "lines that are not JSON with a custom_id": self._unreadable,
             "requests with several responses, of which the first reply is used": [*self._repeated],
-            "responses to other prompts than this installation sends": changed,
+            "responses to prompts other than this installation's": changed,
             "responses that belong to no request of this run": [name for name in unknown if name not in changed],
         }
         counts = f"{len(self._ids) - len(self.unanswered)} of {len(self._ids)} requests have a reply"

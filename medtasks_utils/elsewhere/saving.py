@@ -89,7 +89,7 @@ def import_run(
     return _save(built, matched, run, folder)
 
 
-_OTHER_ANSWER = "whose record has another answer than the row"
+_OTHER_ANSWER = "whose record differs from the row in answer"
 
 Matched = dict[int, list[tuple[int, str]]]
 """The responses to each document, by its index: their positions in the run, and the orders of their choices."""
@@ -141,7 +141,7 @@ def _order_in(benchmark: Benchmark[Any], is_shuffled: bool, response: Response, 
     if benchmark.data.choices:
         order, reason = shown_order(response, stated, doc, benchmark.data, is_shuffled)
     differ = differing(stated, doc, order or LETTERS, benchmark)
-    return order, f"whose record has another {' and '.join(differ)} than the row" if differ else reason
+    return order, f"whose record differs from the row in {' and '.join(differ)}" if differ else reason
 
 
 def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[int]:

@@ -79,7 +79,7 @@ def configured(
         flags[name] = _settings(value) if isinstance(value, str) else value
     SECRETS.learn(flags)
     if flags.get("samples") in ({}, []):  # lm_eval would take it for not set
-        raise UsageError("--samples names no example: give the indices of some by task, or omit it")
+        raise UsageError("--samples names no example: give indices by task, or omit it")
     file = flags.pop("config", None)  # lm_eval would print its content, including API keys
     try:
         in_file = {} if file is None else EvaluatorConfig.load_yaml_config(file)

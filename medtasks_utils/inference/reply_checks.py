@@ -85,13 +85,13 @@ def empty(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 
 def of_another_model(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark on replies in which the server names another model than the requested one."""
+    """Yield a remark on replies in which the server names a model other than the requested one."""
     models = Counter(exchange.reply.model for exchange in exchanges if exchange.reply.model)
     changed = bool(models) and models.most_common(1)[0][1] < len(exchanges)
     if changed or not all(_is_version(name, exchanges[0].model) for name in models):
         named = ", ".join(f"{name} in {count}" for name, count in models.most_common())
         changes = "; the model changed during the run" if changed else ""
-        yield f"the server names another model than the requested one: {named} of {len(exchanges)} replies{changes}"
+        yield f"the server names a model other than the requested one: {named} of {len(exchanges)} replies{changes}"
 
 
 def _is_version(name: str, requested: str) -> bool:

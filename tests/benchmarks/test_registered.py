@@ -83,10 +83,10 @@ def test_the_brackets_of_a_benchmark_take_only_a_class_of_options(brackets):
 @pytest.mark.parametrize(
     ("attributes", "said"),
     [
-        ({"truth": "label"}, "the benchmark's data names the field label, but its examples have question, "),
-        ({"content": ("question", "label")}, "names the field label"),
-        ({"cluster": "label"}, "names the field label"),
-        ({"shown": ("question", "context")}, "names the field context, but its examples have question, "),
+        ({"truth": "label"}, "the benchmark declares the field label, but its examples have only question, "),
+        ({"content": ("question", "label")}, "declares the field label"),
+        ({"cluster": "label"}, "declares the field label"),
+        ({"shown": ("question", "context")}, "declares the field context, but its examples have only question, "),
         ({"known_issues": lambda self, examples: [[]]}, "known_issues returns 1 lists for 28 examples"),
     ],
 )

@@ -39,7 +39,7 @@ def test_a_model_that_reads_the_choices_answers_the_same_in_every_order(task, tm
     assert (effect["moved"], effect["changed"]["value"]) == (moved, 0.0)
     assert all(difference.contrast.difference == 0 for difference in comparison.differences)
     lines = "\n".join(comparison_lines(comparison))
-    assert f"choices of {moved} of {effect['n']} questions in another order" in lines and "choice 4" in lines
+    assert f"choices of {moved} of {effect['n']} questions in a different order" in lines and "choice 4" in lines
 
 
 def test_a_model_that_always_says_a_is_right_where_the_first_choice_is(tmp_path):
@@ -59,7 +59,7 @@ def test_both_runs_numbers_stand_beside_each_choice():
 
 def test_two_models_in_other_orders_get_a_remark_and_no_effect(tmp_path):
     lines = "\n".join(comparison_lines(compared(tmp_path, "medexqa_all", "A", ("one", "two"))))
-    assert "in another order" in lines and "Answers that changed" not in lines
+    assert "in a different order" in lines and "Answers that changed" not in lines
 
 
 def test_the_orders_of_one_run_are_compared_with_each_other(tmp_path):
