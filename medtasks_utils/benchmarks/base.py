@@ -281,5 +281,5 @@ class Benchmark(ABC, Generic[OptionsOf]):
     @final
     @property
     def audit(self) -> AuditRules:
-        """What an auditor of this benchmark asks, and how its readings are compared."""
+        """The question to an auditor, and how its answers are compared with filters'."""
         return self.audit_class(self)

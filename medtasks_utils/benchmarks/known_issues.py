@@ -67,7 +67,7 @@ def words_of(text: str) -> str:
 
 
 class Shift(NamedTuple):
-    """Labels that are at other rows than their questions.
+    """Labels that are some rows away from their questions.
 
     Attributes:
         offset: how many rows further on the label of a row stands.
@@ -108,7 +108,7 @@ def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:
 
 
 def _shift(pairs: Sequence[tuple[str | None, str]]) -> Shift | None:
-    """Return the shift of the labels of one part; None if they fit best as they stand, or no offset is far better."""
+    """Return the shift of (answer, label) pairs; None if labels fit best unshifted, or no offset fits far better."""
     label_at = {place: label for place, (_, label) in enumerate(pairs)}
     known = [(place, answer) for place, (answer, _) in enumerate(pairs) if answer]
 

@@ -162,7 +162,7 @@ _LONG = 4000
 
 
 def _counted(match: re.Match[str] | None) -> str | None:
-    """Return the letter of a match; None for a digit, or without a match."""
+    """Return a match's letter in lower case; None for a digit or no match."""
     return match["opt"].lower() if match and match["opt"].isalpha() else None
 
 

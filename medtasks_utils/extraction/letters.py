@@ -339,7 +339,7 @@ def _in_a_line(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols, plain: str) -> None:
-    """If a list restates the choices, discard its items, and choices that are only named elsewhere."""
+    """If a list restates the choices, discard its items, and choices only mentioned outside it."""
     items = _walked(plain, candidates)
     in_a_line = _in_a_line(plain, candidates)
     glossed = [symbols.mentions[match.start()].value for match in symbols.matches("[cand text] close* colon (?!line)")]

@@ -144,9 +144,9 @@ def stated(text: str) -> str:
 
 
 def tidied(text: str) -> str:
-    r"""Normalise characters and markup, and remove final rules and end tokens.
+    r"""Normalise characters and markup; strip trailing horizontal rules and end tokens.
 
-    Of a text of more than 12,000 characters, keep only the first 2,000 and the last 10,000, where answers are stated.
+    Of more than 12,000 characters, keep only the first 2,000 and the last 10,000, where answers are stated.
 
     >>> tidied("答案：Ｃ\r\n\r\n---"), tidied("<b>A</b><|im_end|>")
     ('答案:C', '**A**')

@@ -19,7 +19,7 @@ The idea and the form come from sacreBLEU.
               or, without one, as sent; earlier results have ``prompt`` instead, a hash of the templates
 ``chat``      whether the model's chat template was applied
 ``rendered``  what was changed for the chat template (``system_in_user``, ``think_unclosed``), the switches that changed
-              the prompt (``enable_thinking=…``), and the date that it got (``date=…``); absent if there is nothing
+              the prompt (``enable_thinking=…``), and the date put in it (``date=…``); absent if there is nothing
 ``shots``     number of few-shot examples
 ``gen``       generation settings, without empty ones and those of greedy decoding
 ``repeats``   generations per example
@@ -28,7 +28,7 @@ The idea and the form come from sacreBLEU.
 ``v``         the task's version, then the versions of packages that scores depend on
 ============  ====================================================================================================
 
-A signature contains no path, address or key: values longer than 24 characters, or with other characters than letters,
+A signature contains no path, address or key: values longer than 24 characters, or with characters other than letters,
 digits and ``_.+-``, become hashes.
 """
 
@@ -78,7 +78,7 @@ def digest_of_lines(values: Iterable[Any]) -> str:
 
 
 def options_as_signed(options: Options) -> dict[str, str]:
-    """Return the fields ``select`` and ``opts``, which list options with other values than the default."""
+    """Return the fields ``select`` and ``opts``, which list options that are not at their defaults."""
     values, defaults = options.model_dump(), type(options)().model_dump()
     changed = {name for name in values if values[name] != defaults[name]}
     about = options.about()

@@ -169,7 +169,7 @@ class Client:
         raise AssertionError  # the loop has no end
 
     async def _answers_other_words(self, body: Settings, error: ServerError) -> bool:
-        """Return whether the server, which has failed at a request, answers it with other words in the prompt."""
+        """Return whether the server, which failed on a request, answers it with other words in the prompt."""
         with_other_words = _with_other_words(body)
         if isinstance(error, ServerBusy | NoResponse) or with_other_words == body:
             return False

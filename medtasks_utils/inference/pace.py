@@ -78,18 +78,18 @@ class Pace:
             self._under_way += 1
 
     def release(self) -> None:
-        """Note that a request is no longer under way."""
+        """Record that a request has ended."""
         self._under_way -= 1
         self._changed.set()
 
     def succeed(self) -> None:
-        """Note that the server has answered a request, even if it refused it."""
+        """Record that the server has answered a request, even by refusing."""
         self._setbacks, self._has_replied = 0, True
         self.allowed = min(self.allowed + 1 / self.allowed, self._most)
         self._changed.set()
 
     def fail(self, error: ServerUnavailable) -> None:
-        """Note that a request has failed; log it, but at most once a minute.
+        """Record that a request failed; log this at most once a minute.
 
         Raises:
             ServerUnavailable: the error, if it is time to give up.

@@ -10,7 +10,7 @@ move to the model's archive (:mod:`.reply_files`)::
 
 A reply is found by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so that
 repeats stay independent. A run reuses replies of unfinished runs, unless ``--fresh`` is set. It uses the archive only
-with ``--extend``, since the server may meanwhile serve other weights under the same name. A reply that ended by itself
+with ``--extend``, since the server may by now serve other weights under the same name. A reply that ended by itself
 also serves a request with another token limit, if it fits within that limit. A reply with fewer tokens than both the
 old and the new thinking budget serves requests with either.
 """

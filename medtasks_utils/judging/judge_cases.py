@@ -41,7 +41,7 @@ def by_model(judge: Judge, settings: JudgeSettings) -> list[JudgeSettings]:
 def judge_all(
     judge: Judge, settings: JudgeSettings, cases: Sequence[Any], check_first: bool = False
 ) -> list[Judgement]:
-    """Judge cases by each model that the settings name, and join the judgements of several (:func:`.judge.joint`).
+    """Judge cases with each model in the settings, and join the judgements of several (:func:`.judge.joint`).
 
     The arguments, result and errors are those of :func:`_judged_by_one`.
     """

@@ -21,7 +21,7 @@ def disputed(task: TaskRun) -> Mapping[int, set[str]]:
 
 
 def disputed_share(task: TaskRun, filter_name: str) -> float:
-    """Return the percentage of responses in which an LLM reads another answer than a filter; 0 without an audit."""
+    """Return the percentage of responses in which an LLM and a filter read different answers; 0 without an audit."""
     rates = audit_of(task).get("filters", {}).get(filter_name, {})
     return 100.0 * sum(float(rates[name]["value"]) for name in ("misread", "missed") if rates.get(name))
 

@@ -1,4 +1,4 @@
-"""Lay out the scores of all runs by benchmark, best first, with the runs that may be the best."""
+"""Lay out the scores of all runs by benchmark, best first, and mark the runs that may be best."""
 
 import math
 from collections import Counter, defaultdict
@@ -115,7 +115,7 @@ class Ranking:
         return ("★" if len(self.marked) == 1 else "☆") if run in self.marked else ""
 
     def best_first(self, runs: Sequence[str]) -> list[str]:
-        """Return the runs that have a value, the best first; in their order if neither direction is better."""
+        """Return the runs that have a value, the best first; in the given order if neither direction is better."""
         sign = {True: -1, False: 1, None: 0}[self.metric.higher_is_better]
         return sorted(filter(self.scores.__contains__, runs), key=lambda run: sign * self.scores[run].value)
 
@@ -155,10 +155,10 @@ class Column(Ranking):
         return Axis.over([*marks, self.floor and self.floor.value], *of_share)
 
     def losses(self, run: str) -> dict[str, tuple[float, float]]:
-        """Return, by kind, the percentage of a run's examples that are lost, and its score if they were right.
+        """Return, by cause, the percentage of a run's examples that are lost, and its score if they were right.
 
-        Of examples without an answer (``none``), those that were ``cut`` stand alone if they are most. For
-        ``form``, it is points instead of a percentage.
+        ``none`` counts all unanswered examples; if most of them were cut, ``cut`` counts only these instead.
+        The loss by ``form`` is in points.
         """
         score, ended = self.scores[run], self.outcomes.get(run, {})
         losses = {}
@@ -175,7 +175,7 @@ class Column(Ranking):
     def contradicted(self) -> int:
         """The number of questions to which most runs give the same wrong answer, as the page's samples count them.
 
-        Only runs that are right in more than half of the questions count, of which three must have the question.
+        Only runs that are right on more than half of the questions count, and three of them must have a question.
         """
         votes: dict[tuple[str, object], Counter[str | None]] = defaultdict(Counter)
         for task in (task for result in self.topic.sampled.values() for task in result.tasks):

@@ -138,7 +138,7 @@ def _suspect(part: Part) -> Caution:
 
 
 def _of_kind(shares: Sequence[Shares], kind: str, is_alone: bool) -> Iterator[Caution]:
-    """Yield a caution about the run that has most questions of a kind, and the number of further runs."""
+    """Yield a caution on the run with the highest share of a kind, and how many others reach the limit."""
     what, least = _KINDS[kind]
     many = [share for share in shares if share.percent(kind) >= least]
     if not many:

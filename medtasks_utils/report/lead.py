@@ -81,7 +81,7 @@ def _outcome(standing: Ranking) -> tuple[str, tuple[str, ...]]:
 
 
 def _sentence(outcome: str, named: Sequence[str], standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
-    """Return the sentence about the benchmarks with an outcome, with some words before its interval."""
+    """Return the sentence about the benchmarks with an outcome; ``before`` precedes its interval."""
     of_named = [standing.scores[run].value for standing in standings for run in named[:1]]
     of_ranked = [[standing.scores[run].value for run in standing.ranked] for standing in standings]
     questions = joined([f"{standing.questions:,}" for standing in standings])
@@ -250,7 +250,7 @@ def _standing(line: PairLine) -> str:
 
 
 def _turned(score: Score) -> Score:
-    """Return the difference of the same runs with A and B exchanged."""
+    """Return the difference with A and B swapped."""
     return score._replace(value=-score.value, low=score.high and -score.high, high=score.low and -score.low)
 
 

@@ -47,10 +47,10 @@ class SamplePacker:
     def parts(self, runs: Sequence[str], labels: Mapping[str, str], begin: str = "") -> dict[str, Iterable[str]]:
         """Return the compressed chunks of each part in base64, with the runs in this order; empty without samples.
 
-        ``runs`` are the names that the page shows, without their common beginning ``begin``. ``labels`` are what it
-        calls tasks; others have their own names.
+        ``runs`` are the names that the page shows, without their common beginning ``begin``. ``labels`` are its names
+        for tasks; a task without a label keeps its own.
         ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what
-        was read and scored in them. What a filter reads is None for a sample without the filter.
+        was read and scored in them. In samples that lack a filter, its readings are None.
         """
         if not self._samples.count:
             return {}
@@ -118,7 +118,7 @@ class SamplePacker:
         )
 
     def _without_texts(self, sample: Sample, doc: Row) -> Sample:
-        """Return a sample without texts, which shares what is equal with other samples."""
+        """Return a sample without texts, which shares equal values with others."""
         short = sample.without_texts()
         short.doc = doc if sample.doc == doc else sample.doc
         for name in ("doc_hash", "prompt_hash", "target", "answers", "metrics", "details"):
@@ -139,7 +139,7 @@ def _read(task: TaskRun, sample: Sample, filter_name: str) -> Row:
 
 
 def _record(task: TaskRun, sample: Sample) -> Row:
-    """Return a sample's record for the open question."""
+    """Return what the page shows of an opened sample."""
     logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
     return {
         "responses": sample.responses,

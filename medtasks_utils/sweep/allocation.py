@@ -37,7 +37,7 @@ _MODELS = "/v1/models"  # where a server lists its models
 def run_allocation(allocation: Allocation, environment: Mapping[str, str], stopping: Event | None = None) -> None:
     """Run the jobs of an allocation that have no exit code yet, until they end or ``stopping`` is set.
 
-    ``environment`` is added to that of this process. All started processes are ended, also after an error.
+    ``environment`` is added to that of this process. All started processes are ended, even after an error.
     """
     jobs = [job for job in allocation if job.exit_code is None]
     if jobs:

@@ -31,7 +31,7 @@ class PythonTool(Tool):
         self._sandbox = Sandbox(timeout=timeout, weak=weak_sandbox, repl=self.is_repl)
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[CallResult]:
-        """Run each piece of code: different sessions in parallel, the calls of one session in order."""
+        """Run (session, code) pairs: different sessions in parallel, the calls of one session in order."""
         return [CallResult(*result) for result in self._sandbox.run(calls)]
 
     @property

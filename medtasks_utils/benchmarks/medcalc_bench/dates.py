@@ -34,7 +34,7 @@ def written_dates(text: str) -> Iterator[Mention]:
     """Yield the dates in a text: ``5/4/2021``, ``2021-05-04``, ``May 4th, 2021``, ``4 mai 2021``, ``5/4/21`` (20YY).
 
     If the form does not determine the order, the month comes first, as in the data set. The day comes first in dates
-    with points (``4.5.2021``), and if another date of the text is valid only in this order.
+    with dots (``4.5.2021``), and if another date in the text is valid only in this order.
 
     >>> [str(date.value) for date in written_dates("5.4.2021 and 5/4/2021")]
     ['2021-04-05', '2021-05-04']

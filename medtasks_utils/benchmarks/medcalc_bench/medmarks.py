@@ -60,7 +60,7 @@ class MedmarksMedCalcBench(MedCalcBench):
     dialogue_class = MedmarksDialogue
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert the rows, also those whose label would itself be scored as wrong."""
+        """Convert the rows, even those whose label would itself be scored as wrong."""
         return Benchmark.examples(self, table, report)
 
     def example(self, row: Row) -> Example:

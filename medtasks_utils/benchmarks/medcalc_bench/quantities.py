@@ -176,7 +176,7 @@ def in_words(text: str) -> list[Mention]:
 
 
 def _continued(total: float, value: int, gap: str) -> float | None:
-    """Return the number that a word continues, such as 160 for 100 and 60; None if it begins another one."""
+    """Return ``total`` with the next word's value, such as 160 for 100 and 60; None if that begins a new number."""
     tail, below_100 = total % 1000, total % 100
     if value < 10 and (gap == " point " or (gap == " " and total % 1)):
         return total + value / 10.0 ** (len(f"{total:.10g}".partition(".")[2]) + 1)

@@ -110,7 +110,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         return choice_order(example["id"] or example["question"])
 
     def in_data_order(self, example: Example) -> Example:
-        """Return an example with its choices, and their lines in the prompt, in the order without ``order_seed``."""
+        """Return an example whose choices, in the prompt too, are in their order without ``order_seed``."""
         original = super().in_data_order(example)
         return example if original is example else self.in_order(original, self.first_order(original))
 
