@@ -27,7 +27,7 @@ def endings_of_replies(topics: Sequence[Topic]) -> Iterator[list[str]]:
     finished replies; and the median, the 90 % quantile and the maximum of tokens.
     """
     for topic in topics:
-        finished = topic.values[STRICT, "acc_finished"]
+        finished = topic.in_runs(STRICT, "acc_finished")
         for run, result in topic.sampled.items() if topic.benchmark_name else ():
             endings = Counter(ending for sample in result.samples for ending in sample.endings)
             if not endings.keys() - {"unknown"}:
@@ -46,7 +46,7 @@ def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, l
     for run, result in topic.sampled.items() if abstention and filter_name in topic.filters else ():
         numbers = []
         for row in abstention.rows if abstention else ():
-            values = topic.values[filter_name, row.metric]
+            values = topic.in_runs(filter_name, row.metric)
             measured = values.estimates[run]
             if row.rescore:
                 scores = [task.rescored(filter_name, row.rescore) for task in result.tasks]

@@ -166,7 +166,7 @@ class Column(Ranking):
             unanswered = ended["cut"] + ended["none"]
             kind, lost = ("cut", ended["cut"]) if 2 * ended["cut"] > unanswered else ("none", unanswered)
             losses[kind] = 100 * lost / sum(ended.values()), score.value + score.rise * lost / unanswered
-        lenient = self.topic.values[FLEXIBLE, self.metric.name].estimates[run].value
+        lenient = self.topic.in_runs(FLEXIBLE, self.metric.name).estimates[run].value
         if self.filter == STRICT and FLEXIBLE in self.topic.filters and lenient is not None:
             losses["form"] = lenient * self.metric.scale - score.value, lenient * self.metric.scale
         return losses
@@ -265,8 +265,8 @@ def _column(topic: Topic, filter_name: str) -> Column:
     """Return the column of a topic, with the runs that can be ranked and those of them that may be the best."""
     filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
     name, *others = topic.headline
-    values = topic.values[filter_name, name]
-    also = {other: topic.values[filter_name, other] for other in others}
+    values = topic.in_runs(filter_name, name)
+    also = {other: topic.in_runs(filter_name, other) for other in others}
     sampled = topic.sampled if topic.benchmark_name else {}
     column = Column(
         label=topic.label,
@@ -336,7 +336,7 @@ def _mean(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
         return None
     scores = {}
     for run in runs:
-        estimates = [column.topic.values[column.filter, column.metric.name].estimates[run] for column in columns]
+        estimates = [column.topic.in_runs(column.filter, column.metric.name).estimates[run] for column in columns]
         value = fmean(column.scores[run].value for column in columns)
         reach = 100 * Z * math.hypot(*(estimate.stderr or 0.0 for estimate in estimates)) / len(columns)
         scores[run] = Score(value, max(0.0, value - reach), min(100.0, value + reach), 0)
@@ -405,7 +405,7 @@ def _counts(column: Column, run: str) -> dict[str, float]:
     (``empty``), the most frequent answer (``alike``), a label with known issues (``doubted``), or, where it is
     recorded, a reply that ended at the token limit (``cut``), or several generations with the same answer (``same``).
     """
-    samples, values = column.topic.results[run].samples, column.topic.values
+    samples, in_runs = column.topic.results[run].samples, column.topic.in_runs
     answers = Counter(answer for sample in samples for answer in sample.answers.get(column.filter, ())[:1])
     del answers[UNANSWERED]
     counts: dict[str, float] = {
@@ -415,7 +415,7 @@ def _counts(column: Column, run: str) -> dict[str, float]:
         "alike": max(answers.values(), default=0) if len(samples) >= FEW else 0,
         "doubted": sum(bool(sample.doc.get(KNOWN_ISSUES)) for sample in samples),
     }
-    for kind, metric in (("cut", values[STRICT, "cut"]), ("same", values[column.filter, "agreement"])):
+    for kind, metric in (("cut", in_runs(STRICT, "cut")), ("same", in_runs(column.filter, "agreement"))):
         if (share := metric.estimates[run].value) is not None:
             counts[kind] = share * metric.estimates[run].n
     return counts
@@ -427,7 +427,7 @@ def _with_bounds(column: Column, run: str) -> Score:
     score = score._replace(rise=_rise(column, result, score))
     if metric.name != "acc":
         return score
-    of_all, of_any = (column.topic.values[column.filter, name].estimates[run].value for name in ("pass^k", "pass@k"))
+    of_all, of_any = (column.topic.in_runs(column.filter, name).estimates[run].value for name in ("pass^k", "pass@k"))
     if of_all is not None and of_any is not None:
         score = score._replace(bracket=(100 * of_all, 100 * of_any))
     as_read = audit_of(result.tasks[0]).get("accuracy_as_read") if column.task else None

@@ -143,7 +143,7 @@ def _metrics(topics: Sequence[Topic]) -> str:
     for topic in topics:
         for filter_name in topic.filters:
             for name in topic.metrics(filter_name):
-                values = topic.values[filter_name, name]
+                values = topic.in_runs(filter_name, name)
                 for run, estimate in values.estimates.items():
                     if score := shown(estimate, values.metric):
                         rows.append((topic.name, run, filter_name, name, *score[:4], score.note))

@@ -113,14 +113,14 @@ def _line(topic: Topic, metric: str) -> ScoreLine:
 
     def estimates(of_metric: str) -> dict[str, Estimate]:
         reported = [name for name in names if of_metric in topic.metrics(name)]
-        return {name: topic.values[name, of_metric].estimates[run] for name in reported}
+        return {name: topic.in_runs(name, of_metric).estimates[run] for name in reported}
 
     def first_value(of_metric: str) -> float | None:
         return next((result.value for result in estimates(of_metric).values()), None)
 
     tasks = topic.results[run].tasks
     reporting = [task for task in tasks if any(name == metric for name, _ in task.metrics)]
-    whole = topic.values[names[0], metric]
+    whole = topic.in_runs(names[0], metric)
     return ScoreLine(
         topic,
         whole.metric,

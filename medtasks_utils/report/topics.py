@@ -1,9 +1,9 @@
 """Define topics: a topic is a task or a group of tasks over all runs, which the page shows together."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 
 import numpy as np
@@ -95,18 +95,6 @@ class MetricOfTopic:
     estimates: dict[str, Estimate]
     without_question: Reached | None
     incomparable: dict[str, str]
-
-
-class _Values(dict[tuple[str, str], MetricOfTopic]):
-    """The metrics of a topic, computed on first use."""
-
-    def __init__(self, topic: "Topic") -> None:
-        super().__init__()
-        self._topic = topic
-
-    def __missing__(self, key: tuple[str, str]) -> MetricOfTopic:
-        self[key] = self._topic.in_runs(*key)
-        return self[key]
 
 
 @dataclass(eq=False)
@@ -225,11 +213,11 @@ class Topic:
         return list(dict.fromkeys([*compared, *(name for name in names if name not in minor)]))
 
     @cached_property
-    def values(self) -> "_Values":
-        """The metrics that the benchmark declares or a run reports, by filter and name, computed on first use."""
-        return _Values(self)
+    def in_runs(self) -> Callable[[str, str], MetricOfTopic]:
+        """By filter and name, any metric that the benchmark declares or a run reports, computed on first use."""
+        return cache(self._in_runs)
 
-    def in_runs(self, filter_name: str, name: str) -> MetricOfTopic:
+    def _in_runs(self, filter_name: str, name: str) -> MetricOfTopic:
         """Return a metric in all runs; in a group of several benchmarks, it is the metric of the first of them."""
         names = (task.benchmark_name for result in self.results.values() for task in result.tasks)
         metric = metric_of(name, self.benchmark_name or next(filter(None, names), None))

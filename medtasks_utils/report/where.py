@@ -49,7 +49,7 @@ def part_tables(board: Board, filter_name: str) -> list[PartTable]:
         topic, runs = column.topic, column.ranked or list(column.scores)
         for breakdown in topic.facts.breakdowns if filter_name in topic.filters else ():
             name = "acc" if "acc" in breakdown.metrics else next(iter(breakdown.metrics), "acc")
-            metric, rows = topic.values[filter_name, name].metric, []
+            metric, rows = topic.in_runs(filter_name, name).metric, []
             for group, estimates in topic.by_group(breakdown.name, filter_name, name).items():
                 of_group = scores_of(estimates, metric)
                 if scores := {run: of_group[run] for run in runs if run in of_group}:

@@ -143,7 +143,7 @@ def test_the_floor_of_a_group_is_the_mean_over_its_tasks(tmp_path, known):
         readers = {content: {"options": {"acc": [place / 10, 0, 1]}} for place, content in enumerate(contents[:count])}
         known(benchmarks()["medexqa"], readers, {})
         (unit,) = (unit for unit in topics_of([run]) if unit.name == "medexqa")
-        found: Any = unit.values[STRICT, "acc"].without_question
+        found: Any = unit.in_runs(STRICT, "acc").without_question
         assert found == reached
 
 

@@ -74,7 +74,7 @@ def test_an_interval_without_samples_is_that_of_its_standard_error_or_the_reason
 ):
     values = {f"acc,{STRICT}": 0.75, f"acc_stderr,{STRICT}": stderr}
     (topic,) = topics_of([made("a", benchmark=benchmark, values=values, n=n)])
-    found = topic.values[STRICT, "acc"].estimates["a"]
+    found = topic.in_runs(STRICT, "acc").estimates["a"]
     assert (found.value, found.n, found.low) == (0.75, n, low and pytest.approx(low, abs=2e-3))
     assert found.unreliable.partition(";")[0] == reason
 
@@ -173,6 +173,6 @@ def test_a_score_counts_the_questions_of_the_tasks_that_report_it():
     value: Any = SimpleNamespace(estimates={"a": None}, metric=ACC, without_question=None)
     topic: Any = SimpleNamespace(
         filters=[STRICT], results={"a": SimpleNamespace(tasks=tasks)}, metrics=lambda rule: ["acc"],
-        values={(STRICT, "acc"): value},
+        in_runs=lambda rule, metric: value,
     )  # fmt: skip
     assert score_table._line(topic, "acc").n == 5
