@@ -41,6 +41,7 @@ def test_a_gestational_age_is_judged_in_days(answer, strict, flexible):
     assert (doc["judgement"], doc["ground_truth"]) == ("days", "56")
     read = [task.extract(name, f"<answer>{answer}</answer>", doc) for name in FILTERS]
     assert [task.score(doc, each)["acc"] for each in read] == [strict, flexible]
+    assert task.extract("flexible-extract", "So it is 56.", doc).value == 56
 
 
 @pytest.mark.parametrize("filter_name", FILTERS)
