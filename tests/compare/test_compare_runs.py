@@ -123,7 +123,8 @@ def test_different_examples_are_an_error_with_a_way_out(tmp_path):
     refused(tmp_path, "c", common=True, says="no common example")
     save(tmp_path, d={"limit": 4}, e={"metadata": {"medhallu": {"difficulty": "hard"}}})
     part, hard = (compare_runs(*map(one_run, map(tmp_path.joinpath, pair)), common=True) for pair in ("da", "ee"))
-    assert "questions in both" in "\n".join(comparison_lines(part)), "though A has no others"
+    shown = "\n".join(comparison_lines(part))
+    assert "questions in both" in shown and "MedHallu  4 in both" in shown, "though A has no others"
     assert "difficulty" not in {line.breakdown for line in hard.differences}, "all are of one"
     for limit, words in table("against_six"):
         save(tmp_path, **{words: {"limit": limit}})
