@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from running import documents, reader
 
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.medcalc_bench.absence import states_not_available
 from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS
 from medtasks_utils.benchmarks.medcalc_bench.numbers import evaluate, python_literal, strict_decimal
@@ -59,7 +60,7 @@ def test_a_letter_is_read_among_the_options_of_its_question(text, options, lette
 
 @each_row("letter_by_question")
 def test_a_question_for_the_exception_reads_the_letter_that_is_denied(text, question, letter):
-    assert read_letter(text, NERVES, question).value == letter
+    assert benchmarks()["medmcqa"]().read(text, {"options": NERVES, "question": question}).value == letter
 
 
 @each_row("value_by_question")
