@@ -18,7 +18,7 @@ from medtasks_utils.harness.aggregates import UNDEFINED, ExampleScore, HarnessAg
 from medtasks_utils.results.samples import _score
 from medtasks_utils.statistics import aggregation
 from medtasks_utils.statistics import best_set as best_set_module
-from medtasks_utils.statistics.aggregation import F1, MACRO, MEAN, TOTAL
+from medtasks_utils.statistics.aggregation import BY_STRATUM, F1, MACRO, MEAN, TOTAL
 from medtasks_utils.statistics.best_set import best_set
 from medtasks_utils.statistics.intervals import (
     Estimate,
@@ -105,6 +105,8 @@ def test_macro_averages_are_means_of_means():
     of_group = estimate(concatenate([own[:4], own[4:]], tasks_are_strata=True), MEAN_OF, over_strata=True)
     assert (of_group.n, of_group.value) == (6, found.value), "a group's n is of all its examples"
     assert MACRO.value(scores("- 1", strata="ab")) == 1.0
+    assert BY_STRATUM.ratio(own, over_strata=True).stderr == approx(found.stderr)
+    assert F1.ratio(scores("- -"), over_strata=True).value is None
     assert MEAN.ratio(concatenate([own, own])).clusters == 12, "tasks share no cluster"
 
 
