@@ -188,6 +188,8 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(changed, named, code, ser
 def test_a_job_runs_again_if_its_settings_change(changed, is_another, plan, tmp_path):
     jobs = only_job(plan()), only_job(plan(**changed))
     assert (jobs[0].fingerprint != jobs[1].fingerprint) == is_another
+    jobs[0].note(0, "done")
+    assert not is_another or jobs[1].exit_code is None
     if "runs" in changed or not is_another:
         assert jobs[0].identity == jobs[1].identity
 
