@@ -125,7 +125,7 @@ def test_samples_table_json_and_comparisons_say_how_replies_ended(data, tmp_path
     )
     assert result["higher_is_better"]["medmcqa_openmed"]["cut"] is False
     assert "! Cut off: 42.9 %. " in said and "--gen_kwargs max_gen_toks=4096" in said
-    assert "empty replies that were neither cut nor filtered: 2 of 16" in said
+    assert "medmcqa_openmed: empty replies that were neither cut nor filtered: 2 of 16" in said
     assert "replies that the server's content filter stopped: 2 of 16" in said
     (score,) = json.loads(printed_by(lambda body: completion(RIGHT), "b", "--json"))["scores"]
     assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
