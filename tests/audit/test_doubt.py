@@ -69,12 +69,6 @@ def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
     assert (found, capsys.readouterr().out) == (table("doubts"), said)
 
 
-def test_runs_of_one_model_share_errors_and_are_told(folder, tmp_path, capsys):
-    shutil.copytree(folder / "one", tmp_path / "again")
-    succeed("doubt", folder / "one", tmp_path / "again", folder / "two", "-o", tmp_path / "doubts.csv")
-    assert "2 runs are of org/one" in capsys.readouterr().err
-
-
 def test_a_run_that_is_mostly_wrong_supports_nothing():
     wrong: Any = SimpleNamespace(run="weak", is_right=False)
     assert _weights([[wrong], [wrong]], [[], []]) == {"weak": 0.0}
