@@ -61,7 +61,8 @@ def _parse(words: Sequence[str]) -> Command:
     if unknown:
         flag = unknown[0].partition("=")[0]
         what = "there is no flag" if flag.startswith("-") else "unexpected argument:"
-        parser.error(f"{what} {flag}{did_you_mean(flag, parser._option_string_actions)}")
+        # The two dashes alone make short flags similar.
+        parser.error(f"{what} {flag}{did_you_mean(flag, parser._option_string_actions, cutoff=0.7)}")
     return command.from_arguments(arguments)
 
 

@@ -171,8 +171,9 @@ class OtherRun:
         self.problems += [f"{self.path}: left out {named(places, what)}" for what, places in bad.items()]
         if not self.responses:
             problem = "; ".join(self.problems) or f"{self.path} contains no response"
-            known = f" (its fields: {shortened(', '.join(fields), 300)})" if fields else ""
-            raise MedtasksError(f"{problem}. {_WAY_ON}{known}")
+            way_on = "" if lacking else f". {_WAY_ON}"
+            known = f"; its fields: {shortened(', '.join(fields), 300)}" if fields else ""
+            raise MedtasksError(f"{problem}{way_on}{known}")
         return self
 
 

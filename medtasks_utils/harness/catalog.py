@@ -96,9 +96,7 @@ def make_tasks(manager: TaskManager, names: Sequence[str]) -> JsonObject:
 def _unknown(name: str, hint: str) -> UsageError:
     # A benchmark that could not be loaded may define the name.
     problems = "".join(f"; {problem}" for problem in benchmarks().problems)
-    return UsageError(
-        f"--tasks: there is no task, group or tag {name}{hint}; medtasks eval --help lists ours{problems}"
-    )
+    return UsageError(f"there is no task, group or tag {name}{hint}; medtasks eval --help lists ours{problems}")
 
 
 def _check_files(folder: Path, names: Sequence[str]) -> None:

@@ -158,6 +158,14 @@ def test_rollouts_of_an_example_are_its_generations(tmp_path):
         assert sample.metrics[STRICT]["env_reward"] in (pytest.approx(0.5), pytest.approx(0.75))
 
 
+@pytest.mark.parametrize(("key", "reply"), [("key", "text"), ("id", "answer")])
+def test_fields_that_no_record_has_are_told_with_those_that_are_there(key, reply, tmp_path, capsys):
+    path = write_rows([{"id": "1", "text": "A"}], tmp_path / "x.csv")
+    words = ["import", path, "--task", "medmcqa_openmed", "--id", key, "--response", reply, "-o", tmp_path]
+    assert exit_code(words) == 1
+    assert capsys.readouterr().err.endswith(f" in {reply}, or without {key}: 1 (row 1); its fields: id, text\n")
+
+
 def test_responses_of_unknown_benchmark_or_rows_are_one_error(tmp_path):
     path = tmp_path / "gsm8k--m" / "1" / "results.jsonl"
     path.parent.mkdir(parents=True)
