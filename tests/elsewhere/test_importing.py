@@ -410,6 +410,22 @@ def test_models_in_one_file_are_never_pooled(tmp_path, capsys):
         assert [run["scores"]["acc"][STRICT]["value"] for run in json.loads(output.out)] == [1, 0]
         assert "astray" in output.err
         assert {run.model for run in read_runs(tmp_path / "out")} == {"right", "wrong"}
+    elsewhere = tmp_path / "elsewhere.jsonl"  # of a model of the same name as the last
+    write_rows([{"key": "unknown", "said": "A", "model": "astray"}], elsewhere)
+    flags = (
+        "--task",
+        "medmcqa_openmed",
+        "--id",
+        "key",
+        "--response",
+        "said",
+        "--split_by",
+        "model",
+        "--data",
+        "sample",
+    )
+    assert exit_code(["import", elsewhere, tmp_path / "x.jsonl", *flags, "-o", tmp_path / "out"]) == 0
+    assert exit_code(["import", elsewhere, *flags, "-o", tmp_path / "out"]) == 1
     for settings in (["--split_by", "nothing"], ["--split_by", "model", "--model", "m"]):
         assert import_records("medmcqa", written, tmp_path, *settings) > 0
 
