@@ -89,7 +89,7 @@ def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
         difference = differences.get((*key, None))
         row = PairRow(column, None, incompatible.get(key[0], "no samples in both runs"), _counts(column, a, b))
         if len(results) == 1:
-            row.incompatible, (row.only,) = "", results
+            row.incompatible, row.only = "", next(iter(results))
         if difference:
             row.line, row.incompatible, row.needed = _line(difference, column.label), "", needed.get(key)
             for task in column.topic.tasks:
