@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack
+from time import monotonic as clock
 from typing import Any
 
 from tqdm import tqdm
@@ -15,6 +16,7 @@ from medtasks_utils.writing import SECRETS, caution
 
 _FORMAT = "{desc}  {bar:22}  {state}"
 _MANY_CUT, _FEWEST_CUT = 0.02, 3  # the share and number of cut replies that cause a warning
+_BETWEEN_LINES = 1.0  # minimum number of seconds, so that a log has one line for each benchmark of a quick run
 
 
 class _Bar(tqdm):  # type: ignore[type-arg]
@@ -51,6 +53,7 @@ class Progress:
     def __init__(self, names: Iterable[str], keeps: bool) -> None:
         self._totals, self._keeps, self._is_warned = Counter(names), keeps, False
         self._is_terminal = sys.stderr.isatty()
+        self._logged_at = clock()
 
     def __enter__(self) -> "Progress":
         self._context, log = ExitStack(), logger.parent or logger
@@ -86,7 +89,10 @@ class Progress:
             bar.unpause()
         bar.cut += is_cut
         bar.update()
-        if not self._is_terminal and 10 * bar.n // total > 10 * (bar.n - 1) // total:
+        is_tenth = 10 * bar.n // total > 10 * (bar.n - 1) // total
+        is_due = bar.n == total or clock() >= self._logged_at + _BETWEEN_LINES
+        if not self._is_terminal and is_tenth and is_due:
+            self._logged_at = clock()
             logger.info("%s  %s", bar.desc, bar.state)
         cut, over = (sum(getattr(bar, what) for bar in self._bars.values()) for what in ("cut", "n"))
         if is_cut and not self._is_warned and cut >= max(_FEWEST_CUT, _MANY_CUT * over):

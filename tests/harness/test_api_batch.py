@@ -173,12 +173,18 @@ def test_retries_headers_times_and_certificates_are_as_the_model_s_arguments_say
 # ---- progress
 
 
-def test_progress_is_logged_at_each_tenth(caplog):
+@pytest.mark.parametrize(("seconds", "lines"), [(10.0, 10), (0.1, 4), (0.001, 1)])
+def test_progress_is_logged_at_each_tenth_and_at_most_once_a_second(seconds, lines, caplog, monkeypatch):
     caplog.set_level("INFO", "lm_eval")
+    time = SimpleNamespace(now=0.0)
+    monkeypatch.setattr("medtasks_utils.harness.progress.clock", lambda: time.now)
     with Progress(["t"] * 40, True) as progress:
         for _ in range(40):
+            time.now += seconds
             progress.count("t", False)
-    assert len([line for line in caplog.messages if line.startswith("t  ")]) == 10
+    of_task = [line for line in caplog.messages if line.startswith("t  ")]
+    assert len(of_task) == lines
+    assert "40 of 40   done" in of_task[-1]
 
 
 @pytest.mark.parametrize(("finish", "is_said"), [("length", True), ("odd", False)])
