@@ -49,8 +49,10 @@ def reason_of(error: BaseException) -> str:
     """Return an error's message on one line: its first line and, if that is only a heading, the next two.
 
     If there is no message, return the name of the error's class. A message that names a line and a column, such as a
-    YAML error, keeps all of its lines. At most 1,000 characters are returned.
+    YAML error, keeps all of its lines. Of a missing key only the name is known. At most 1,000 characters are returned.
     """
+    if isinstance(error, KeyError) and error.args:
+        return f"it has no {error.args[0]!r}"
     if re.search(r", line \d+, column", str(error)):
         return " ".join(str(error).split())[:_MOST_SHOWN]
     lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]

@@ -4,7 +4,7 @@ import csv
 from operator import itemgetter
 from pathlib import Path
 
-from medtasks_utils.errors import UsageError
+from medtasks_utils.errors import UsageError, reason_of
 from medtasks_utils.results import Run, Sample, TaskRun
 
 _COLUMNS = ("run", "task", "id", "length", "states")
@@ -23,7 +23,9 @@ def read_marks(path: Path) -> Marks:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(map(itemgetter(*_COLUMNS), csv.DictReader(file)))
     except (OSError, ValueError, KeyError) as error:
-        raise UsageError(f"--marks {path} is not a CSV file of marks saved by the report's page ({error!r})") from None
+        raise UsageError(
+            f"--marks {path} is not a CSV file of marks saved by the report's page ({reason_of(error)})"
+        ) from None
     # The page puts an apostrophe before a text that a spreadsheet would treat as a formula.
     return {tuple(key): states.removeprefix("'") for *key, states in rows if states}
 

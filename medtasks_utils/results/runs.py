@@ -17,7 +17,7 @@ from textwrap import shorten
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, reason_of
 from medtasks_utils.harness.signature import NO_VALUE, parse
 from medtasks_utils.inference.reply_files import files_of_replies
 from medtasks_utils.statistics.metrics import FORMER_NAMES
@@ -81,7 +81,7 @@ def _read(date: str, logs: dict[str, Path]) -> Run:
         results = json.loads(results_path.read_bytes()) if results_path else {}
         return as_run(results, path, date, logs)
     except Exception as error:
-        raise MedtasksError(f"{path} cannot be read: {error!r}") from None
+        raise MedtasksError(f"{path} cannot be read: {reason_of(error)}") from None
 
 
 def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, Path] = {}) -> Run:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example
-from medtasks_utils.errors import DataError, MedtasksError
+from medtasks_utils.errors import DataError, MedtasksError, reason_of
 from medtasks_utils.filters import FILTERS
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.task import MedTask
@@ -86,7 +86,9 @@ def score_published(folder: Path, data: str) -> Iterator[PublishedRun]:
                     tasks[name] = _task(name, data)
                 yield PublishedRun(path.name.partition(".")[0], name, run, list(_verdicts(tasks[name], of_run)))
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path}: not published responses to the rows of {data} (--data): {error!r}") from None
+            raise DataError(
+                f"{path}: not published responses to the rows of {data} (--data): {reason_of(error)}"
+            ) from None
 
 
 def _task(name: str, data: str) -> MedTask:
