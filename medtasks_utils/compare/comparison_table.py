@@ -20,7 +20,7 @@ Values are in the metric's own unit (shares from 0 to 1, scores of explanations 
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -112,12 +112,14 @@ class _Topic(NamedTuple):
     """A task, or a group of tasks, whose parts are its tasks if they are of one benchmark.
 
     Attributes:
+        beside: the names of all tasks and groups that are compared.
         pairs: the tasks.
         wholes: the differences in each metric, the main one first.
         parts: the differences in the main metric, by breakdown and part.
     """
 
     name: str
+    beside: Container[str]
     pairs: list[TaskPair]
     wholes: list[MetricDifference]
     parts: Parts
@@ -129,7 +131,7 @@ class _Topic(NamedTuple):
     @property
     def label(self) -> str:
         benchmark = self.pairs[0].a.benchmark_name
-        return label_of(self.name, benchmark) if self.is_of_one_benchmark else f"{self.name} (mean)"
+        return label_of(self.name, benchmark, self.beside) if self.is_of_one_benchmark else f"{self.name} (mean)"
 
 
 def _topics(comparison: Comparison) -> Iterator[_Topic]:
@@ -144,7 +146,7 @@ def _topics(comparison: Comparison) -> Iterator[_Topic]:
     are_parts: set[str] = set()
     for name, of_task in wholes.items():
         tasks = [task.task for task in comparison.a.tasks_of(name)]
-        topic = _Topic(name, [comparison.pairs[task] for task in tasks], of_task, parts[name])
+        topic = _Topic(name, wholes, [comparison.pairs[task] for task in tasks], of_task, parts[name])
         if name in comparison.a.groups and topic.is_of_one_benchmark:
             topic.parts["task"] = {task: wholes[task][0] for task in tasks if task in wholes}
             are_parts.update(tasks)

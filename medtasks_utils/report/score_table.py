@@ -24,6 +24,7 @@ class ScoreLine:
 
     Attributes:
         topic: the task or group.
+        label: the benchmark's name as its authors write it, or the name of a variant, a group or another task.
         n: the number of evaluated examples in the tasks that report the metric, or in all if it has no value.
         scores: by filter, the score with its 95 % interval.
         answered: by filter, the share of examples in which an answer was found.
@@ -33,6 +34,7 @@ class ScoreLine:
     """
 
     topic: Topic
+    label: str
     metric: Metric
     n: int
     scores: dict[str, Estimate]
@@ -49,11 +51,6 @@ class ScoreLine:
     def lenient(self) -> Estimate:
         """The score of answers that need not have the published form."""
         return self.scores.get(FLEXIBLE, _UNKNOWN)
-
-    @property
-    def label(self) -> str:
-        """The benchmark's name as its authors write it, or the name of a variant, a group or another task."""
-        return label_of(self.topic.name, self.topic.benchmark_name) + " (mean)" * self.topic.is_overall
 
     @property
     def is_usual(self) -> bool:
@@ -96,17 +93,18 @@ _LOST = 2.0  # points lost to the form that cause a caution
 
 def lines_of(run: Run) -> list[ScoreLine]:
     """Return a line for each headline metric of each task or group of tasks; means over benchmarks come first."""
-    lines = []
-    for topic in topics_of([run]):
+    lines, topics = [], topics_of([run])
+    for topic in topics:
+        label = label_of(topic.name, topic.benchmark_name, [other.name for other in topics])
         names = {key.partition(",")[0] for key in run.results["results"].get(topic.name, ())}
         headline = topic.benchmark.report.headline if topic.benchmark else ()
         # A metric may have no value, for example after failures of a judge; a remark says why.
         metrics = dict.fromkeys([*topic.headline, *(metric for metric in headline if metric in names)])
-        lines += [_line(topic, metric) for metric in metrics if metric != "bypass"]  # of --predict_only
+        lines += [_line(topic, label, metric) for metric in metrics if metric != "bypass"]  # of --predict_only
     return lines
 
 
-def _line(topic: Topic, metric: str) -> ScoreLine:
+def _line(topic: Topic, label: str, metric: str) -> ScoreLine:
     """Return the line of a metric in the only run of a topic, with its estimate under each filter."""
     names = sorted(topic.filters, key=[*FILTERS, *topic.filters].index)
     (run,) = topic.results
@@ -123,6 +121,7 @@ def _line(topic: Topic, metric: str) -> ScoreLine:
     whole = topic.in_runs(names[0], metric)
     return ScoreLine(
         topic,
+        label + " (mean)" * topic.is_overall,
         whole.metric,
         sum(task.asked for task in reporting or tasks),
         estimates(metric),

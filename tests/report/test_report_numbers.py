@@ -175,4 +175,4 @@ def test_a_score_counts_the_questions_of_the_tasks_that_report_it():
         filters=[STRICT], results={"a": SimpleNamespace(tasks=tasks)}, metrics=lambda rule: ["acc"],
         in_runs=lambda rule, metric: value,
     )  # fmt: skip
-    assert score_table._line(topic, "acc").n == 5
+    assert score_table._line(topic, "t", "acc").n == 5
