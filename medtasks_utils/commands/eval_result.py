@@ -46,8 +46,8 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
     if not lines:
         return CommandResult([_NO_SCORES, "", *_next(evaluation)], data, failed=bool(evaluation.problem))
     distrust = chain(cautions(lines), _on_cut(evaluation, lines), _remarks(run), _on_parts(evaluation, run))
-    shown = ["", score_table(lines), *confidence_lines(run), "", *map(caution, distrust), "", *_next(evaluation)]
-    text = [_title(evaluation, run, lines), *shown]
+    parts = [[score_table(lines), *confidence_lines(run)], [*map(caution, distrust)], _next(evaluation)]
+    text = [_title(evaluation, run, lines), *(line for part in parts if part for line in ("", *part))]
     return CommandResult(text, data, failed=bool(evaluation.problem))
 
 
@@ -87,7 +87,9 @@ def _remarks(run: Run) -> Iterator[str]:
 
 
 def _on_parts(evaluation: Evaluation, run: Run) -> Iterator[str]:
-    """Yield a caution if not all questions were asked."""
+    """Yield a caution if not all questions were asked, and one if they are the bundled sample."""
+    if any(task.source == "sample" for task in run.tasks.values()):
+        yield "The rows are the bundled sample: they test the setup, and measure no model."
     if any(task.asked < task.available for task in run.tasks.values()):
         limit = evaluation.config.limit
         flag = f"--limit {limit:g}: not" if limit else "Not"
