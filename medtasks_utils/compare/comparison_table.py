@@ -29,7 +29,7 @@ from medtasks_utils.filters import FLEXIBLE, STRICT
 from medtasks_utils.results import Run
 from medtasks_utils.results.budgets import budgets_of
 from medtasks_utils.statistics.intervals import TOO_FEW_DIFFER, UNRELIABLE, UNRELIABLE_MARK
-from medtasks_utils.statistics.metrics import Metric
+from medtasks_utils.statistics.metrics import ANSWERED, Metric
 from medtasks_utils.writing import WIDTH, JsonObject, caution, counted, filled, plain, table
 
 from .comparing import Comparison
@@ -242,9 +242,11 @@ def _counts(topic: _Topic) -> Iterator[str]:
     mean = " (mean over replies)" * any((pair.a.config.get("repeats") or 1) > 1 for pair in topic.pairs)
     yield filled(label + ", ".join(counts) + mean)
     best = (replace(pair, filter=shared_filter(pair.a, pair.b, FLEXIBLE) or pair.filter) for pair in topic.pairs)
-    answered = group_difference(topic.name, tuple(best), "answered")
-    if answered and min(answered.contrast.a, answered.contrast.b) < 1:
-        a, b = (answered.metric.shown(1 - share) for share in (answered.contrast.a, answered.contrast.b))
+    found = [answered.contrast for pair in best if (answered := group_difference(topic.name, (pair,), "answered"))]
+    n = sum(of_task.n for of_task in found)
+    missing = [sum(of_task.n * (1 - getattr(of_task, side)) for of_task in found) for side in "ab"]
+    if any(missing):
+        a, b = (ANSWERED.shown(count / n) for count in missing)
         yield f"no answer: A {a} %, B {b} %"
 
 
