@@ -1,1 +1,1 @@
-"""Estimate how often filters misread responses, by having an LLM read some of them, and rank doubtful labels."""
+"""Estimate how often the filters misread responses, by having an LLM read a sample, and rank doubtful labels."""

@@ -32,7 +32,7 @@ def audit(
         settings: the LLM and its endpoint.
         limits: by stratum, the maximum number of responses per task to draw.
         task: the only task to audit; None for all tasks.
-        marks: a person's readings, which are compared with the LLM's.
+        marks: readings by a person, to compare with the LLM's.
 
     Returns:
         The contents of the files, each with its ``path``.
@@ -57,7 +57,7 @@ def audit(
 
 
 def _items(task: TaskRun) -> Iterator[Item]:
-    """Yield the responses of a task's samples that have the question and the label, and were scored by both filters."""
+    """Yield the responses that both filters scored, from samples that have the question and the label."""
     if task.benchmark is None:
         return
     fields = {*task.benchmark.data.shown, task.benchmark.data.truth}
@@ -70,7 +70,7 @@ def _items(task: TaskRun) -> Iterator[Item]:
 def _audit_task(
     run: Run, task: TaskRun, items: Sequence[Item], settings: JudgeSettings, limits: Mapping[str, int], marks: Marks
 ) -> JsonObject:
-    """Audit the responses to a task, write the file, and return its content and its path."""
+    """Audit the responses to a task, write the audit file, and return its content with its path."""
     # Seeded, so that the same command reads the same responses.
     generator = random.Random(f"{run.model} {task.task} {len(items)}")
     drawn: list[Item] = []
@@ -110,7 +110,7 @@ def _audit_task(
 
 
 def _record(item: Item, judgement: Judgement, facts: Sequence[str], person: str | None) -> JsonObject:
-    """Return the entry of a drawn response in the audit's file: the readings of the filters, the LLM and a person."""
+    """Return the audit file's entry for a drawn response: the readings of the filters, the LLM and a person."""
     stated = judgement.output.get("stated")
     return {
         "doc_id": item.sample.doc_id,
@@ -130,8 +130,8 @@ def _facts(item: Item, stated: str | None) -> list[str]:
     """Compare the filters' answers with the one that the LLM read.
 
     Returns:
-        Words that describe the response; none if the LLM failed. ``read`` is always among them. A filter whose answer
-        differs from the LLM's adds ``missed`` (no answer) or ``misread`` (another answer) with its name. ``gained``
+        Labels of the response; none if the LLM failed. ``read`` is always among them. A filter whose answer differs
+        from the LLM's adds ``missed`` (no answer) or ``misread`` (a different answer), followed by its name. ``gained``
         means that the LLM's answer is right and the flexible filter's is not, and ``lost`` the reverse.
     """
     if stated is None:

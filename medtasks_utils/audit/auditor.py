@@ -21,13 +21,13 @@ NONE_STATED = "none"
 DOUBTFUL, OTHERS = "doubtful", "others"
 _UNSURE_BELOW = 0.96  # of guesses, weak cues, and values of which another is stated almost as clearly
 _LONGEST = 12_000
-"""Maximum number of characters that the LLM reads at the end of a response, where answers are stated."""
+"""Maximum number of characters that the LLM reads, counted from the end of a response, where answers are stated."""
 
 
 class Item(NamedTuple):
     """A response to audit: its benchmark, its sample, and the index of the generation.
 
-    Letters of choices are those that the model saw.
+    Choices have the letters that the model saw.
     """
 
     benchmark: Benchmark[Any]
@@ -36,7 +36,7 @@ class Item(NamedTuple):
 
     @property
     def response(self) -> str:
-        """The text of the response."""
+        """The text that the filters read."""
         return self.sample.responses[self.generation]
 
     @property
@@ -59,20 +59,20 @@ class Item(NamedTuple):
         return DOUBTFUL if is_doubtful else OTHERS
 
     def answer_of(self, filter_name: str) -> str:
-        """Return a filter's answer, with the letter that the model saw; ``[invalid]`` if unanswered."""
+        """Return the answer of a filter, as the letter that the model saw; ``[invalid]`` if unanswered."""
         return self.sample.answer_shown(self.sample.answers[filter_name][self.generation], self.generation)
 
     def is_scored_right(self, filter_name: str) -> bool:
-        """Return whether the answer that a filter read was scored as right."""
+        """Return whether the answer of a filter was scored as right."""
         return self.sample.scores_of(filter_name, "acc")[self.generation] == 1.0
 
     def values_of(self, reading: str) -> Sequence[object]:
-        """Return the values that a reading may stand for; empty if it is not an answer."""
+        """Return the values that a reading may represent; empty if it is not an answer."""
         is_answer = reading not in (NONE_STATED, UNANSWERED)
         return self.benchmark.audit.values_of(reading, self.example) if is_answer else ()
 
     def is_same(self, first: str, second: str) -> bool:
-        """Return whether two readings are the same answer, or neither is an answer."""
+        """Return whether two readings are the same answer, or both are no answer."""
         values, others = self.values_of(first), self.values_of(second)
         pairs = itertools.product(values, others)
         return not (values or others) or any(itertools.starmap(self.benchmark.audit.is_same, pairs))
@@ -83,14 +83,14 @@ class Item(NamedTuple):
 
 
 class Auditor:
-    """A judge that has an LLM read one response per request; ``stated`` in its output is the answer, or ``none``."""
+    """A judge whose LLM reads one response per request; ``stated`` in its output is the answer, or ``none``."""
 
     name = "audit"
     signature = f"audit|prompt:{TEMPLATE.version}"
     rates: Sequence[str] = ()
 
     async def judge(self, case: Item, ask: Ask) -> Judgement:
-        """Have the LLM read the end of a response, without its reasoning; the score has no meaning."""
+        """Have the LLM read the end of a response without its reasoning. The score is unused."""
         response = final_text(case.response).strip()
         if not response:
             return Judgement(0.0, output={"stated": NONE_STATED})
@@ -100,7 +100,7 @@ class Auditor:
         line = re.compile(rf"[`*\s]*STATED:[`*\s]*({question.pattern}|{NONE_STATED})[`*.\s]*", re.IGNORECASE)
 
         def parse(text: str) -> str:
-            """Return the answer in the only line of a reply; raise UnreadableError if there is no valid one."""
+            """Return the answer in a one-line reply; raise UnreadableError if there is no valid one."""
             match = line.fullmatch(text)
             stated = match[1] if match else ""
             if stated.lower() == NONE_STATED:

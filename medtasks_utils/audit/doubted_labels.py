@@ -1,12 +1,12 @@
-"""Rank doubtful labels for review: examples to which most runs give the same answer, which differs from the label.
+"""Rank doubtful labels for review: examples where most runs agree on an answer other than the label.
 
-Also find parts of a task whose labels seem to be shifted to other rows.
+Also find parts of a task whose labels seem to be misaligned with the rows.
 
 A run with accuracy a (by the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``. Here, c is the share of
-agreeing pairs among all pairs of wrong answers to the same example. This is the amount by which an answer increases the
-log odds that it is right. In a and in c, one success and one failure are added to the counts. The support listed with
-an example is that of the runs that give the answer, minus that of the runs that give the label. It assumes that the
-errors of runs are independent; for related models it is too high.
+agreeing pairs among all pairs of wrong answers to the same example. This is how much an answer raises the log odds that
+it is right. Both a and c are estimated with one success and one failure added to the counts. The support listed with an
+example is that of the runs that give the answer, minus that of the runs that give the label. It assumes that the errors
+of runs are independent; for related models it is too high.
 """
 
 import itertools
@@ -81,11 +81,11 @@ _Item = Sequence[_Vote]
 
 
 def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedItem], int, dict[str, Shift]]:
-    """Return doubted examples, the number of examples compared, and parts of tasks whose labels seem shifted.
+    """Return the doubted examples, the number of examples compared, and parts of tasks whose labels seem shifted.
 
-    Examples with answers of at least three runs are compared. Doubted examples are in descending order of support. A
-    part is a stratum of a multiple-choice task, with its rows in the order of the data. Its labels seem shifted if
-    those of other rows fit most runs' answers far better.
+    Examples with answers from at least three runs are compared. Doubted examples are sorted by descending support. A
+    part is a stratum of a multiple-choice task, with its rows in the order of the data. Its labels seem shifted if the
+    labels of nearby rows agree far better with most runs' answers.
 
     Args:
         runs: the runs.
@@ -126,7 +126,7 @@ def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedIt
 
 
 def _of_most(item: _Item) -> str | None:
-    """Return the answer that more than half of the runs give; None if there is none, or fewer than three runs."""
+    """Return the answer that more than half of the runs give, if at least three runs give answers; else None."""
     answer, count = Counter(vote.answer for vote in item).most_common(1)[0]
     return answer if 2 * count > len(item) >= FEWEST_RUNS and answer != UNANSWERED else None
 
@@ -143,7 +143,7 @@ def _votes(run: str, audit: AuditRules, sample: Sample, filter_name: str) -> Ite
 
 
 def _doubted(task: str, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
-    """Yield the examples of a task to which most runs give the same answer, which differs from the label."""
+    """Yield the examples of a task where most runs agree on an answer other than the label."""
     camps_of = [_camps(item) for item in items]
     weights = _weights(items, camps_of)
 
@@ -170,7 +170,7 @@ def _doubted(task: str, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
 
 
 def _camps(item: _Item) -> list[list[_Vote]]:
-    """Return, for each wrong answer to an example, the votes for answers that equal it within the label's tolerance."""
+    """Group the votes for wrong answers to an example; answers equal within the label's tolerance share a group."""
 
     def camp(leader: _Vote) -> list[_Vote]:
         return [vote for vote in item if vote.agrees_with(leader)]
@@ -179,7 +179,7 @@ def _camps(item: _Item) -> list[list[_Vote]]:
 
 
 def _weights(items: Sequence[_Item], camps_of: Sequence[Sequence[_Item]]) -> dict[str, float]:
-    """Return, by run, the weight of its answers in the support of an example."""
+    """Return, by run, how much its answer adds to the support of an answer."""
     is_right: dict[str, list[bool]] = defaultdict(list)
     for vote in itertools.chain.from_iterable(items):
         is_right[vote.run].append(vote.is_right)

@@ -19,23 +19,23 @@ from medtasks_utils.statistics.ratio import ALPHA, Z
 from medtasks_utils.statistics.score_arrays import Array
 
 Strata = Mapping[str, Counter[str]]
-"""The numbers of each stratum's ``responses``, of those that were ``read``, and of those with each property."""
+"""By stratum, the number of ``responses``, of those that were ``read``, and of those with each property."""
 
 _QUANTILES = (np.arange(400) + 0.5) / 400
 
 
 def estimated(strata: Strata, gain: str, loss: str = "", base: float = 0.0) -> dict[str, float] | None:
-    """Estimate the share of responses with a property, or correct a known share by responses that raise or lower it.
+    """Estimate the share of responses with a property, or correct a known share by the responses that change it.
 
     Drawn responses that could not be read are assumed to resemble the others in their stratum. If none of a stratum was
     read, the interval of its share is 0 to 1.
 
     Args:
         strata: the counts of each stratum.
-        gain: the property of the responses that are counted, or that increase the known share.
-        loss: the property of those that decrease it; empty if there are none. A response cannot have both, so the
-            shares g and l in n responses of a stratum have the covariance ``−g l / n``, which increases the variance of
-            their difference by ``2 g l / n``.
+        gain: the property to count, or the property of responses that increase the known share.
+        loss: the property of responses that decrease it; empty if none do. A response cannot have both, so the shares g
+            and l in n responses of a stratum have the covariance ``−g l / n``, which increases the variance of their
+            difference by ``2 g l / n``.
         base: the known share.
 
     Returns:
@@ -64,10 +64,10 @@ def estimated(strata: Strata, gain: str, loss: str = "", base: float = 0.0) -> d
 
 @lru_cache(maxsize=1024)
 def _likely_shares(found: int, read: int, responses: int) -> Array:
-    """Return quantiles of the confidence distribution of a stratum's share with a property.
+    """Return quantiles of the confidence distribution of the share of a stratum's responses that have a property.
 
     ``found`` of the ``read`` responses have the property. The distribution function at a share is the mid-p probability
-    of finding more.
+    of finding more than that.
     """
 
     levels = [0.0, *scipy.special.ndtr(np.linspace(-4, 4, 257)), 1.0]

@@ -1,4 +1,4 @@
-"""Read the marks that a person made on the page of ``medtasks report``, and saved as CSV."""
+"""Load the answers that a person marked on the page of ``medtasks report`` and exported as CSV."""
 
 import csv
 from operator import itemgetter
@@ -14,7 +14,7 @@ Marks = dict[tuple[str, ...], str]
 
 
 def read_marks(path: Path) -> Marks:
-    """Load the marks that state an answer.
+    """Load a file of marks; marks without an answer are skipped.
 
     Raises:
         UsageError: if the file cannot be read, or is not a file of marks.
@@ -31,6 +31,6 @@ def read_marks(path: Path) -> Marks:
 
 
 def mark_of(marks: Marks, run: Run, task: TaskRun, sample: Sample) -> str | None:
-    """Return the answer that a person read in a sample's response; None without a mark, or with several responses."""
+    """Return the answer that a person marked in a sample; None without a mark, or with several responses."""
     identity = (run.name, task.task, str(sample.doc_id), str(len(sample.responses[0])))
     return marks.get(identity) if len(sample.responses) == 1 else None
