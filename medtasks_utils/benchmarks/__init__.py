@@ -13,13 +13,13 @@ from .registered import Benchmarks
 
 @cache
 def benchmarks() -> Benchmarks:
-    """Return all benchmarks by name: this package's, then those of other distributions, each in alphabetical order."""
+    """Return all benchmarks by name, sorted: first this package's, then those of other distributions."""
     return Benchmarks()
 
 
 @cache
 def metric_of(name: str, benchmark: str | None = None) -> Metric:
-    """Return a benchmark's metric by name; an unknown name counts as a metric of a task outside this package."""
+    """Return a benchmark's metric by name; an unknown name is treated as a metric of a task outside this package."""
     if benchmark is not None:
         for metric in (*benchmarks()[benchmark].metrics, *ADDED_METRICS):
             if metric.name == name:

@@ -1,4 +1,4 @@
-"""Define answers that filters read in responses, and objects that score all answers of a task together."""
+"""Define the answers that filters find in responses, and the scorers that process all answers of a task together."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol
@@ -15,13 +15,13 @@ class Answer(str):
     Attributes:
         value: the value that scoring compares; None if no answer was found.
         response: the whole response.
-        scores: further scores of this response, added by a :class:`BatchScorer` or by the tools.
-        details: further fields of the logged sample, with values that JSON can represent. All answers of a task have
-            the same fields, among them always these. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
+        scores: additional scores of this response, from a :class:`BatchScorer` or from tools.
+        details: additional fields of the logged sample, with JSON-compatible values. All answers of a task have the
+            same fields, always including these. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
             (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to a choice),
-            ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the response
-            states this answer: 1 for a strict rule, 0 if none was found. ``words`` are the words that state the
-            answer; empty if they are not known.
+            ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the response states
+            this answer: 1 for a strict rule, 0 if none was found. ``words`` are the words that state the answer; empty
+            if they are not known.
     """
 
     value: Any
@@ -38,7 +38,7 @@ class Answer(str):
         certainty: float = 1.0,
         words: str = "",
     ) -> "Answer":
-        """Create an answer that samples show as ``shown``; by default, as its value."""
+        """Create an answer that samples show as ``shown`` or, by default, as its value."""
         if value is None:
             shown, found_by, certainty, words = UNANSWERED, "none", 0.0, ""
         self = super().__new__(cls, shown or str(value))
@@ -53,11 +53,11 @@ class BatchScorer(Protocol):
     """An object that scores all answers of a task together, such as a judge or a batched model."""
 
     failure: str | None
-    """The reason why no answer could be scored; None if at least one was scored, or if there were no answers."""
+    """Why no answer could be scored; None if at least one was scored, or there were no answers."""
 
     @property
     def signatures(self) -> dict[str, str]:
-        """A text for each metric or judge, with every setting and version that its scores depend on."""
+        """A line for each metric or judge, with every setting and version that affects its scores."""
 
     def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
-        """Add the scores to each answer's ``scores``, and further fields of the sample to its ``details``."""
+        """Add scores to each answer's ``scores``, and fields for its sample to ``details``."""

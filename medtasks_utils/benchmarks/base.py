@@ -44,7 +44,7 @@ class AuditRules:
         self.benchmark = benchmark
 
     def question(self, example: Example) -> AuditQuestion:
-        """Return what an auditor learns about an example, and the answers that it may give: any, if none are listed."""
+        """Return an example's facts for an auditor, and the answers that it may give: any, if none are listed."""
         form, pattern = "the answer alone, in the response's own words", r"\S[^\n]{0,199}?"
         meanings = self.benchmark.answers
         if meanings:
@@ -55,12 +55,12 @@ class AuditRules:
         return AuditQuestion(form, pattern, str(example.get("question", "")), choices, checked)
 
     def values_of(self, answer: str, example: Example) -> list[Any]:
-        """Return the values that a logged answer may stand for; empty if it is not an answer."""
+        """Return the values that a logged answer may represent; empty if it is not an answer."""
         value = self.benchmark.value(answer, example)
         return [] if value is None else [value]
 
     def is_same(self, value: Any, other: Any, example: Example | None = None) -> bool:
-        """Return whether two values are the same answer; with the example, within the tolerance of its label."""
+        """Return whether two values are the same answer or, given the example, within the tolerance of its label."""
         return bool(value == other)
 
 
@@ -80,13 +80,13 @@ class Benchmark(ABC, Generic[OptionsOf]):
         report: what the report, comparisons and summaries show.
         answers: the possible answers, as logged, with their meanings; empty if they cannot be listed.
         written: a template of a response that gives an answer; ``%s`` stands for the answer.
-        stated_by: the ``found_by`` of an answer outside a box, tag or key.
+        stated_by: the ``found_by`` of answers outside boxes, tags and keys.
         blanks: by kind of answer, the most common first, an example with only the fields that reading needs.
-        packages: packages whose versions enter the signature, besides this one and lm_eval.
-        case_of: a function of an example and a response that returns what a judge needs: the explanation, the question
-            and the references; None if there are no reference explanations.
-        audit_class: what an auditor asks, and how its readings are compared.
-        dialogue_class: how conversations with tools continue.
+        packages: packages whose versions are part of the signature, besides this one and lm_eval.
+        case_of: a function that returns a judge's input for an example and a response: the explanation, the question
+            and the references; None without reference explanations.
+        audit_class: the auditor's question, and the comparison of its readings.
+        dialogue_class: the rules for conversations with tools.
         options, task: the options and the task of the run.
     """
 
@@ -146,7 +146,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return self.examples(read_split(files.folder(self.repository), split), report)
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert rows into examples; leave out and count those without text in a field that prompts show.
+        """Convert rows to examples; leave out and count those without text in a field that prompts show.
 
         Raises:
             DataError: for missing columns, rows that cannot be understood, or examples without such a field.
@@ -154,7 +154,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return report.with_text(table.made(self.example), *self.data.shown)
 
     def example(self, row: Row) -> Example:
-        """Convert a row into an example; by default, its fields as text.
+        """Convert a row to an example; by default, its fields as text.
 
         Raises:
             KeyError: for a missing column.
@@ -163,22 +163,22 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return {name: text_of(cell) for name, cell in row.items()}
 
     def relabelled(self, example: Example, order: str) -> Example:
-        """Return the example with the choices relettered: A to D become the choices with the letters ``order``."""
+        """Return the example with A to D reassigned to the choices with the letters ``order``."""
         raise TypeError(f"{self.name} has no choices to show in another order")
 
     def settle(self, rows: Sequence[Row]) -> None:
-        """Infer from the first of many rows what a single row does not show; by default, do nothing."""
+        """Infer facts that a single row does not show from the first of many rows; by default, do nothing."""
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
         """Return the indices of the examples that ``--limit`` selects, in ascending order; all without a limit."""
         return range(len(examples))[:limit]
 
     def in_data_order(self, example: Example) -> Example:
-        """Return an example with its choices in the data's order, so that equal examples can be recognised."""
+        """Return an example with its choices in the data's order, so that equal examples are recognised."""
         return example
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Return reasons to doubt each example's label; by default, that its question has other answers elsewhere."""
+        """Return the reasons to doubt each example's label; by default, different answers to its question."""
         truth = self.data.truth
         names = [name for name in self.data.content if name != truth]
 
@@ -191,9 +191,9 @@ class Benchmark(ABC, Generic[OptionsOf]):
     # ---- reading
 
     def value(self, content: str, example: Example) -> Any:
-        """Convert the content of a box or tag into a value by the published rule; None if it is not an answer.
+        """Convert the content of a box or tag to a value by the published rule; None if it is not an answer.
 
-        By default, it is one of ``answers``, ignoring case, or any text if they are not listed.
+        By default, it is one of ``answers``, ignoring case, or any text if there is no list.
         """
         text = unwrap(content)
         if not self.answers:
@@ -215,9 +215,9 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return self.answer(last_box(final_text(text)) or "", example, text, "box")
 
     def read(self, text: str, example: Example) -> Reading | None:
-        """Return the reading for ``flexible``: the best candidate and its certainty.
+        """Return the flexible reading: the best candidate and its certainty.
 
-        None if the benchmark has no reading but the strict one.
+        None if the benchmark has only the strict reading.
         """
         return None
 
@@ -231,13 +231,13 @@ class Benchmark(ABC, Generic[OptionsOf]):
 
     @final
     def found_by(self, reading: Reading) -> str:
-        """Return how an answer was found, as one of the values listed in :class:`Answer`."""
+        """Return the form in which an answer was found, one of the values listed in :class:`Answer`."""
         otherwise = "option_text" if reading.cue == "named" else self.stated_by
         return reading.cue if reading.cue in ("box", "tag", "key") else otherwise
 
     @final
     def answer_read(self, reading: str, text: str, example: Example) -> Answer:
-        """Read the answer by ``strict`` or ``flexible``; with ``ask_confidence``, read the confidence separately."""
+        """Read the answer by ``strict`` or ``flexible``; with ``ask_confidence``, also split off the confidence."""
         if not self.options.ask_confidence:
             return getattr(self, reading)(text, example)  # type: ignore[no-any-return]
         confidence, rest = split_confidence(text)
@@ -248,7 +248,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
     @final
     @property
     def readers(self) -> dict[str, Callable[[str, Example], Answer]]:
-        """The functions that read the answer in a response, by filter."""
+        """The functions that find the answer in a response, by filter."""
         return {STRICT: partial(self.answer_read, "strict"), FLEXIBLE: partial(self.answer_read, "flexible")}
 
     def has_final_answer(self, text: str) -> bool:
@@ -262,24 +262,24 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return bool(value == example[self.data.truth])
 
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
-        """Score one response on every metric; the task reports those that :meth:`reported` returns."""
+        """Score a response on every metric; the task reports only those in :meth:`reported`."""
         right = self.is_right(answer.value, example)
         return {"acc": float(right), "answered": float(answer.value is not None)}
 
     def batch_scorer(self, examples: Sequence[Example] | None = None, processes: int = 1) -> BatchScorer | None:
-        """Return a :class:`BatchScorer` that is ready for use, or None if the task needs none.
+        """Return a :class:`BatchScorer` that is ready for use; None if the task needs none.
 
         Args:
             examples: all examples to be scored; None if they are not loaded yet.
             processes: the number of processes in the run; each has its own scorer.
 
         Raises:
-            MedtasksError: if something is not installed, not reachable or not downloaded.
+            MedtasksError: if a requirement is not installed, not reachable or not downloaded.
         """
         return None
 
     @final
     @property
     def audit(self) -> AuditRules:
-        """The question to an auditor, and how its answers are compared with filters'."""
+        """The auditor's question, and the comparison of its readings with filters' answers."""
         return self.audit_class(self)

@@ -25,7 +25,8 @@ class ChoiceOptions(Options):
     vary_order: Annotated[bool, About(needs=Needs("repeats above 1", lambda options: options.repeats > 1))] = False
     """show the choices in a different order in each generation; needs repeats"""
     order_seed: Annotated[int | None, CHOOSES_ROWS] = None
-    """shuffle each example's choices with this seed, and reletter them; choices that name others keep their place"""
+    """shuffle each example's choices with this seed, and reletter them; choices that refer to others keep their
+    place"""
 
 
 ChoiceOptionsOf = TypeVar("ChoiceOptionsOf", bound=ChoiceOptions)
@@ -58,12 +59,12 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
     blanks = {"": {"options": [""] * len(LETTERS)}}
 
     def reordered(self, examples: Sequence[Example]) -> list[Example]:
-        """Return the examples with their choices in the order that ``order_seed`` asks for."""
+        """Return the examples with their choices in the order of ``order_seed``."""
         seed = self.options.order_seed
         return list(examples) if seed is None else [in_new_order(example, seed) for example in examples]
 
     def first_order(self, example: Example) -> str:
-        """Return the letters in the order in which the prompt of the first generation shows them; A to D by default."""
+        """Return the letters in the order of the first generation's prompt; A to D by default."""
         return LETTERS
 
     def in_order(self, example: Example, order: str) -> Example:
@@ -74,13 +75,13 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
         return {**example, "order": order}
 
     def relabelled(self, example: Example, order: str) -> Example:
-        """Return the example with the choices relettered: A to D become the choices with the letters ``order``."""
+        """Return the example with A to D reassigned to the choices with the letters ``order``."""
         options = [example["options"][LETTERS.index(letter)] for letter in order]
         place = order.index(example["answer_letter"])
         return {**example, "options": options, "answer_letter": LETTERS[place], "answer_idx": place}
 
     def in_data_order(self, example: Example) -> Example:
-        """Return an example with its choices in the order that they have without ``order_seed``."""
+        """Return an example with its choices in the order without ``order_seed``."""
         if ORDER not in example:
             return example
         order = example[ORDER]
@@ -89,14 +90,16 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
         return self.relabelled(original, before)
 
     def answer_in_data(self, answer: Answer, order: str) -> Answer:
-        """Translate the letter of an answer from a prompt of :meth:`relabelled` to its choice's letter in the data."""
+        """Translate an answer's letter in a prompt of :meth:`relabelled` to its choice's letter in the data."""
         ours = Answer(None if answer.value is None else order[LETTERS.index(answer.value)], answer.response)
         ours.scores, ours.details = answer.scores, {**answer.details, "shown_as": order}
         return ours
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Return the issues of each example: the same question and choices, in any order, have different answers
-        elsewhere, two choices are alike, or the question refers to an image.
+        """Return the issues of each example.
+
+        An issue is a different answer to the same question and choices elsewhere, two choices that are alike, or a
+        question that refers to an image.
         """
         asked = [
             ((words_of(example["question"]), *sorted(example["options"])), example["options"][example["answer_idx"]])

@@ -1,4 +1,4 @@
-"""Define the facts that a benchmark declares, in a record for each reader: loading, commands, the report, audits."""
+"""Define the facts that a benchmark declares, one record per use: loading, commands, the report, audits."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +22,7 @@ UNANSWERED = "[invalid]"
 
 
 class TaskInfo(NamedTuple):
-    """What a benchmark knows about the task that runs it.
+    """The facts about a task that its benchmark knows.
 
     Attributes:
         name: the task's name, for messages.
@@ -85,7 +85,7 @@ class Files(Protocol):
 
 
 def require(example: Example, *fields: str | None) -> None:
-    """Check that an example has the fields that a benchmark names.
+    """Check that an example has the fields that its benchmark declares.
 
     Raises:
         DataError: for the first missing field.
@@ -119,24 +119,25 @@ class LoadReport:
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """Where a benchmark's rows come from, and what the fields of its examples mean.
+    """The source of a benchmark's rows, and the meaning of its examples' fields.
 
     Attributes:
-        repositories: the repositories with the rows; the option ``dataset_version``, if there is one, chooses by name,
-            else the first is read.
+        repositories: the repositories with the rows; the option ``dataset_version`` chooses one by name; without this
+            option, the first is read.
         truth: the field with the right answer, in the requested form.
         shown: fields of an example that every prompt shows; they identify the example of a prompt.
-        names: by field, further names that other projects' files have for it, such as ``Patient Note``.
+        names: by field, its names in other projects' files, such as ``Patient Note``.
         told_apart_by: the field that distinguishes the examples of one row; None if a row is one example.
         content: the fields with the question and the right answer; required with ``shortcuts``.
         choices: the field with the texts of the choices A to D; empty if there are none.
         checked_answer: the field with the answer that the model is asked to check; empty if there is none.
         only_in_prompt: fields of an example that only the prompt uses.
         unsigned: fields that the signature's hash of the rows ignores.
-        cluster: the field whose value is the same in examples that are not independent; None if all are independent.
-        stratum: the field whose groups enter macro averages with equal weight; None if there are no groups.
-        shortcuts: the file with scores that are reached without the question; None if none were measured.
-        folder: the folder in a data directory, if another benchmark has the rows; by default, the benchmark's name.
+        cluster: the field with the same value in examples that are not independent; None if all are independent.
+        stratum: the field whose groups have equal weight in macro averages; None if there are no groups.
+        shortcuts: the file with scores of classifiers that never see the question; None if none were measured.
+        folder: the folder in a data directory, if the rows are those of another benchmark; by default, the benchmark's
+            name.
         sample: the folder with sample rows, if it is outside this package.
         resources: a function that returns the downloads that tasks may need besides rows and packages.
     """
@@ -171,7 +172,7 @@ class Data:
         return None if self.cluster is None else str(example[self.cluster])
 
     def stratum_of(self, example: Example) -> str | None:
-        """Return the group whose mean enters macro averages; None if there are no groups."""
+        """Return the group whose mean is averaged in macro averages; None if there are no groups."""
         return None if self.stratum is None else str(example[self.stratum])
 
 
@@ -186,7 +187,7 @@ class Tasks:
         default: the task or group to run when only the benchmark's name is given.
         whole: the task over all rows; by default, ``default``, which must then be a task.
         checked: the tasks and groups that ``medtasks selfcheck`` runs; by default, ``default``. Empty for a variant
-            whose protocol counts some right answers as wrong, or whose rows another benchmark checks.
+            whose protocol scores some right answers as wrong, or whose rows are checked with another benchmark.
         folder: the folder with the YAML, if it is outside this package.
     """
 
@@ -207,7 +208,7 @@ class Breakdown(NamedTuple):
     """A division of a benchmark's examples into groups.
 
     Attributes:
-        name: what the examples are divided by, such as ``subject``.
+        name: the criterion of the division, such as ``subject``.
         key: a function that returns the group of an example; None leaves the example out.
         metrics: names of the metrics to show for each group.
         order: the groups in their natural order; empty to rank them by value.
@@ -242,8 +243,8 @@ class AbstentionRow(NamedTuple):
     Attributes:
         name: the heading of the row.
         metric: the metric that the row shows.
-        rescore: a function of an answer and its example, both as logged, that returns a score to be aggregated instead
-            of the metric's own; None to show the metric as reported.
+        rescore: a function that returns a score for a logged answer and its logged example, to aggregate instead of the
+            metric's own; None to show the metric as reported.
     """
 
     name: str
@@ -252,7 +253,7 @@ class AbstentionRow(NamedTuple):
 
 
 class Abstention(NamedTuple):
-    """How a response abstains, and what the report shows about the cost of abstaining.
+    """The answer that abstains, and the report's table on the cost of abstaining.
 
     Attributes:
         answer: the answer that abstains, one of the benchmark's ``answers``.
@@ -269,16 +270,16 @@ class Abstention(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportFacts:
-    """What summaries, the report and comparisons show of a benchmark.
+    """The settings of a benchmark for summaries, the report and comparisons.
 
     Attributes:
-        headline: names of the metrics that a summary shows after the first one.
-        compared: names of the metrics on which runs are compared. The first that a task has ranks the runs, and its
-            p-value is corrected for the number of benchmarks.
+        headline: names of the metrics in a summary, after the first metric.
+        compared: names of the metrics on which runs are compared. A task's first one ranks the runs, and its p-value is
+            corrected for the number of benchmarks.
         breakdowns: the ways in which the report divides the examples into groups.
-        abstention: how a response abstains, and what that costs; None if responses cannot abstain.
-        marks: by metric, the words with which the report marks samples whose value is above 0.
-        range_of_right: the fields with the lowest and the highest value that is right; empty if answers have no range.
+        abstention: the answer that abstains, and its cost; None if responses cannot abstain.
+        marks: by metric, the report's badge for samples with a value above 0.
+        range_of_right: the fields with the lowest and highest right value; empty if answers have no range.
         solution: the field with a worked solution; empty if there is none.
     """
 
@@ -295,10 +296,10 @@ class ReportFacts:
 
 
 class AuditQuestion(NamedTuple):
-    """What an auditor learns about an example besides the response; never the right answer or what a filter read.
+    """The facts about an example for an auditor, besides the response; never the right answer or a filter's answer.
 
     Attributes:
-        form: the answers that the response may state, in words.
+        form: a description of the possible answers.
         pattern: a regular expression that matches the whole of any such answer, ignoring case.
         question: the question.
         options: the texts of the choices A to D; empty if there are no choices.

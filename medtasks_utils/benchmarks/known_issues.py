@@ -1,4 +1,4 @@
-"""Find reasons to doubt labels by rules that look only at the rows.
+"""Find reasons to doubt labels, by rules that use only the rows.
 
 The benchmarks' READMEs name published lists of doubtful rows; none of them is copied here.
 """
@@ -40,7 +40,7 @@ def refers_to_image(question: str) -> bool:
 def has_options_alike(options: Sequence[str]) -> bool:
     """Return whether two choices are equal, ignoring repeated spaces, and full stops and spaces at the ends.
 
-    Case and signs matter: they distinguish some choices, such as antigens and numbers.
+    Case and signs are significant: they distinguish some choices, such as antigens and numbers.
 
     >>> [has_options_alike(options) for options in (("12 h", "12  h.", "24 h"), ("Le", "le", "-5", "5"))]
     [True, False]
@@ -51,7 +51,7 @@ def has_options_alike(options: Sequence[str]) -> bool:
 def contradicted(asked: Iterable[tuple[Hashable, str]]) -> list[bool]:
     """Return, for each pair of a question and its right answer, whether another pair contradicts it.
 
-    Two pairs contradict each other if they have the same question and different answers.
+    Pairs contradict each other if they have the same question but different answers.
 
     >>> contradicted([("1 + 1", "2"), ("1 + 2", "3"), ("1 + 1", "3")])
     [True, False, True]
@@ -62,16 +62,16 @@ def contradicted(asked: Iterable[tuple[Hashable, str]]) -> list[bool]:
 
 
 def words_of(text: str) -> str:
-    """Normalise case, punctuation and spaces of a text, so that copies of a question become equal."""
+    """Normalise case, punctuation and spaces, so that copies of a question are equal."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 class Shift(NamedTuple):
-    """Labels that are some rows away from their questions.
+    """Labels that are misaligned with their questions by some rows.
 
     Attributes:
-        offset: how many rows further on the label of a row stands.
-        fit: the share of answers that equal the label there, 0 to 1.
+        offset: the number of rows from a row to the one that has its label.
+        fit: the share of answers that equal the label at that offset, 0 to 1.
         own: the share that equal the label of their own row.
         rows: the number of rows with an answer.
     """
@@ -89,13 +89,13 @@ class Shift(NamedTuple):
 
 
 def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:
-    """Return the shifts of those parts of a data set whose labels fit far better at other rows, up to three away.
+    """Return the shifts of those parts of a data set whose labels fit far better at an offset of up to three rows.
 
-    They fit far better at an offset if more labels fit there than at every other offset, by over three standard errors
-    of the difference, as in McNemar's test.
+    This means that more labels fit there than at every other offset, by over three standard errors of the difference,
+    as in McNemar's test.
 
     Args:
-        rows: for each row, in order: its part, the answer that other evidence supports (None if none), and its label.
+        rows: for each row, in order: its part, the answer that independent evidence supports, or None, and its label.
 
     >>> answers, labels = "AADB ADC BADC AABCDDBC", "BAADBCADCBBADCDAABCDDB"
     >>> str(shifts(("part", answer.strip(), label) for answer, label in zip(answers, labels))["part"])
@@ -108,7 +108,7 @@ def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:
 
 
 def _shift(pairs: Sequence[tuple[str | None, str]]) -> Shift | None:
-    """Return the shift of (answer, label) pairs; None if labels fit best unshifted, or no offset fits far better."""
+    """Return the shift of (answer, label) pairs; None if offset 0 fits best, or no offset fits far better."""
     label_at = {place: label for place, (_, label) in enumerate(pairs)}
     known = [(place, answer) for place, (answer, _) in enumerate(pairs) if answer]
 

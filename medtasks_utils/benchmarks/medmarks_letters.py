@@ -1,7 +1,7 @@
-"""Read letters by the rule of Medmarks (github.com/MedARC-AI/Medmarks at 154710b), which knows the right choice.
+"""Read letters by the rule of Medmarks (github.com/MedARC-AI/Medmarks at 154710b), which uses the right choice.
 
-The rule does not read an answer and then compare it: whether some words count depends on the right letter and on the
-text of the right choice. Its bounds and its oddities are Medmarks' own, since published numbers depend on them.
+The rule does not read an answer and then compare it: the right letter and the text of the right choice affect which
+words are considered. Its limits and oddities are reproduced exactly, since published numbers depend on them.
 """
 
 import re
@@ -21,7 +21,7 @@ _AROUND = (
     *((mark, mark) for mark in ("**", "__", "*", "_", "`")),
     *((first, last) for first, last in ('""', "''", "“”", "‘’", "()", "[]", "{}", "<>", "【】")),
 )
-"""What may stand around a text: tags, a box, marks of emphasis, quotes and brackets; removed in this order."""
+"""Patterns of wrappers around a text: tags, a box, emphasis, quotes and brackets; removed in this order."""
 
 # ---- the grammar
 
@@ -63,7 +63,7 @@ _JOINING = {"", *["and", "or", "ou", "y", "e", "nor", "plus", "versus", "vs", "i
 
 
 def _without_latex(text: str) -> str:
-    """Convert LaTeX to text, if there seems to be any; what cannot be converted stays as it is."""
+    """Convert LaTeX to text, if there seems to be any; whatever cannot be converted is unchanged."""
     if not re.search(r"\\[A-Za-z]|\$", text):
         return text
     from pylatexenc.latex2text import LatexNodes2Text  # takes a tenth of a second
@@ -83,7 +83,7 @@ def _flat(text: str) -> str:
 
 
 def _unwrapped(text: str) -> str:
-    """Remove tags, boxes, marks of emphasis, quotes and brackets around the whole text."""
+    """Remove tags, boxes, emphasis, quotes and brackets around the whole text."""
     text = text.strip()
     while (inner := _once_unwrapped(text)) is not None:
         text = inner.strip()
@@ -116,14 +116,14 @@ def _prepared(text: str) -> str:
 
 
 def tagged(text: str, name: str = "answer") -> list[str]:
-    """Return the contents of all closed tags of a name, without the white space around them."""
+    """Return the contents of all closed tags with a name, without surrounding white space."""
     return [content.strip() for content in re.findall(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)]
 
 
 def medmarks_letter(text: str, gold: str, answer_text: str) -> str | None:
     """Return the letter that the rule finds in a text; None if it finds none.
 
-    The text is right if the letter is ``gold``. It may be a letter that no choice has.
+    The text is scored as right if the letter is ``gold``. The letter may belong to no choice.
 
     Args:
         text: the content of an answer tag.
@@ -147,9 +147,9 @@ def medmarks_letter(text: str, gold: str, answer_text: str) -> str | None:
 
 
 def letter_in_tag(text: str, example: Example, which: int) -> Answer:
-    """Read the first (0) or the last (-1) answer tag of a response by the rule; without a tag, it is unanswered.
+    """Read the first (0) or last (-1) answer tag of a response by the rule; without a tag, it is unanswered.
 
-    Only stated letters count if the right choice is not known.
+    If the right choice is unknown, only stated letters are used.
     """
     contents = tagged(text) or [""]
     place = example.get("answer_idx")
@@ -173,13 +173,13 @@ def _before_its_text(whole: str, truth: str) -> str | None:
 
 
 def _committed(text: str) -> str | None:
-    """Return the last letter that a phrase such as "the answer is" states."""
+    """Return the last letter stated by a phrase such as "the answer is"."""
     stated = [match for match in _COMMIT.finditer(text) if not match["no"] and _is_valid(match, text)]
     return _counted(stated[-1]) if stated else None
 
 
 def _last(whole: str) -> str | None:
-    """Return the letter that begins the last line, stands on it alone, or ends the last sentence; None if none does."""
+    """Return the letter that begins the last line, is alone on it, or ends the last sentence; None without one."""
     text = whole if len(whole) <= _LONG else whole[-2000:]
     line = _last_line(text)
     lead = _LEAD.match(line) if text == whole else None
@@ -222,9 +222,9 @@ def _joins(between: str) -> bool:
 
 
 def _is_denied(before: str, tail: int) -> bool:
-    """Return whether the words before a letter or text deny it.
+    """Return whether the words before a letter or text negate it.
 
-    Words such as "wrong diagnosis is" count in the last ``tail`` characters.
+    Words such as "wrong diagnosis is" are considered only in the last ``tail`` characters.
     """
     diagnosis = ("wrong diagnosis is", "incorrect diagnosis is")
     return (
@@ -235,12 +235,12 @@ def _is_denied(before: str, tail: int) -> bool:
 
 
 def _is_valid(match: re.Match[str], text: str, offset: int = 0) -> bool:
-    """Return whether a letter counts: it is not denied, not one of several, and not taken back.
+    """Return whether a letter is a valid answer: not negated, not one of several, and not retracted.
 
     Args:
         match: the match with the letter.
         text: the text around it.
-        offset: the place in ``text`` where the string of the match begins.
+        offset: the index in ``text`` at which the match's string begins.
     """
     letter = _counted(match)
     if letter is None:
@@ -272,14 +272,14 @@ def _others(text: str, letter: str) -> Iterator[re.Match[str]]:
 
 
 def _is_harmless(match: re.Match[str]) -> bool:
-    """Return whether a letter is the word I, or part of a word with an apostrophe."""
+    """Return whether a letter is the pronoun I, or part of a word with an apostrophe."""
     text, start, end = match.string, match.start(), match.end()
     is_word = _HARMLESS_I.match(text, start) is not None
     return is_word or text[end : end + 1] in ("'", "’") or (start > 0 and text[start - 1] in "'’")
 
 
 def _names(whole: str, truth: str) -> bool:
-    """Return whether a text has the text of the right choice, neither denied nor listed among others."""
+    """Return whether a text contains the text of the right choice, neither negated nor in a list."""
     if not truth or re.fullmatch(r"[a-z]|\d+", truth):
         return False
     words = r"\s+".join(map(re.escape, truth.split(" ")))
@@ -307,7 +307,7 @@ def _regions(whole: str, truth: str) -> Iterator[str]:
 
 
 def _is_void(match: re.Match[str]) -> bool:
-    """Return whether the text of the right choice is denied, or stands in a list."""
+    """Return whether a mention of the right choice's text is negated, or is part of a list."""
     text, start, end = match.string, match.start(), match.end()
     if _is_denied(text[max(0, start - 64) : start].rstrip(), 40):
         return True

@@ -1,4 +1,4 @@
-"""Show choices in another order, with new letters, as Medmarks does (github.com/MedARC-AI/Medmarks at 154710b)."""
+"""Shuffle and reletter choices, as Medmarks does (github.com/MedARC-AI/Medmarks at 154710b)."""
 
 import hashlib
 import random
@@ -11,7 +11,7 @@ from medtasks_utils.extraction.letters import LETTERS
 from .facts import Example
 
 ORDER = "option_order"
-"""The field of an example with the original letters of its choices, in their present order."""
+"""The field of an example with the original letters of its choices, in the shuffled order."""
 
 _LABEL = r"(?:\([A-Z0-9]+\)|\[[A-Z0-9]+\]|\b[A-Z][).:]?|\b\d+[).:]?)"
 _SEPARATOR = r"(?:\s*[,&/]+\s*|\s+(?i:and/or|and|or|nor)\s+)"
@@ -26,7 +26,7 @@ _ANCHOR = re.compile(
 def shuffled_order(question: str, options: Sequence[str], seed: int) -> str:
     """Return the letters of choices in a shuffled order, which depends only on the question, the choices and the seed.
 
-    A choice such as "all of the above" keeps its place. If a choice names others, as in "A and C", all keep theirs.
+    A choice such as "all of the above" keeps its place. If a choice refers to others, as in "A and C", all keep theirs.
 
     >>> shuffled_order("What?", ["one", "two", "three", "none of these"], 2)
     'BCAD'
@@ -45,7 +45,7 @@ def shuffled_order(question: str, options: Sequence[str], seed: int) -> str:
 
 
 def in_new_order(example: Example, seed: int) -> Example:
-    """Return an example with shuffled choices, and the letter that the right choice then has."""
+    """Return an example with shuffled choices, and the right choice's new letter."""
     options = example["options"]
     order = shuffled_order(example["question"], options, seed)
     place = order.index(example["answer_letter"])

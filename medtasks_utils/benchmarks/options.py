@@ -1,4 +1,4 @@
-"""Define the options of benchmarks, and merge the user's over those of a task's YAML."""
+"""Define the options of benchmarks, and merge the user's options over those in a task's YAML."""
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -22,14 +22,14 @@ def default_text(value: object) -> str:
 
 
 class Needs(NamedTuple):
-    """What an option needs to have an effect: in words, for messages, and as a function that checks all options."""
+    """An option's condition for having an effect: in words, for messages, and as a function that checks all options."""
 
     words: str
     are_met: Callable[[Any], bool]
 
 
 def any_of(**settings: object) -> Needs:
-    """Return the need for one of several settings; an option with several values must include the one named."""
+    """Return the condition that any of these settings is made; a list must include the given value."""
 
     def is_made(setting: object, value: object) -> bool:
         return setting in value if isinstance(value, tuple) else setting == value
@@ -41,16 +41,17 @@ def any_of(**settings: object) -> Needs:
 
 
 class About(NamedTuple):
-    """What is true of an option, stated in the ``Annotated`` type of its field.
+    """Properties of an option, stated in the ``Annotated`` type of its field.
 
     Attributes:
         chooses_rows: True if it only chooses rows, which signatures cover by a hash of the rows.
         is_signed: False if it changes no score, or another field of the signature covers it. Results that differ in a
             signed option are not comparable.
-        needs: what it needs to have an effect; None if nothing.
-        other_name: another name by which users may set it.
+        needs: its condition for having an effect; None if there is none.
+        other_name: an alternative name for users.
         implied_by: for an option that turns on costly scores (downloads, models or paid requests), the options that
-            ask for them. Where costs are unwanted, it is off unless one of these is set. Empty if it costs nothing.
+            request them. Where costs are unwanted, it is off unless one of these is set. Empty for options without
+            costs.
     """
 
     chooses_rows: bool = False
@@ -86,14 +87,14 @@ class Options(BaseModel):
     ask_confidence: Annotated[bool, OF_GENERATED] = False
     """ask the model how likely its answer is to be right, for metrics of calibration"""
     system_role: Annotated[Literal["auto", "user", "system"], UNSIGNED] = "auto"
-    """where the instructions go: system or user (a message of this role), or auto (as the chat template allows)"""
+    """place of the instructions: system or user (a message of this role), or auto (as the chat template allows)"""
 
     @classmethod
     def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options with which to read responses from a run of the benchmark in another harness.
+        """Return the options for reading responses from a run of the benchmark in another harness.
 
         Args:
-            arguments: the arguments of the environment that was run.
+            arguments: the arguments of the environment.
         """
         return {}
 
@@ -111,7 +112,7 @@ class Options(BaseModel):
 
     @classmethod
     def saved(cls: "type[AnyOptions]", values: Mapping[str, Any]) -> "AnyOptions":
-        """Return the options of a saved run; those that this version does not know or accept get their defaults."""
+        """Return the options of a saved run; unknown or invalid ones have their defaults."""
         try:
             return cls.model_validate(values, strict=False)
         except ValidationError as error:
@@ -126,18 +127,18 @@ class Options(BaseModel):
 
     @classmethod
     def without_costly(cls, given: Collection[str] = ()) -> dict[str, bool]:
-        """Return settings that turn costly scores off, except those that the given options ask for."""
+        """Return settings that turn off costly scores, except those that the given options request."""
         costly = {name: about.implied_by for name, about in cls.about().items() if about.implied_by}
         return {name: False for name, asking in costly.items() if {*asking}.isdisjoint(given)}
 
 
 def _about(metadata: Sequence[Any]) -> About:
-    """Return the :class:`About` in the metadata of a field; the default one if there is none."""
+    """Return the :class:`About` in a field's metadata, or the default one."""
     return next((fact for fact in metadata if isinstance(fact, About)), About())
 
 
 def switch_of(tool: str) -> str:
-    """Return the name of the option that turns a tool on."""
+    """Return the name of the option that turns on a tool."""
     return f"add_{tool}_tool"
 
 
@@ -157,7 +158,7 @@ class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # t
     """Options of a benchmark with tools: ``add_<name>_tool`` for each tool, and their limits."""
 
     max_turns: Annotated[PositiveInt, _WITH_A_TOOL] = 20
-    """maximum number of replies in a conversation, if the model has tools"""
+    """maximum number of replies in a conversation with tools"""
     tool_format: Annotated[Literal["auto", "native", "text"], _WITH_A_TOOL] = "auto"
     """native (function calls of the server or the chat template), text, or auto (native if possible)"""
     tool_timeout: Annotated[float, Field(gt=0, le=86_400), _WITH_PYTHON] = 10.0
@@ -174,13 +175,13 @@ class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # t
 def read_options(
     kind: type[AnyOptions], benchmark: str, defaults: Mapping[str, Any], given: Mapping[str, Any] | None
 ) -> AnyOptions:
-    """Merge the user's options over those of the task's YAML, and check them. A null counts as not set.
+    """Merge the user's options over those in the task's YAML, and check them. A null means unset.
 
     Args:
         kind: the class of the benchmark's options.
         benchmark: the benchmark's name, for messages.
         defaults: the options that the YAML sets.
-        given: the options that the user sets.
+        given: the user's options.
 
     Raises:
         UsageError: for an unknown option, an invalid value, two values for one option, or anything other than a

@@ -1,4 +1,4 @@
-"""Find registered benchmarks, which are classes; import each on first use, and check its definition."""
+"""Find registered benchmarks, which are classes, and import and check each on first use."""
 
 import pkgutil
 from collections import Counter
@@ -19,7 +19,7 @@ _VARIANTS = {
     f"{path.stem}_{path.parent.name}": f"{path.parent.name}.{path.stem}" for path in _FOLDER.glob("*/medmarks.py")
 }
 _MODULES = dict(sorted(_OWN.items())) | dict(sorted(_VARIANTS.items()))
-"""The modules of this package's benchmarks, by name; variants by other protocols are beside their benchmark."""
+"""The modules of this package's benchmarks, by name; a variant by another protocol is in its benchmark's folder."""
 OWN = tuple(_MODULES)
 """Names of this package's benchmarks."""
 
@@ -57,7 +57,7 @@ class Benchmarks(Registry):
         return super().__getitem__(name)  # type: ignore[no-any-return]  # it has been checked
 
     def _problem(self, name: str) -> str | None:
-        """Import and check a benchmark; return the reason why it cannot be used, on one line, or None."""
+        """Import and check a benchmark; return why it is unusable, on one line, or None."""
         try:
             problems = problems_of(super().__getitem__(name), name)
         except Exception as error:
@@ -83,11 +83,11 @@ class Benchmarks(Registry):
 
     @property
     def problems(self) -> list[str]:
-        """One line for each benchmark that cannot be used, with the reason."""
+        """One line for each unusable benchmark, with the reason."""
         return list(filter(None, map(self.problem, self)))
 
     def usable(self, leave_out: Collection[str] = ()) -> list[AnyBenchmark]:
-        """Return the benchmarks that can be used, except those in ``leave_out``, which are not imported."""
+        """Return the usable benchmarks, except those in ``leave_out``, which are not imported."""
         return [self[name] for name in self if name not in leave_out and self.problem(name) is None]
 
 

@@ -1,4 +1,4 @@
-"""Look up the scores that a classifier reaches on a benchmark's rows without seeing the question.
+"""Look up the scores of classifiers on a benchmark's rows without the question.
 
 ``measurements/shortcuts.py`` trains such classifiers ("readers") and writes a ``shortcuts.json`` for each benchmark. It
 contains results, but no rows::
@@ -23,7 +23,7 @@ from .tables import Row
 
 
 class Reached(NamedTuple):
-    """The value of a metric that a classifier reaches without seeing the question, and the classifier's name."""
+    """A classifier's value of a metric without the question, and the classifier's name."""
 
     value: float
     reader: str
@@ -37,15 +37,15 @@ def measured(path: Path) -> dict[str, Any]:
 
 
 def content_hash(examples: Iterable[Row], fields: Sequence[str]) -> str:
-    """Return a hash of the named fields of all examples, which does not depend on the order of the examples."""
+    """Return an order-independent hash of the named fields of all examples."""
     return hashlib.sha256("\n".join(sorted(_contents(examples, fields))).encode()).hexdigest()[:16]
 
 
 def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] | None = None) -> Reached | None:
     """Return the best reader's value of a metric on the rows with the hash ``content``; None if it was not measured.
 
-    If the rows are all of the Hub's, ``whole`` is the task and the number of its examples. A value that was measured on
-    a part of them, or on another release, then counts too, and the reader's name says so.
+    If the rows are all of the Hub's, ``whole`` is the task and the number of its examples. A value measured on a part
+    of them, or on another release, is then also considered, and the reader's name says so.
     """
     parts = measured(path)["parts"]
     if content in parts:
@@ -61,7 +61,7 @@ def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] |
 
 
 def verdicts(data: Data, examples: Sequence[Example]) -> list[bool] | None:
-    """Return, for each example, whether the reader trained without this example is right; None if not measured."""
+    """For each example, return whether the reader trained without it is right; None if not measured."""
     known = measured(data.shortcuts)["verdicts"] if data.shortcuts else {}
     digits = known.get(content_hash(examples, data.content))
     if digits is None:

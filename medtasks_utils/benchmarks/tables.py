@@ -21,7 +21,7 @@ SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 _SHARD = re.compile(r"(?P<name>.*?)(?P<number>\d+)(?:-of-(?P<count>\d+)(?:-[0-9a-f]+)?)?")
 
 _COPY = r"([ _-]+copy.*| \((.* )?copy.*\)| \(\d+\))?"
-"""What file managers and browsers append to the name of a copy."""
+"""Suffixes that file managers and browsers add to the name of a copy."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +35,8 @@ class Table:
         """Return ``make(row)`` for each row.
 
         Raises:
-            DataError: if there are no rows, or if ``make`` raises ValueError, TypeError for a cell of another type, or
-                KeyError for a missing column; the message names the row.
+            DataError: if there are no rows, or if ``make`` raises ValueError, TypeError for a cell of the wrong type,
+                or KeyError for a missing column; the message names the row.
         """
         if not self.rows:
             raise DataError(f"{self.path} has no rows")
@@ -53,7 +53,7 @@ class Table:
 
 
 def text_of(cell: Any) -> str:
-    """Return a cell as text; None and NaN become an empty text, and bytes are decoded.
+    """Return a cell as text; None and NaN become an empty string, and bytes are decoded.
 
     Raises:
         ValueError: for bytes that are not UTF-8.
@@ -65,7 +65,7 @@ def text_of(cell: Any) -> str:
 
 
 def find_split(folder: Path, *splits: str) -> list[Path]:
-    """Return the files of the first of ``splits`` that has files; an empty list if none has.
+    """Return the files of the first of ``splits`` that has any; an empty list if none does.
 
     Recognised names for the split ``test`` are ``test.csv``, ``test_data.csv`` and ``test-00000-of-00002.parquet``, in
     the folder or in ``data/``, and a folder ``test/`` of shards. The first of :data:`SUFFIXES` with files is used.
@@ -75,7 +75,7 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
         splits: names of splits, each ``split`` or ``config/split``.
 
     Raises:
-        DataError: for several files, unless they are all shards of one set; the message lists them.
+        DataError: for more than one file, unless they are all shards of one set; the message lists them.
     """
     for split in splits:
         config, _, name = split.rpartition("/")
@@ -93,10 +93,10 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
 
 
 def _check_whole(files: Sequence[Path]) -> None:
-    """Check that there is one file, or that files are all shards of one set, numbered from 0 or from 1.
+    """Check that there is a single file or a complete set of shards, numbered from 0 or from 1.
 
     Raises:
-        DataError: if a shard is missing, or there is another file, such as a copy or a shard of another set.
+        DataError: if a shard is missing, or there is an extra file, such as a copy or a shard of a different set.
     """
     shards = [_SHARD.fullmatch(file.stem) for file in files]
     sets = {shard and (shard["name"], shard["count"]) for shard in shards}
@@ -176,7 +176,7 @@ def _object(line: Any) -> Row:
 def _check_quotes(text: str, delimiter: str) -> None:
     """Check that each quoted cell is closed, and not by a quote within the text of a later line.
 
-    Otherwise, a cut file or a superfluous quote would join rows.
+    Otherwise, a truncated file or a stray quote would join rows.
 
     Raises:
         ValueError: for the first quoted cell that is not closed.

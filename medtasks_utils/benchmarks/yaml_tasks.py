@@ -21,14 +21,14 @@ def tasks_path() -> Path:
 
 
 def task_folders() -> list[Path]:
-    """Return the folders with YAML files of tasks: this package's, and those of benchmarks in other distributions."""
+    """Return the folders with YAML files of tasks: this package's, and those of other distributions' benchmarks."""
     external = (benchmark.tasks.folder for benchmark in benchmarks().usable(leave_out=OWN))
     return [tasks_path(), *filter(None, external)]
 
 
 @cache
 def tasks_named(name: str) -> list[JsonObject]:
-    """Return the settings of the tasks that the name of a task, tag, group or benchmark stands for.
+    """Return the settings of the tasks behind a name, which may be that of a task, tag, group or benchmark.
 
     The list is empty if the name is unknown.
     """
@@ -47,7 +47,7 @@ def tasks_named(name: str) -> list[JsonObject]:
 def listings() -> list[tuple[str, str]]:
     """Return the name of each task, group and tag of a registered benchmark, with the comment at the top of its file.
 
-    An asterisk follows the name of a group; a tag is described as the same as its task.
+    An asterisk follows the name of a group; a tag's comment names its task.
     """
     rows = []
     for path in _task_files():
@@ -60,13 +60,13 @@ def listings() -> list[tuple[str, str]]:
 
 
 def _task_files() -> list[Path]:
-    """Return the YAML files of tasks and groups; those whose names begin with an underscore are only included."""
+    """Return the YAML files of tasks and groups, without those for inclusion, whose names begin with an underscore."""
     return list(chain.from_iterable(sorted(folder.rglob("[!_]*.yaml")) for folder in task_folders()))
 
 
 @cache
 def _settings(path: Path) -> JsonObject:
-    """Load a file's settings, merged over those of the files that it includes; later files take precedence."""
+    """Load a file's settings, merged over those of its included files; later inclusions take precedence."""
     stated: JsonObject = yaml.load(path.read_text(encoding="utf-8"), _Loader)
     settings: JsonObject = {}
     for included in _included(path, stated):
@@ -81,7 +81,7 @@ def _included(path: Path, stated: JsonObject) -> list[Path]:
 
 
 def place_of(path: Path, line: str) -> str:
-    """Return the place, as ``file:line``, of the first line that matches in a file or in those that it includes.
+    """Return, as ``file:line``, the first matching line in a file or its included files.
 
     Args:
         path: a YAML file.

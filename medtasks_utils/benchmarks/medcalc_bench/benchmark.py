@@ -1,4 +1,4 @@
-"""Define MedCalc-Bench (Khandekar et al., arXiv:2406.12036): its options, and how answers are read and scored.
+"""Define MedCalc-Bench (Khandekar et al., arXiv:2406.12036): its options, and the reading and scoring of answers.
 
 The module :mod:`.rows` converts the data, and :mod:`.kinds` defines the kinds of answer.
 """
@@ -58,7 +58,7 @@ OF_ABSTAINING = (
     Metric("acc_unanswerable"),
     Metric("na_rate", higher_is_better=None),
 )
-"""The metrics of the corrected rows: accuracy where the note has all data, accuracy elsewhere, share of ``N/A``."""
+"""The metrics of the corrected rows: accuracy on notes with all data, accuracy on the others, share of ``N/A``."""
 
 CORRECTED = "physicians have another value"
 _CORRECTED = ("corrected", "medcalc_v1_corrected")  # names of the split with physicians' labels
@@ -73,7 +73,7 @@ class MedCalcBenchOptions(ToolOptions):
     ] = "verified"
     """verified, 1.2, or corrected (v1.0 with labels corrected by physicians)"""
     split: Annotated[Literal["test", "train"], CHOOSES_ROWS] = "test"
-    """the rows to evaluate on"""
+    """the split to evaluate"""
     one_shot: bool = False
     """show a solved example for the same calculator"""
     answer_format: Literal["xml", "boxed"] = "xml"
@@ -81,7 +81,7 @@ class MedCalcBenchOptions(ToolOptions):
     use_think: bool = False
     """ask for reasoning in a think block first"""
     system_prompt: str | None = None
-    """system message that replaces ours; descriptions of tools are appended"""
+    """system message that replaces the default one; descriptions of tools are still appended"""
     per_calculator: Annotated[PositiveInt | None, CHOOSES_ROWS] = None
     """maximum number of rows per calculator, in a fixed subset"""
 
@@ -109,7 +109,7 @@ class MedCalcBenchAudit(AuditRules):
     """An audit of values, whose form depends on the kind of answer."""
 
     def question(self, example: Example) -> AuditQuestion:
-        """Ask for the value that the response states; for physicians' labels, ``N/A`` is possible too."""
+        """Ask for the value that the response states; with physicians' labels, ``N/A`` is also possible."""
         kind = KINDS[example["judgement"]]
         form, pattern = kind.form, kind.pattern
         if example.get("labels") == "physicians":
@@ -118,7 +118,7 @@ class MedCalcBenchAudit(AuditRules):
         return AuditQuestion(form, pattern, example["question"])
 
     def values_of(self, answer: str, example: Example) -> list[Any]:
-        """Return the value of an answer; two for a percentage (0.125 and 12.5 for 12.5%), none if it cannot be read."""
+        """Return the value of an answer; two for a percentage (0.125 and 12.5 for 12.5%), none if it is unreadable."""
         if answer.upper() == NOT_AVAILABLE:
             return [NOT_AVAILABLE]
         with suppress(ValueError):
@@ -222,18 +222,18 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return examples
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert rows; also leave out and count those whose label would itself be scored as wrong."""
+        """Convert rows; also leave out and count those whose own label would be scored as wrong."""
         examples = super().examples(table, report)
         usable = list(filter(can_be_right, examples))
         report.left_out += Counter({"a label that can never be right": len(examples) - len(usable)})
         return usable
 
     def example(self, row: Row) -> Example:
-        """Convert a row to an example; raise ValueError for an unknown calculator or a label that cannot be read."""
+        """Convert a row to an example; raise ValueError for an unknown calculator or an unreadable label."""
         return example_of(self.options.is_corrected, row)
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
-        """Return indices that cover all calculators evenly, since the rows are sorted by calculator."""
+        """Return indices that cover all calculators evenly, although the rows are sorted by calculator."""
         return sorted(in_turn(examples)[:limit])
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
@@ -248,9 +248,9 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     # ---- reading
 
     def value(self, content: str, example: Example) -> Any:
-        """Return the value that the authors' scorer reads in the content of a tag or box, or None.
+        """Return the value that the authors' scorer finds in the content of a tag or box, or None.
 
-        For corrected rows, ``N/A`` is a value too.
+        For corrected rows, ``N/A`` is also a value.
         """
         if self.options.is_corrected and states_not_available(content):
             return NOT_AVAILABLE
@@ -283,7 +283,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     def read(self, text: str, example: Example) -> Reading:
         """Return the reading of tags, boxes, keys and text: the best candidate and its certainty.
 
-        If think tags do not pair up, only the content of the last answer tag is read, if there is one.
+        If think tags do not match, only the content of the last answer tag is read, if there is one.
         """
         text = without_continuation(text)
         tag = None if think_tags_pair_up(text) else last_tag(text)
@@ -297,15 +297,15 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return age._replace(value=7 * age.value[0] + age.value[1])
 
     def has_final_answer(self, text: str) -> bool:
-        """Return whether the requested tag or box of a reply has a digit or, for corrected rows, ``N/A``."""
+        """Return whether the requested tag or box in a reply has a digit or, for corrected rows, ``N/A``."""
         content = self._contents(final_text(text))[0][1] or ""
         return re.search(r"\d", content) is not None or (self.options.is_corrected and states_not_available(content))
 
     def _contents(self, text: str) -> list[tuple[str, str | None]]:
         """Return the contents of the last tag and the last box, the requested form first; None for a missing one.
 
-        Both are read after the reasoning. If think tags do not pair up, the last closed answer tag of the whole text
-        counts, as in the parser of the defining environment.
+        Both are read after the reasoning. If think tags do not match, the last closed answer tag of the whole text is
+        used, as in the parser of the defining environment.
         """
         final = final_text(text)
         tag, box = last_tag(final if think_tags_pair_up(text) else text), last_box(final)

@@ -1,4 +1,4 @@
-"""Read gestational ages, both by the rule of MedCalc-Bench's authors and in the forms in which people write them."""
+"""Read gestational ages, by the rule of MedCalc-Bench's authors and in common notations."""
 
 import re
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ _BRACKETS = str.maketrans({"[": "(", "]": ")", "'": None, '"': None})
 
 
 def strict_weeks_days(text: str) -> WeeksDays | None:
-    """Return (weeks, days) as the authors' scorer reads them; None if it reads none.
+    """Return the (weeks, days) that the authors' scorer finds; None if it finds none.
 
     White space in ``text`` must already be collapsed.
     """

@@ -1,7 +1,7 @@
-"""Define the kinds of answer in MedCalc-Bench: how each is written in the data, read, and scored.
+"""Define the kinds of answer in MedCalc-Bench: their notation in the data, reading, and scoring.
 
-The kind is that of the calculator (``calculators.csv``), except that gestational ages in the corrected rows are in days
-(:class:`Days`). The column ``Output Type`` is not used, since it is wrong for some calculators.
+The calculator determines the kind (``calculators.csv``), except for gestational ages in the corrected rows, which are
+in days (:class:`Days`). The column ``Output Type`` is not used, since it is wrong for some calculators.
 """
 
 import re
@@ -35,7 +35,7 @@ _WHOLE_WEEKS = re.compile(r"(?<![\d.])(\d{1,4})\s?weeks?\b", re.IGNORECASE)
 
 
 class Truth(NamedTuple):
-    """A right answer in the requested form, and the limits of a number."""
+    """The right answer in the requested form, and the limits for numbers."""
 
     shown_truth: str
     lower_limit: float | None = None
@@ -50,7 +50,7 @@ class Kind:
         name: the value of the field ``judgement`` in examples.
         read: the authors' rule: a function that takes the content of a tag or box, without line breaks and outer
             quotes, and returns its value, or None if it is not an answer.
-        form: the form in which an auditor writes such an answer, in words.
+        form: a description of the auditor's notation for such an answer.
         pattern: the same form as a regular expression.
         shown: a function that formats a value as samples show it.
     """
@@ -65,7 +65,7 @@ class Kind:
         """Return the right answer of a row.
 
         Raises:
-            ValueError: if the answer or a limit cannot be read.
+            ValueError: if the answer or a limit is unreadable.
         """
         value = self.strict(row[_ANSWER])
         if value is None:
@@ -73,7 +73,7 @@ class Kind:
         return Truth(self.shown(value))
 
     def strict(self, content: str) -> Any:
-        """Return the value that the authors' scorer reads in the content of a tag or box, or None."""
+        """Return the value that the authors' scorer finds in the content of a tag or box, or None."""
         return self.read(re.sub(r"\s+", " ", content).strip().strip('"'))
 
     def is_right(self, value: Any, example: Example) -> bool:
@@ -85,7 +85,7 @@ class Decimal(Kind):
     """A number within limits."""
 
     def truth(self, row: Row) -> Truth:
-        """Return the answer with its limits in ascending order; the data has them swapped for some negative answers."""
+        """Return the answer with its limits in ascending order; the data swaps them for some negative answers."""
         _number(row, _ANSWER)
         lower, upper = sorted((_number(row, "Lower Limit"), _number(row, "Upper Limit")))
         return Truth(row[_ANSWER], lower, upper)
@@ -105,7 +105,7 @@ class Integer(Decimal):
 
 
 class Days(Kind):
-    """A gestational age in days, as in the corrected rows; the same age in weeks and days is right too."""
+    """A gestational age in days, as in the corrected rows; the same age in weeks and days is also right."""
 
     def truth(self, row: Row) -> Truth:
         """Return the answer as a whole number of days."""

@@ -1,4 +1,4 @@
-"""Define MedCalc-Bench by the protocol of Medmarks (arXiv:2605.01417): other prompts, and a rule without rounding."""
+"""Define MedCalc-Bench by the protocol of Medmarks (arXiv:2605.01417): its own prompts, and a rule without rounding."""
 
 import re
 from collections.abc import Sequence
@@ -60,11 +60,11 @@ class MedmarksMedCalcBench(MedCalcBench):
     dialogue_class = MedmarksDialogue
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert the rows, even those whose label would itself be scored as wrong."""
+        """Convert the rows, including those whose own label would be scored as wrong."""
         return Benchmark.examples(self, table, report)
 
     def example(self, row: Row) -> Example:
-        """Convert a row to an example, with the limits as they are, even if the lower one is above the upper one."""
+        """Convert a row to an example, with unchanged limits, even if the lower one is above the upper one."""
         shown = {"note": text_of(row["Patient Note"]), "question": text_of(row["Question"])}
         limits = [text_of(row[name]) for name in ("Lower Limit", "Upper Limit")]
         return {**super().example(row), **shown, "limits": limits}
@@ -74,7 +74,7 @@ class MedmarksMedCalcBench(MedCalcBench):
         return range(len(examples))[:limit]
 
     def has_final_answer(self, text: str) -> bool:
-        """Return False, since only a reply without calls ends a conversation."""
+        """Return False: only a reply without calls ends a conversation."""
         return False
 
     def strict(self, text: str, example: Example) -> Answer:
@@ -88,7 +88,7 @@ class MedmarksMedCalcBench(MedCalcBench):
         return Answer(extracted, text, found_by="tag")
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return the verdict of Medmarks' rule on a value that it extracted, or of our rule on another value."""
+        """Return the verdict of Medmarks' rule on a value that it extracted, or of our rule on any other value."""
         return value.is_right if isinstance(value, Extracted) else super().is_right(value, example)
 
 

@@ -1,4 +1,4 @@
-"""Define the tools of Medmarks' run of MedCalc-Bench with tools, and how its conversations continue."""
+"""Define the tools of Medmarks' run of MedCalc-Bench with tools, and the rules for its conversations."""
 
 import ast
 import json
@@ -25,7 +25,7 @@ _FUNCTIONS |= {"abs": abs, "round": rounded}
 
 
 def _schema(tool: type[Tool], argument: str) -> JsonObject:
-    """Return a tool's description in OpenAI's format, with that of its argument."""
+    """Return a tool's description in OpenAI's format, including its argument's."""
     properties = {tool.argument: {"description": argument, "title": tool.argument.capitalize(), "type": "string"}}
     parameters = {
         "properties": properties,
@@ -99,12 +99,12 @@ class MedmarksDialogue(Dialogue):
         return ParsedReply(text, text, calls, message)
 
     def messages_of(self, results: Sequence[CallResult]) -> list[str]:
-        """Return the results as they are."""
+        """Return the texts of the results unchanged."""
         return [result.text for result in results]
 
 
 def read_call(entry: Any, tools: Tools) -> tuple[Call, JsonObject]:
-    """Parse an entry of ``tool_calls``; return the call, and the entry that goes back to the server."""
+    """Parse an entry of ``tool_calls``; return the call, and the entry to send back to the server."""
     entry = entry if isinstance(entry, dict) else {}
     function = entry.get("function")
     function = function if isinstance(function, dict) else {}
@@ -138,7 +138,7 @@ def _decoded(arguments: Any) -> JsonObject | None:
 
 
 def _evaluated(expression: str) -> CallResult:
-    """Return the value of an expression, or why it has none."""
+    """Return the value of an expression, or an error message."""
     text = expression.translate(_NOTATION)
     if not expression:
         return CallResult("Error: Empty expression", failed=True)

@@ -1,4 +1,4 @@
-"""Recognise calculations without a result: those that break off, end in a formula or plan, or lack data."""
+"""Recognise calculations without a result, which break off, end in a formula or plan, or lack data."""
 
 from medtasks_utils.extraction.nothing import loops, whole_until
 from medtasks_utils.extraction.words import Symbols, pattern
@@ -33,7 +33,7 @@ _CONCLUDED = "(so|but|(stop|line) the? result) ~10 (cannot|unable|not ~4 calc)"
 def lacks(symbols: Symbols, after: int | None = None) -> bool:
     """Return whether a text says that something cannot be calculated or that data are missing.
 
-    With an index ``after``, it must conclude after this place of the text that something cannot be calculated.
+    With ``after``, the text must conclude after this index that something cannot be calculated.
 
     >>> from medtasks_utils.extraction.words import symbols_of
     >>> lacks(symbols_of("The weight is missing.")), lacks(symbols_of("It is 4."))

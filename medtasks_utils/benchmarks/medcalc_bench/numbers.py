@@ -26,7 +26,7 @@ _MAX_LITERAL = 4300  # digits; Python's own limit for an integer literal
 def python_literal(digits: str) -> Number | None:
     """Return the value of a number as a Python literal.
 
-    Return None for what is not a valid literal, such as ``007`` and Arabic digits, and for more than 4,300 digits.
+    Return None for invalid literals, such as ``007`` and Arabic digits, and for more than 4,300 digits.
     """
     if len(digits) > _MAX_LITERAL:
         return None
@@ -44,10 +44,10 @@ def _last_number(text: str) -> Number | None:
 
 
 def strict_integer(text: str) -> Number | None:
-    """Return the number, not yet rounded, in the answer to a question that asks for a score; None without a valid one.
+    """Return the unrounded number in an answer that should be a score; None without a valid one.
 
-    ``N out of M`` gives N. A list such as ``3, 4, 5`` gives its length, and so does ``1,200``. Otherwise the last
-    number counts. White space in ``text`` must already be collapsed.
+    ``N out of M`` gives N. A list such as ``3, 4, 5`` gives its length, as does ``1,200``. Otherwise the last number is
+    used. White space in ``text`` must already be collapsed.
     """
     if match := _OUT_OF.search(text):
         return python_literal(match[1])
@@ -57,11 +57,11 @@ def strict_integer(text: str) -> Number | None:
 
 
 def strict_decimal(text: str) -> Number | None:
-    """Return the number in the answer to a question that asks for a decimal number; None without a valid one.
+    """Return the number in an answer that should be a decimal number; None without a valid one.
 
-    The first applicable rule counts: an expression in ``str(…)`` is evaluated; the first ``X mL/min/1.73`` gives X; the
-    last percentage is divided by 100; the last number counts. If what this rule selects is not valid, there is no
-    number. White space in ``text`` must already be collapsed.
+    The first applicable rule is used: an expression in ``str(…)`` is evaluated; the first ``X mL/min/1.73`` gives X;
+    the last percentage is divided by 100; the last number is taken. If this rule selects an invalid number, the result
+    is None. White space in ``text`` must already be collapsed.
     """
     start, end = text.find("str("), text.rfind(")")
     if 0 <= start < end:

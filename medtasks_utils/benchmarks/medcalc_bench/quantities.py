@@ -1,4 +1,4 @@
-"""Read numbers in the forms in which people write them."""
+"""Read numbers in common notations."""
 
 import math
 import re
@@ -94,7 +94,7 @@ _NUMBER = later(
 
 
 def signed(text: str) -> str:
-    """Return the text with each minus sign right before its number; signs of subtractions and lists stay apart.
+    """Return the text with each minus sign attached to its number; operators and list markers stay separate.
 
     >>> signed("The gap is - 0.8"), signed("12 - 0.8"), signed("Results:\\n- 12")
     ('The gap is -0.8', '12 - 0.8', 'Results:\\n- 12')
@@ -106,7 +106,7 @@ def prepared(text: str, *, score: bool = False) -> str:
     r"""Return the text with all numbers in one notation.
 
     LaTeX and powers of ten are rewritten, decimal commas become points, and thousands separators and units that contain
-    digits are removed. If the value is a score, ``a/b`` is a score and its maximum, not a fraction.
+    digits are removed. With ``score``, ``a/b`` is a score and its maximum, not a fraction.
 
     >>> prepared(r"$1{,}234.5\ \text{mL}$").split(), prepared("1.2 × 10^3"), prepared("22,9 kg/m²").strip()
     (['1234.5', 'mL'], '1.2e3', '22.9')
@@ -138,7 +138,7 @@ def fraction_value(text: str) -> float | None:
 
 
 def numbers(text: str) -> list[Mention]:
-    """Return the numbers of a prepared text, in digits and in words, without those too large for a float."""
+    """Return the numbers in a prepared text, in digits and in words, except those too large for a float."""
     return [*_in_digits(text), *in_words(text)]
 
 
@@ -155,7 +155,7 @@ _WORD = later(r"[^\W\d_]+")
 
 
 def in_words(text: str) -> list[Mention]:
-    """Return the numbers below a million that are written as words, such as "twenty-three", as weak mentions.
+    """Return weak mentions for numbers below a million in words, such as "twenty-three".
 
     >>> [mention.value for mention in in_words("two thousand three hundred and five, or one")]
     [2305.0, 1.0]
@@ -176,7 +176,7 @@ def in_words(text: str) -> list[Mention]:
 
 
 def _continued(total: float, value: int, gap: str) -> float | None:
-    """Return ``total`` with the next word's value, such as 160 for 100 and 60; None if that begins a new number."""
+    """Add the next word's value to ``total``, such as 60 to 100 for 160; return None if it begins a new number."""
     tail, below_100 = total % 1000, total % 100
     if value < 10 and (gap == " point " or (gap == " " and total % 1)):
         return total + value / 10.0 ** (len(f"{total:.10g}".partition(".")[2]) + 1)

@@ -55,7 +55,7 @@ def example_of(by_physicians: bool, row: Row) -> Example:
 
 
 def in_turn(examples: Sequence[Example], most: int | None = None) -> list[int]:
-    """Return the indices of examples in an order in which calculators alternate, the same on every machine.
+    """Return the indices of examples in a reproducible order in which calculators alternate.
 
     Args:
         examples: the examples.
@@ -92,7 +92,7 @@ def add_other_labels(examples: Iterable[Example], table: Table) -> None:
     """Attach the physicians' label to each example, as the field ``other_label``.
 
     The field is None if the table has no such example. Otherwise it has ``ground_truth``, and ``differs``, which is
-    True if the physicians' label would be scored as wrong.
+    True if the example's label would score the physicians' value as wrong.
 
     Args:
         examples: the examples to extend.

@@ -187,7 +187,7 @@ def read_value(text: str, kind: Kind, question: str = "") -> Reading:
 
 
 def _read_part(text: str, kind: Kind, question: str) -> Reading:
-    """Read a part of a response: its boxes, tags and keys or, if these hold no value, its text."""
+    """Read a part of a response: its boxes, tags and keys or, if these contain no value, its text."""
     inside: list[Candidate] = []
     is_denied = False
     for container in containers_of(text, _KEYS):
@@ -203,7 +203,7 @@ def _read_part(text: str, kind: Kind, question: str) -> Reading:
 
 
 def _rounded(reading: Reading) -> Reading:
-    """Replace the value of a reading with its rounded form, if the text states that too."""
+    """Replace the value of a reading with its rounded form, if the text also states that."""
     if not isinstance(reading.value, float):
         return reading
     value = reading.value
@@ -215,13 +215,13 @@ def _rounded(reading: Reading) -> Reading:
 
 
 def _rounds(value: float, to: float) -> bool:
-    """Return whether ``to`` is ``value`` rounded to fewer decimals, as 9 is of 8.96."""
+    """Return whether ``to`` is ``value`` rounded to fewer decimals; 9 is a rounded 8.96."""
     scale = 10.0 ** len(f"{to:.10g}".partition(".")[2])
     return value != to == math.floor(value * scale + 0.5) / scale
 
 
 def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
-    """Return a text as symbols, and its candidates with their weights."""
+    """Return a text as symbols, and its weighted candidates."""
     plain = unformatted(signed(text), keep=BOLD)
     if kind in ("decimal", "integer"):
         plain = prepared(plain, score=kind == "integer")
@@ -271,7 +271,7 @@ def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
 
 
 def content_value(content: str, kind: Kind) -> Reading:
-    """Read the content of an answer tag, a box or a key, in which a number needs no cue.
+    """Read the content of an answer tag, a box or a key, where a number is an answer without a cue.
 
     >>> content_value("4 of 9", "integer").value, content_value("83.3 %", "decimal").value
     (4.0, 83.3)

@@ -1,4 +1,4 @@
-"""Compare the labels of each specialty with its explanations, to find labels that are at other rows."""
+"""Compare the labels of each specialty with its explanations, to find misaligned labels."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from medtasks_utils.extraction.letters import LETTERS
 
 
 def shifted_specialties(examples: Iterable[Example]) -> dict[str, Shift]:
-    """Return, by specialty, the shift of labels that do not fit the explanations of their rows."""
+    """Return, by specialty, the shift of labels that disagree with the explanations in their rows."""
     in_order = sorted(examples, key=lambda example: int(example["id"].rpartition("/")[2]))
     return shifts((example["specialty"], supported(example), example["answer_letter"]) for example in in_order)
 
@@ -32,6 +32,6 @@ def supported(example: Example) -> str | None:
 
 
 def realigned(examples: Sequence[Example], offset: int) -> list[Example]:
-    """Return the examples with the label of the row ``offset`` further on; leave out those without such a row."""
+    """Return the examples with the label of the row ``offset`` later; drop those without such a row."""
     pairs = zip(examples[max(0, -offset) :], examples[max(0, offset) :], strict=False)
     return [{**row, "answer_letter": of["answer_letter"], "answer_idx": of["answer_idx"]} for row, of in pairs]

@@ -1,4 +1,4 @@
-"""Read answers to MedExQA by the authors' rules, and by two additions to them."""
+"""Read answers to MedExQA by the authors' rules and two additional ones."""
 
 import re
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ def ruled_letter(text: str) -> str | None:
 
 
 def only_letter(text: str, options: Sequence[str]) -> str | None:
-    """Return the letter that the authors' rules read, if the text mentions no other letter; else None."""
+    """Return the letter that the authors' rules find, if the text mentions no other letter; else None."""
 
     substituted = letters_for_options(text, options)
     letter = ruled_letter(substituted)
@@ -51,7 +51,7 @@ def only_letter(text: str, options: Sequence[str]) -> str | None:
 
 
 def misspelt_option(text: str, options: Sequence[str]) -> str | None:
-    """Return the letter of the choice that the text almost quotes; None if there are several or none.
+    """Return the letter of the choice that the text almost quotes; None if there is none, or more than one.
 
     Choices of fewer than :data:`_SHORTEST_MISSPELT` characters are ignored.
     """
@@ -67,7 +67,7 @@ def misspelt_option(text: str, options: Sequence[str]) -> str | None:
 
 
 def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
-    """Return the letter that the authors' code reads, with ``letter`` if a rule matched, else with ``fuzzy``.
+    """Return the letter that the authors' code finds, with ``letter`` if a rule matched, else ``fuzzy``.
 
     Without a match, it is the letter of the most similar choice, or A if the text has no letter or digit.
     """

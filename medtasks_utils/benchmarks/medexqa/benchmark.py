@@ -1,4 +1,4 @@
-"""Define MedExQA (Kim et al., arXiv:2406.06331): its rows, and how answers and explanations are read and scored."""
+"""Define MedExQA (Kim et al., arXiv:2406.06331): its rows, and the reading and scoring of answers and explanations."""
 
 import random
 from collections.abc import Sequence
@@ -81,7 +81,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
     explanations_class: ClassVar[type[Explanations]] = Explanations
 
     def reported(self) -> list[Metric]:
-        """Return all metrics except a macro average over one specialty, and explanation scores that are turned off."""
+        """Return all metrics, without macro averages over one specialty and without explanation scores that are off."""
         names = {"acc", "answered", "answer_accuracy"}
         if self.task.subset is None:
             names.add("macro_acc")
@@ -94,8 +94,8 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
         """Return the examples of the task's specialties.
 
-        Examples to evaluate on are shuffled by ``seed`` if they are of several specialties; without a seed, the
-        specialties alternate, so that ``--limit`` covers all of them.
+        Evaluated examples of more than one specialty are shuffled by ``seed``; without a seed, the specialties
+        alternate, so that ``--limit`` covers all of them.
 
         Raises:
             DataError: if a specialty has no rows, since a macro average over the others would look complete.
@@ -134,7 +134,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         return self.reordered(_examples(table, SPECIALTIES[0], "test"))
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Return the issues of each example, including labels of its specialty that are at other rows."""
+        """Return the issues of each example, including misaligned labels in its specialty."""
         shifted = shifted_specialties(examples)
         pairs = zip(examples, super().known_issues(examples), strict=True)
         return [[*issues, *[OTHER_ROW] * (example["specialty"] in shifted)] for example, issues in pairs]
@@ -152,8 +152,8 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
     def flexible(self, text: str, example: Example) -> Answer:
         """Read the letter that the response chooses.
 
-        If there is no candidate, the letter that the authors' rules read counts, unless the text has other letters. If
-        this gives no answer, or if no row matches a candidate, a choice that the response almost quotes counts.
+        Without a candidate, the letter by the authors' rules is used, unless the text has other letters. If this gives
+        no answer, or no row matches a candidate, a choice that the response almost quotes is used.
         """
         reading = self.read(text, example)
         if reading.value is not None or any(candidate.cue != "mention" for candidate in reading.candidates):
@@ -182,8 +182,8 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         """Return the scorer of explanations; None if they are not scored, or no example has a reference.
 
         Raises:
-            DataError: if a judge is asked for, but no example has a reference.
-            MedtasksError: if a metric or the judge cannot be used.
+            DataError: if a judge is requested, but no example has a reference.
+            MedtasksError: if a metric or the judge is unusable.
         """
         if not self._scores_explanations:
             return None

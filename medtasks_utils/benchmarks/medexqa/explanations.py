@@ -17,7 +17,7 @@ from .metrics import make_metrics
 from .options import MedExQAOptions
 
 JUDGED = ("combined", "explanation", "support", "coverage")
-"""The metrics that depend on the judge; they are None for an example on which it failed."""
+"""The metrics that depend on the judge; they are None for an example whose judgement failed."""
 
 _WAYS_OUT = (
     "Run medtasks fetch on a machine with internet access and copy its caches, choose others of rougeL, bleu, meteor "
@@ -27,23 +27,23 @@ _WAYS_OUT = (
 
 
 def references(example: Example) -> list[str]:
-    """Return the zero, one or two reference explanations that are not blank."""
+    """Return the non-blank reference explanations, at most two."""
     return [text for text in (example["explanation_1"], example["explanation_2"]) if text.strip()]
 
 
 def metric_names(options: MedExQAOptions) -> list[str]:
-    """Return the names of the metrics of explanations that the options ask for."""
+    """Return the names of the requested metrics of explanations."""
     judge = _judge(options)
     return [*options.lexical_metrics, "explanation", "combined", *((*judge.rates, "judge_failures") if judge else ())]
 
 
 def _judge(options: MedExQAOptions) -> Judge | None:
-    """Return the judge that the options ask for; None if they ask for none."""
+    """Return the requested judge, or None."""
     return make_judge(str(options.judge_mode), use_coverage=options.use_coverage) if options.judges else None
 
 
 def case_of(example: Example, response: str) -> Case:
-    """Return the explanation in a response, with the question, its choices, the right letter and the references."""
+    """Return a judge's input: the response's explanation, the question, its choices, right letter and references."""
     return Case(
         specialty=example["specialty"],
         question=example["question"],
@@ -61,11 +61,11 @@ class Explanations:
         options: the benchmark's options.
         task: the task's name, for the log.
         processes: the number of processes that share the limit on concurrent requests to the judge.
-        case_of: a function that returns the explanation in a response to an example, with what a judge needs.
+        case_of: a function that returns the judge's input for an example and a response.
 
     Raises:
         MedtasksError: if a metric cannot be computed on this machine.
-        JudgeError: if the judge cannot be used.
+        JudgeError: if the judge is unusable.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class Explanations:
         return values
 
     def _report(self, failed: Mapping[str, str], judged: Collection[Judgement]) -> None:
-        """Log the examples on which the judge failed, and set ``failure`` if it judged nothing.
+        """Log the examples whose judgement failed, and set ``failure`` if nothing was judged.
 
         Args:
             failed: the failures, by the ids of the examples.

@@ -20,7 +20,7 @@ _MISSING |= {"NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
 
 
 class MedmarksMedExQAOptions(MedExQAOptions):
-    """Options of MedExQA by Medmarks: explanations are scored only if judges or metrics are asked for."""
+    """Options of MedExQA by Medmarks: explanations are scored only if judges or metrics are requested."""
 
     fixed = ("seed", "use_think", "vary_order")
 
@@ -31,14 +31,14 @@ class MedmarksMedExQAOptions(MedExQAOptions):
 
 
 def case_of_tag(example: Example, response: str) -> Case:
-    """Return what a judge needs; the explanation is that in the response's last tag or, without one, the word None."""
+    """Return a judge's input, whose explanation is from the response's last tag or, without one, the word None."""
     explanation = (tagged(response, "explanation") or ["None"])[-1]
     references = (example["explanation_1"], example["explanation_2"])
     return case_of(example, response)._replace(explanation=explanation, references=references)
 
 
 class RewardedExplanations(Explanations):
-    """A scorer that adds ``reward``, the judges' mean from 0 to 1; it is 0 if a judge failed, as in Medmarks."""
+    """A scorer that adds ``reward``, the judges' mean from 0 to 1; as in Medmarks, it is 0 if a judge failed."""
 
     def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add the scores of explanations, and the reward."""
@@ -69,7 +69,7 @@ class MedmarksMedExQA(MedExQA):
         return [*super().reported(), *reward]
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
-        """Return the examples; those to evaluate on are in the order of ``datasets.Dataset.shuffle(seed=0)``."""
+        """Return the examples; evaluated ones are in the order of ``datasets.Dataset.shuffle(seed=0)``."""
         examples = [_shown(example) for example in super().load(files, split, report)]
         if split != self.options.split:
             return examples
@@ -80,7 +80,7 @@ class MedmarksMedExQA(MedExQA):
         return [examples[place] for place in np.random.default_rng(0).permutation(len(examples))]
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert rows whose specialty is not known, as Medmarks shows them."""
+        """Convert rows of unknown specialty, as Medmarks shows them."""
         return list(map(_shown, super().examples(table, report)))
 
     def strict(self, text: str, example: Example) -> Answer:
@@ -92,7 +92,7 @@ BENCHMARK = MedmarksMedExQA
 
 
 def _shown(example: Example) -> Example:
-    """Return an example as Medmarks shows it: cells that pandas reads as missing are the word None."""
+    """Return an example as Medmarks shows it, with the word None for cells that pandas treats as missing."""
     texts = {name: example[name] for name in ("question", "explanation_1", "explanation_2")}
     shown = {name: "None" if text in _MISSING else text for name, text in texts.items()}
     return {**example, **shown, "options": ["None" if text in _MISSING else text for text in example["options"]]}

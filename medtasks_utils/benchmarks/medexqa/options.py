@@ -38,14 +38,14 @@ _WEIGHTS = ("mcq_weight", "explanation_weight")
 
 
 def _chosen(known: Mapping[str, Collection[str]], value: Any, default: str = "") -> tuple[str, ...]:
-    """Return the names that a comma-separated text or a list selects, ignoring case.
+    """Return the names that a comma-separated string or a list selects, ignoring case.
 
     Spaces and hyphens in a name count as underscores.
 
     Args:
         known: the names that each word selects; ``all`` selects all names, in the order of the result.
-        value: the text or list.
-        default: the text to use instead of an empty value.
+        value: the string or list.
+        default: the string to use instead of an empty value.
     """
     value = value or default
     items = value if isinstance(value, list | tuple) else str(value).split(",")
@@ -83,9 +83,9 @@ class MedExQAOptions(ChoiceOptions):
     )
     """for medexqa_all, one or more codes, names or file stems, or ALL"""
     split: Annotated[Literal["test", "dev"], CHOOSES_ROWS] = "test"
-    """the rows to evaluate on"""
+    """the split to evaluate"""
     label_offset: Annotated[int, Field(ge=-3, le=3), UNSIGNED] = 0
-    """take each label from the row this many rows further on, if the data's labels are at the wrong rows"""
+    """take each label from the row this many rows later, if the data's labels are misaligned"""
     use_think: bool = False
     """ask for reasoning in a think block first"""
     use_explanations: Annotated[bool, About(is_signed=False, implied_by=("explanation_metrics", "use_judge"))] = True
@@ -111,7 +111,7 @@ class MedExQAOptions(ChoiceOptions):
     judge_mode: Annotated[Annotated[str, AfterValidator(judge_name)] | None, _OF_JUDGE] = None
     """the judge, g-eval or factscore; required with use_judge"""
     judge_model: Annotated[str, AfterValidator(model_names), _OF_JUDGE] = DEFAULT_MODEL
-    """name of the judging model at the endpoint, or several separated by commas, whose mean counts"""
+    """name of the judge model at the endpoint, or comma-separated names, whose scores are averaged"""
     judge_base_url: Annotated[str | None, _OF_JUDGE] = None
     """base URL of the judge's endpoint, which must be OpenAI-compatible"""
     judge_api_key_env: Annotated[str | None, _OF_JUDGE] = None
@@ -163,6 +163,6 @@ class MedExQAOptions(ChoiceOptions):
 
     @property
     def lexical_metrics(self) -> tuple[str, ...]:
-        """The lexical metrics to compute; with a judge, only those that the user names."""
+        """The lexical metrics to compute; with a judge, only those named by the user."""
         by_name = "explanation_metrics" in self.model_fields_set
         return self.explanation_metrics if self.use_explanations and (by_name or not self.use_judge) else ()

@@ -1,4 +1,4 @@
-"""Define MedHallu (Pandit et al., arXiv:2502.14302): its options and rows, and how verdicts are read and scored."""
+"""Define MedHallu (Pandit et al., arXiv:2502.14302): its options and rows, and the reading and scoring of verdicts."""
 
 import ast
 import hashlib
@@ -49,10 +49,10 @@ DIFFICULTIES = ("easy", "medium", "hard")
 
 TELLS = "style says the truth"
 MISLEADS = "style misleads"
-"""The names of two groups of examples. A classifier that sees only the answer's text, and was trained on other rows, is
-right on the first group and wrong on the second."""
+"""The names of two groups of examples: a classifier that sees only the answer's text, trained on other rows, is right
+on the first group and wrong on the second."""
 AT_CHANCE = 0.55
-"""The largest accuracy of that classifier on rows that count as balanced."""
+"""The largest accuracy of that classifier on rows that are considered balanced."""
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _CATEGORIES = {
@@ -61,7 +61,7 @@ _CATEGORIES = {
     "mechanism": "mechanism_and_pathway_misattribution",
     "method": "methodological_and_evidence_fabrication",
 }
-"""The kinds of hallucination, by a word that occurs in every spelling of the kind."""
+"""The kinds of hallucination, by a word common to every spelling of the kind."""
 
 
 class MedHalluOptions(Options):
@@ -70,7 +70,7 @@ class MedHalluOptions(Options):
     subset: Annotated[Literal["pqa_labeled", "pqa_artificial"], CHOOSES_ROWS] = "pqa_labeled"
     """configuration of the data set"""
     difficulty: Annotated[Literal["easy", "medium", "hard", "all"], CHOOSES_ROWS] = "all"
-    """only rows of this difficulty (easy, medium or hard), or all"""
+    """only rows of this difficulty (easy, medium or hard), or all rows"""
     use_knowledge: bool = False
     """show the knowledge passage with the question"""
     unsure_reward: Annotated[FiniteFloat, About(needs=any_of(allow_unsure=True))] = 0.01
@@ -78,7 +78,7 @@ class MedHalluOptions(Options):
     allow_unsure: bool = True
     """offer 2 (unsure) as an answer"""
     style_balanced: Annotated[bool, CHOOSES_ROWS] = False
-    """only rows on which a classifier that sees just the answers' style is at chance"""
+    """only rows on which a classifier that sees only the answers' style is at chance"""
     pairing: Annotated[Literal["both", "sampled"], CHOOSES_ROWS] = "both"
     """show both answers of each row, or one of them, drawn at random"""
     seed: Annotated[int, About(chooses_rows=True, needs=any_of(pairing="sampled"))] = 0
@@ -91,7 +91,7 @@ def _kind_of_hallucination(example: Row) -> str | None:
 
 
 def _f1_score(answer: str | None, example: Row) -> tuple[float, float]:
-    """Return an example's part of the numerator and of the denominator of F1; hallucinated is the positive class."""
+    """Return an example's contributions to the numerator and denominator of F1; hallucinated is the positive class."""
     predicted, target = float(answer == HALLUCINATED), float(example["target"] == HALLUCINATED)
     return 2 * target * predicted, target + predicted
 
@@ -154,7 +154,7 @@ class MedHallu(Benchmark[MedHalluOptions]):
     # ---- rows
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
-        """Return the examples of the rows that the options choose; the subset's only split is ``train``."""
+        """Return the examples of the selected rows; the subset's only split is ``train``."""
         if split != "train":
             raise DataError(f"{self.task.name}: there is no split {split!r}; MedHallu's only split is 'train'")
         options = self.options
@@ -191,7 +191,7 @@ class MedHallu(Benchmark[MedHalluOptions]):
     # ---- reading
 
     def value(self, content: str, example: Example) -> str | None:
-        """Return the verdict in the content of a box: 0, 1 or, if it is offered, 2; else None."""
+        """Return the verdict in the content of a box: 0, 1 or, if offered, 2; else None."""
         digit = unwrap(content)
         return digit if digit in _VERDICTS or (digit == UNSURE and self.options.allow_unsure) else None
 
@@ -232,7 +232,7 @@ def _is_second_drawn(row: str, seed: int) -> bool:
 
 
 def _style_balanced(pairs: Sequence[list[Example]]) -> list[list[Example]]:
-    """Return as many rows as possible on which the classifier of style has an accuracy of at most :data:`AT_CHANCE`.
+    """Return as many rows as possible while the style classifier's accuracy is at most :data:`AT_CHANCE`.
 
     Rows on which it errs are chosen first, then others in a pseudo-random order that is the same on every machine. Both
     answers of a row are kept, so this accuracy is also the mean of its accuracies on true and on hallucinated answers.
@@ -272,7 +272,7 @@ def _pair(row: Row) -> list[Example]:
 
 
 def passages(knowledge: Any) -> list[str]:
-    """Return the passages in a cell of ``Knowledge``: a list, or the text of a list as Python or NumPy prints it."""
+    """Return the passages in a cell of ``Knowledge``: a list, or a string with a list printed by Python or NumPy."""
     if isinstance(knowledge, list | tuple):
         return [text_of(passage) for passage in knowledge]
     text = text_of(knowledge).strip()

@@ -37,7 +37,7 @@ class MedmarksMedHallu(MedHallu):
         return sorted(super().load(files, split, report), key=lambda example: str(example["target"]))
 
     def _pairs(self, table: Table) -> list[list[Example]]:
-        """Return the two examples of each row, with questions and answers unchanged, white space included."""
+        """Return the two examples of each row, with questions and answers unchanged, including white space."""
         pairs = super()._pairs(table)
         for row, pair in zip(table.rows, pairs, strict=True):
             for example, column in zip(pair, ("Ground Truth", "Hallucinated Answer"), strict=True):
@@ -61,7 +61,7 @@ BENCHMARK = MedmarksMedHallu
 
 
 def last_boxed(text: str) -> str:
-    r"""Return what is in the last box; the whole text if there is none, or the last one is not closed.
+    r"""Return the content of the last box; the whole text if there is none, or the last one is unclosed.
 
     >>> last_boxed(r"\boxed{1} or \boxed{{0}}"), last_boxed(r"\boxed{1} or \boxed{0")
     ('{0}', '\\boxed{1} or \\boxed{0')

@@ -121,7 +121,7 @@ _FLIPPED = {"0": "1", "1": "0", "2": "2"}
 
 
 def read_verdict(text: str) -> Reading:
-    """Read the verdict that a text states, "0", "1" or "2"; None if it states none, or several.
+    """Read the verdict that a text states, "0", "1" or "2"; None if it states none, or more than one.
 
     >>> read_verdict("The answer is not factual.").value, read_verdict("Either factual or hallucinated?").value
     ('1', None)
@@ -130,7 +130,7 @@ def read_verdict(text: str) -> Reading:
 
 
 def _read_part(text: str) -> Reading:
-    """Read a part of a response: its boxes, tags and keys or, if these hold no verdict, its text."""
+    """Read a part of a response: its boxes, tags and keys or, if these contain no verdict, its text."""
     inside, rest = upheld(candidates_in(text, _KEYS, _inside), text)
     candidates = _candidates(unformatted(rest))
     if inside:
@@ -156,7 +156,7 @@ def _as_answered(verdict: str, word: str) -> str:
 
 
 def _candidates(text: str) -> list[Candidate]:
-    """Return the candidates of a text with their weights; a denied candidate gets the opposite value."""
+    """Return the weighted candidates of a text; a negated candidate has the opposite value."""
     text = _QUOTED.sub(r"\1", text)
     symbols = symbols_of(text, _mentions(text))
     denied = {match.start() for match in symbols.matches(_DENIED_AFTER)}
@@ -202,7 +202,7 @@ def _classes(symbols: Symbols) -> Iterator[Mention]:
 
 
 def _settle(candidate: Candidate, reply: Symbols) -> None:
-    """Affirm or deny a candidate in a question by the yes or no in ``reply``; with neither, lower its weight."""
+    """Affirm or negate a candidate in a question by the yes or no in ``reply``; without either, lower its weight."""
     before = "^ [word colon line answer dash the if is about so]{0,5}"
     if reply.has(f"{before} not") and candidate.value != "2":
         candidate.value = _FLIPPED[candidate.value]

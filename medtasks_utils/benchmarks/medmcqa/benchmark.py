@@ -1,4 +1,4 @@
-"""Define MedMCQA (Pal et al., CHIL 2022): its options and rows, and how letters are read and scored."""
+"""Define MedMCQA (Pal et al., CHIL 2022): its options and rows, and the reading and scoring of letters."""
 
 import hashlib
 import random
@@ -38,11 +38,11 @@ class MedMCQAOptions(ChoiceOptions):
     """Options of MedMCQA, set under ``medmcqa`` in ``--metadata`` or with ``--set``."""
 
     split: Annotated[Literal["validation", "train", "test"], CHOOSES_ROWS] = "validation"
-    """the rows to evaluate on"""
+    """the split to evaluate"""
     num_train_examples: Annotated[int, Field(ge=-1), UNSIGNED] = -1
-    """number of train rows, from the first, to draw few-shot examples from; -1 for all"""
+    """number of train rows, counted from the first, to draw few-shot examples from; -1 for all"""
     num_eval_examples: Annotated[int, Field(ge=-1), CHOOSES_ROWS] = -1
-    """number of rows, from the first, to evaluate on; -1 for all"""
+    """number of rows, counted from the first, to evaluate; -1 for all"""
     cop_base: Annotated[Literal[0, 1] | None, UNSIGNED] = None
     """the integer in cop that means A, 0 or 1; by default, 1 if a 4 occurs, else 0"""
 
@@ -80,7 +80,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         return self._labelled(table, report)
 
     def _labelled(self, table: Table, report: LoadReport, indices: Sequence[int] | None = None) -> list[Example]:
-        """Convert the rows, or only those at ``indices``; the form of ``cop`` is determined from the whole table."""
+        """Convert the rows, or only those at ``indices``; the whole table determines the form of ``cop``."""
         examples = table.made(_example)
         labels = label_indices(table, self.options.cop_base, report)
         chosen = range(len(labels)) if indices is None else indices
@@ -95,7 +95,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         return [self.in_order(example, self.first_order(example)) for example in shuffled]
 
     def settle(self, rows: Sequence[Row]) -> None:
-        """Infer the base of the integers in ``cop``; warn if neither a 0 nor a 4 shows it."""
+        """Infer the base of the integers in ``cop``; warn if neither a 0 nor a 4 determines it."""
         labels = {_label(row.get("cop")) for row in rows}
         if labels and labels <= {*"01234"} and self.options.cop_base is None:
             base: Literal[0, 1] = 1 if "4" in labels else 0
@@ -106,11 +106,11 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
     # ---- orders
 
     def first_order(self, example: Example) -> str:
-        """Return the order that the hash of the id or, if there is none, of the question determines."""
+        """Return the order determined by a hash of the id or, without one, of the question."""
         return choice_order(example["id"] or example["question"])
 
     def in_data_order(self, example: Example) -> Example:
-        """Return an example whose choices, in the prompt too, are in their order without ``order_seed``."""
+        """Return an example whose choices are in their order without ``order_seed``, including in the prompt."""
         original = super().in_data_order(example)
         return example if original is example else self.in_order(original, self.first_order(original))
 
@@ -135,7 +135,7 @@ BENCHMARK = MedMCQA
 
 
 def _held_out(count: int, split: str) -> list[int]:
-    """Return the row indices of a split if train is divided 9 to 1, as ``datasets`` does it with the seed 42."""
+    """Return the row indices of a split after dividing train 9 to 1 as ``datasets`` does with the seed 42."""
     from datasets import Dataset  # takes half a second
 
     parts = Dataset.from_dict({"index": range(count)}).train_test_split(test_size=0.1, seed=42)
@@ -161,8 +161,8 @@ def label_indices(table: Table, base: int | None, report: LoadReport) -> list[in
     """Return the index of each row's right choice, or None if the row has no usable label.
 
     ``cop`` may be a letter, an integer or the text of a choice; the form that fits most rows is used. Integers count
-    from ``base``. If that is None, they count from 1 in a file with a 4, and else from 0, with a remark if there is no
-    0. The form and the base hold for the whole split, since some rows have choices such as "2" and "a".
+    from ``base``. If that is None, they count from 1 in a file with a 4, and otherwise from 0, with a remark if there
+    is no 0. The whole split shares one form and base, since some rows have choices such as "2" and "a".
 
     Raises:
         DataError: if no row has a usable label, or integers occur that the base excludes.
@@ -197,7 +197,7 @@ def label_indices(table: Table, base: int | None, report: LoadReport) -> list[in
 
 
 def _label(cop: Any) -> str:
-    """Return a label in lower case; 2.0, as in a column of floats, becomes 2."""
+    """Return a label in lower case; 2.0, from a column of floats, becomes 2."""
     return text_of(cop).strip().casefold().removesuffix(".0")
 
 
@@ -211,7 +211,7 @@ def _on_base(labels: Container[str]) -> str | None:
 
 
 def _place(label: str, known: Iterable[Container[str]]) -> int | None:
-    """Return the index of the container that holds the label; None if no container or several hold it."""
+    """Return the index of the container with the label; None if no container has it, or more than one."""
     places = [index for index, texts in enumerate(known) if label and label in texts]
     return places[0] if len(places) == 1 else None
 

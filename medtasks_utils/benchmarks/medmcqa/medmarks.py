@@ -35,7 +35,7 @@ class MedmarksMedMCQA(MedMCQA):
     metrics = (ACC, ANSWERED)
 
     def _labelled(self, table: Table, report: LoadReport, indices: Sequence[int] | None = None) -> list[Example]:
-        """Convert the rows; the white space around questions and choices is removed."""
+        """Convert the rows, without white space around questions and choices."""
         rows = list(map(_stripped, table.rows))
         return super()._labelled(replace(table, rows=rows), report, indices)
 
@@ -44,7 +44,7 @@ class MedmarksMedMCQA(MedMCQA):
         return letter_in_tag(text, example, 0)
 
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
-        """Score ``acc`` and ``answered``; there is no box whose form could be scored."""
+        """Score ``acc`` and ``answered``; without a box, there is no form to score."""
         return ChoiceBenchmark.scores(self, answer, example)
 
 

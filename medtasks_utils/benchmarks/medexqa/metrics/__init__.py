@@ -7,8 +7,8 @@
 ``bertscore``     aligned contextual embeddings, F1                     Zhang et al. 2020
 ================  ====================================================  =====================
 
-With several references, ROUGE-L, METEOR and BERTScore take the best match; BLEU counts n-grams over all of them. Each
-score equals that of Hugging Face ``evaluate`` with its defaults, called for one example at a time, which is how
+With more than one reference, ROUGE-L, METEOR and BERTScore take the best match; BLEU pools n-grams over all references.
+Each score equals that of Hugging Face ``evaluate`` with its defaults, called for one example at a time, which is how
 published scores were computed. ``evaluate`` itself is not used.
 
 >>> metrics = make_metrics(["rougeL", "bleu"])
@@ -54,10 +54,10 @@ class ExplanationMetric(ABC):
         """A line with every setting and version that the score depends on. Call :meth:`prepare` first."""
 
     def prepare(self) -> None:  # noqa: B027
-        """Download, load and check whatever scoring needs; by default, do nothing.
+        """Download, load and check the resources for scoring; by default, do nothing.
 
         Raises:
-            MedtasksError: if something is missing and cannot be downloaded.
+            MedtasksError: if a resource is missing and cannot be downloaded.
         """
 
     def score(self, candidates: Sequence[str], references: Sequence[Sequence[str]]) -> list[float]:
@@ -65,7 +65,7 @@ class ExplanationMetric(ABC):
 
         Args:
             candidates: n explanations; a blank one scores 0.
-            references: for each explanation, one or more texts that are not blank.
+            references: for each explanation, one or more non-blank texts.
 
         Returns:
             n scores from 0 to 100; higher is more similar.
@@ -81,7 +81,7 @@ class ExplanationMetric(ABC):
 
     @abstractmethod
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
-        """Return the score, from 0 to 1, of an explanation that is not blank."""
+        """Return the score, from 0 to 1, of a non-blank explanation."""
 
 
 def make_metrics(names: Iterable[str], **bertscore: Any) -> list[ExplanationMetric]:

@@ -1,11 +1,11 @@
 """BERTScore (Zhang et al. 2020, arXiv:1904.09675): ``bert-score``'s F1, one example at a time, as in ``evaluate``.
 
 Each token is matched with the most similar token of the other text, by the cosine of their vectors in one layer of the
-model. Precision and recall are means of these cosines, without idf weights or baseline rescaling. With several
-references, the highest F1 counts. The default model is SciBERT. The layer is bert-score's choice for models that it
+model. Precision and recall are means of these cosines, without idf weights or baseline rescaling. With more than one
+reference, the highest F1 is used. The default model is SciBERT. The layer is bert-score's choice for models that it
 knows, and two thirds of the layers for others, which is 8 for any copy of SciBERT. Texts are truncated to the model's
-maximum length, 512 tokens for SciBERT. Each example is scored in a separate call, since in a batch of several, padding
-would be preferred to a best match whose cosine is negative.
+maximum length, 512 tokens for SciBERT. Each example is scored in a separate call, since in a larger batch, padding
+would be preferred to a match with a negative cosine.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from medtasks_utils.errors import MedtasksError, install, logger, reason_of
 from . import DEFAULT_BERTSCORE_MODEL, ExplanationMetric
 
 _MODEL_FILES = ["*.json", "*.txt", "*.model", "*.safetensors", "*.bin"]
-"""Patterns of the files in a repository of the Hub that loading needs: settings, tokenizer, and weights for torch."""
+"""Patterns of the files to load from a repository on the Hub: settings, tokenizer, and weights for torch."""
 
 
 @dataclass(eq=False)
@@ -55,7 +55,7 @@ class BertScore(ExplanationMetric):
     def prepare(self) -> None:
         """Load the model; download it first if necessary.
 
-        The model stays in main memory until explanations are scored, since the evaluated model may need the device.
+        The model stays in CPU memory until explanations are scored, since the evaluated model may need the device.
 
         Raises:
             MedtasksError: if bert-score or the model is not available.
@@ -92,7 +92,7 @@ def _load(model: str) -> Any:
     """Return bert-score's scorer on the CPU; callers share one scorer per model.
 
     Raises:
-        MedtasksError: if bert-score is not installed, or the model cannot be found, read or used.
+        MedtasksError: if bert-score is not installed, or the model is missing or unusable.
     """
     try:
         from bert_score import BERTScorer

@@ -1,11 +1,11 @@
 """BLEU-4 of an example (Papineni et al. 2002, https://aclanthology.org/P02-1040), as ``evaluate`` computes it by
 default.
 
-sacreBLEU provides the tokens (``13a``, case-sensitive) and the four n-gram precisions, in which an n-gram counts at
-most as often as in the reference that has it most often. The score is their geometric mean times the brevity penalty.
-For c tokens in the explanation and r in the shortest reference, the penalty is ``exp(1 − r/c)`` if c ≤ r, else 1;
-sacreBLEU would use the reference nearest in length. There is no smoothing: the score is 0 if there is no match of some
-order, as for most examples. This makes it a poor statistic of a single example, but published scores are its averages.
+sacreBLEU provides the tokens (``13a``, case-sensitive) and the four n-gram precisions, in which the count of an n-gram
+is clipped to its maximum count in any one reference. The score is their geometric mean times the brevity penalty. For c
+tokens in the explanation and r in the shortest reference, the penalty is ``exp(1 − r/c)`` if c ≤ r, else 1; sacreBLEU
+would use the reference nearest in length. There is no smoothing: the score is 0 if any order has no match, as for most
+examples. This makes it a poor statistic for a single example, but published scores are averages of it.
 """
 
 import math

@@ -60,14 +60,14 @@ _READERS: dict[str, Callable[[], object]] = {
     "corpora/wordnet": lambda: wordnet.ensure_loaded(),
     "tokenizers/punkt_tab": lambda: nltk.word_tokenize("Loaded."),
 }
-"""A function that reads each NLTK package as METEOR does, by the package's path."""
+"""Functions that read each NLTK package as METEOR does, by the package's path."""
 
 
 def _load(place: str) -> None:
     """Read a package of NLTK's data; download it first if it is missing.
 
     Raises:
-        MedtasksError: if it cannot be downloaded or read.
+        MedtasksError: if the package cannot be downloaded or read.
     """
     name = Path(place).name
     with warnings.catch_warnings(record=True) as issued:  # NLTK warns about folders that others can write to
