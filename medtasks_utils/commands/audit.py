@@ -29,14 +29,17 @@ class Audit(JudgeCommand):
     task: str | None = None
     """audit only this task"""
     sample: PositiveInt = 200
-    """number of responses per task to draw from those that are not doubtful; default: 200"""
+    """number of responses to draw per task from those that are not doubtful; default: 200"""
     doubtful: PositiveInt = 1000
     """maximum number of doubtful responses per task; default: 1000"""
     marks: Path | None = None
-    """CSV of a person's marks, saved from the report's page, to compare with the LLM's readings"""
+    """CSV of readings by a person, exported from the report's page, to compare with the LLM's"""
 
     def run(self) -> CommandResult:
-        """Audit the runs, write the files, and return a summary, marked as failed if no response could be read."""
+        """Audit the runs, write the audit files, and return a summary.
+
+        The command fails if no response could be read.
+        """
         from medtasks_utils.audit.auditing import audit, summary_lines
         from medtasks_utils.audit.auditor import DOUBTFUL, OTHERS
         from medtasks_utils.audit.person_marks import read_marks

@@ -23,14 +23,14 @@ class CallTool(Command):
     """python (runs code in the sandbox) or calculator (evaluates an arithmetic expression)"""
     _: KW_ONLY
     timeout: Annotated[float, Field(ge=0.1, le=86_400)] = 10.0
-    """maximum seconds of the call; default: 10"""
+    """maximum duration of the call in seconds; default: 10"""
     layers: bool = False
-    """only show which layers of the sandbox are on"""
+    """only list the layers of the sandbox and whether each is on"""
 
     def run(self) -> CommandResult:
         """Run the call, and return its result or, with ``--layers``, the layers of the sandbox.
 
-        If the call fails, print its error on standard error, except with ``--json``.
+        If the call fails, its error goes to standard error, except with ``--json``.
         """
         from medtasks_utils.errors import UsageError
         from medtasks_utils.tools import TOOLS
@@ -50,7 +50,7 @@ class CallTool(Command):
 
 
 def _layers() -> CommandResult:
-    """Start the sandbox, and return which of its layers are on, marked as failed if one that it needs is missing."""
+    """Start the sandbox, and return which of its layers are on. The command fails if a required layer is missing."""
     from medtasks_utils.sandbox import Sandbox
 
     with Sandbox(weak=True) as sandbox:

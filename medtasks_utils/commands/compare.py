@@ -27,28 +27,28 @@ class Compare(Command):
     a: str
     """results file, or folder with one run"""
     b: str | None = None
-    """the run to compare with a; differences are b minus a; without b, a must be a run imported from another harness,
-    and our verdicts are compared with those of that harness"""
+    """the run to compare with a; differences are b minus a; if omitted, a must be an imported run, and our verdicts are
+    compared with those of its harness"""
     _: KW_ONLY
     task: Sequence[str] = ()
     """compare only this task or group; A=B compares task A of the first run with task B of the second (repeatable)"""
     filter: str | None = None
-    """strict-match, flexible-extract or another filter of the task; default: strict-match, or flexible-extract if
-    strict-match reads nothing in an imported run, or the first filter that both runs have"""
+    """strict-match, flexible-extract or another filter of the task; default: strict-match, or for an imported run in
+    which strict-match finds no answer, flexible-extract; without either, the first filter that both runs have"""
     metric: Sequence[str] = ()
     """compare only this metric (repeatable); default: the benchmark's metrics"""
     common: bool = False
     """if the runs have different examples, compare only those that both have"""
     parts: Literal["all"] | None = None
-    """all: show all parts of tasks, not only large ones that are furthest from the whole"""
+    """all: show every part of each breakdown, not only the large parts furthest from the overall score"""
     force: bool = False
     """compare runs even if their signatures differ"""
     plan: Annotated[float | None, Field(ge=0.01, le=100)] = None
-    """instead, show how many examples or repeats are needed to detect a true difference of PLAN points between two
-    models that differ as a and b do"""
+    """show how many examples or repeats are needed to detect a true difference of PLAN points between two models that
+    differ as a and b do, instead of the comparison"""
 
     def run(self) -> CommandResult:
-        """Return the comparison of the runs, or of the verdicts of one run, or what a planned comparison needs."""
+        """Return the comparison of two runs, or of one run and its harness; with ``--plan``, the sample sizes."""
         from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
         from medtasks_utils.compare.difference_plan import lines_of, plan
         from medtasks_utils.compare.pairing import growth

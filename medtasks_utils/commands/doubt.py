@@ -1,4 +1,4 @@
-"""``medtasks doubt``: list labels that runs contradict (:mod:`medtasks_utils.audit.doubted_labels`)."""
+"""``medtasks doubt``: list labels that most runs contradict (:mod:`medtasks_utils.audit.doubted_labels`)."""
 
 from collections import Counter
 from dataclasses import KW_ONLY
@@ -30,11 +30,11 @@ class Doubt(Command):
     output: Path = Path("doubts.csv")
     """the file to write; default: doubts.csv"""
     filter: FilterName | None = None
-    """strict-match or flexible-extract; default: strict-match, or, for an imported run in which it reads nothing,
-    flexible-extract"""
+    """strict-match or flexible-extract; default: strict-match, or flexible-extract for an imported run in which
+    strict-match finds no answer"""
 
     def run(self) -> CommandResult:
-        """Find the examples, write the file, and return the number of examples and the file's path."""
+        """Find the examples, write the CSV file, and return their number and the file's path."""
         from medtasks_utils.audit.doubted_labels import DoubtedItem, doubts
         from medtasks_utils.results import read_runs
 

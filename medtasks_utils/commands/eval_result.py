@@ -1,4 +1,4 @@
-"""Present the result of ``medtasks eval``: the scores, and where they are saved."""
+"""Present the result of ``medtasks eval``: the scores, and the files in which they are saved."""
 
 import shlex
 from collections import defaultdict
@@ -23,7 +23,10 @@ _NO_SCORES = "no scores (--predict_only keeps responses without scoring them)"
 
 
 def result_of(evaluation: Evaluation) -> CommandResult | None:
-    """Return the result of an evaluation, marked as failed if it was not saved; None in all processes but the first."""
+    """Return the result of an evaluation; None in all processes but the first.
+
+    The command fails if not everything was saved.
+    """
     results, path, limit = evaluation.results, evaluation.path, evaluation.config.limit
     if results is None:
         return None
@@ -52,7 +55,7 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
 
 
 def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> str:
-    """Return a line with the run's name, what the columns mean, and the duration in seconds."""
+    """Return a line with the run's name, a heading for the columns, and the duration in seconds."""
     rule = "published rule, " * any(STRICT in line.scores for line in lines)
     repeats = {task.config.get("repeats") or 1 for task in run.tasks.values()}
     of_repeats = f", mean of {'/'.join(map(str, sorted(repeats)))} replies" * (max(repeats) > 1)
@@ -62,7 +65,7 @@ def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> str:
 
 
 def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield the share of replies that reached the token limit, and the flags to request only these again."""
+    """Yield the share of replies that reached the token limit, and the flags that request only those again."""
     cut = {line.topic: line.means["cut"] for line in lines if line.means["cut"]}
     if not cut:
         return
@@ -77,7 +80,7 @@ def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]
 
 
 def _remarks(run: Run) -> Iterator[str]:
-    """Yield each remark once, with the names of its tasks unless it is about all tasks of the run."""
+    """Yield each remark once, prefixed with its tasks unless it concerns every task of the run."""
     tasks = defaultdict(list)
     for task in run.tasks.values():
         for remark in task.remarks:
@@ -97,7 +100,7 @@ def _on_parts(evaluation: Evaluation, run: Run) -> Iterator[str]:
 
 
 def _next(evaluation: Evaluation) -> list[str]:
-    """Return lines that say where the results are saved, or that they are not, and what to do next."""
+    """Return lines that say where the results are saved, or how to save them, and which command to run next."""
     config, folder = evaluation.config, evaluation.folder if evaluation.config.output_path else None
     if evaluation.unsaved:
         return [f"not all results are saved in {folder}"]

@@ -29,7 +29,7 @@ class HarnessCommand(Command):
 
     @classmethod
     def help(cls) -> str:
-        """Return the text with lists of the tasks and options."""
+        """Return the help text, followed by the tasks and options."""
         return f"{super().help()}\n\n{tasks_and_options()}"
 
     @classmethod
@@ -42,7 +42,7 @@ class HarnessCommand(Command):
         add_flags_of_run(parser)
 
     def configured(self) -> "EvaluatorConfig":
-        """Return the configuration that follows from the flags."""
+        """Return lm_eval's configuration for the given flags."""
         from medtasks_utils.harness.command_line import configured
         from medtasks_utils.harness.lm_eval_names import setup_logging
 
@@ -71,13 +71,12 @@ class Eval(HarnessCommand):
     fresh: bool = False
     """ignore replies that an interrupted run has kept"""
     extend: bool = False
-    """reuse those replies of finished runs in the output folder that are still valid; request only the others"""
+    """reuse valid replies of finished runs in the output folder, and request only the others"""
     against: str | None = None
-    """evaluate examples in random order, and stop each task as soon as it is decided at 95 % confidence whether the
-    model is better or worse than this saved run (a results file, or a folder with one run) on the same examples, or
-    within --within points of it"""
+    """evaluate examples in random order, and stop each task once the comparison with this saved run (a results file, or
+    a folder with one run) is decided at 95 % confidence: the model is better, worse, or within --within points of it"""
     within: Annotated[float | None, Field(ge=0, le=100)] = None
-    """with --against, the largest difference that does not matter, in percentage points; default: 2"""
+    """with --against, the largest difference in percentage points that still counts as equal; default: 2"""
 
     def run(self) -> CommandResult | None:
         """Run the harness, and return its scores; None in all processes but the first."""
@@ -101,7 +100,7 @@ class Eval(HarnessCommand):
 
 
 def tasks_and_options() -> str:
-    """Return the end of ``--help``: the tasks and groups, the options, and the benchmarks that cannot be used."""
+    """Return the end of the help text: tasks and groups, options, and the benchmarks that failed to load."""
     from medtasks_utils.benchmarks import benchmarks
     from medtasks_utils.benchmarks.options import default_text
     from medtasks_utils.benchmarks.yaml_tasks import listings

@@ -1,4 +1,4 @@
-"""``medtasks extract``: show the answers that both filters read in responses, and the evidence for each candidate."""
+"""``medtasks extract``: show the answer that each filter finds in responses, and the evidence for each candidate."""
 
 import sys
 from dataclasses import KW_ONLY
@@ -19,12 +19,12 @@ class Extract(Command):
     task: str
     """a task of this package"""
     explain: bool = False
-    """show the candidates with the evidence for and against each"""
+    """show each candidate with the evidence for and against it"""
     kind: str | None = None
     """the kind of answer, if the benchmark has several; default: its first kind"""
 
     def run(self) -> CommandResult:
-        """Return what the filters read in a response, or in all responses of the runs, with the right answers."""
+        """Return the answers that the filters find in one response, or in all responses of the runs."""
         from medtasks_utils.benchmarks.yaml_tasks import tasks_named
         from medtasks_utils.errors import UsageError
         from medtasks_utils.report.summary import problems_of

@@ -1,4 +1,4 @@
-"""``medtasks fetch``: download everything that an offline machine needs (:mod:`medtasks_utils.harness.downloads`)."""
+"""``medtasks fetch``: download all that an offline machine needs (:mod:`medtasks_utils.harness.downloads`)."""
 
 import os
 
@@ -19,12 +19,12 @@ class Fetch(Command):
     """
 
     only: str | None = None
-    """comma-separated names of the items to fetch; default: all items in the list that fetch prints"""
+    """comma-separated names of the items to fetch, as fetch lists them; default: all"""
     check: bool = False
-    """download nothing, and only say what is missing"""
+    """download nothing, only list what is missing"""
 
     def run(self) -> CommandResult:
-        """Fetch or check, and return the list, marked as failed if anything is missing."""
+        """Download or check the items, and return the list. The command fails if anything is missing."""
         if self.check:
             os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it once, when it is imported
         from medtasks_utils.errors import UsageError, reason_of

@@ -25,7 +25,7 @@ class CommandResult(NamedTuple):
 
     Attributes:
         lines: the text to print; an item may have several lines.
-        data: lists, dicts and scalars, which are printed as JSON with ``--json``.
+        data: the JSON-compatible result, printed with ``--json``.
         failed: True if the command did not achieve its purpose; the exit code is then 1.
     """
 
@@ -38,9 +38,8 @@ class CommandResult(NamedTuple):
 class Command(ABC):
     """A command of the console script; derived classes are dataclasses of pydantic.
 
-    Each field is an argument with the field's type and default, and each keyword-only field a flag. A tuple takes
-    several words; a sequence takes one word for each occurrence of its flag. As in options, the docstring of a field is
-    its help text.
+    Each field is an argument with the field's type and default, and each keyword-only field a flag. A tuple takes one
+    or more words; a sequence takes one word per occurrence of its flag. The docstring of a field is its help text.
     """
 
     about: ClassVar[str]
@@ -111,7 +110,7 @@ def _add_argument(parser: argparse.ArgumentParser, name: str, argument: FieldInf
 
 
 def _reader_of(kind: Any) -> Callable[[str], object]:
-    """Return a function for argparse that converts a word of the command line to a type."""
+    """Return a function that converts a command-line word to a type, for argparse."""
     adapter: TypeAdapter[object] = TypeAdapter(kind)
 
     def read(word: str) -> object:
@@ -136,7 +135,7 @@ class JudgeCommand(Command):
     max_tokens: PositiveInt = 4096
     """maximum number of tokens in a reply, including reasoning; default: 4096"""
     max_retries: NonNegativeInt | None = None
-    """maximum number of retries of a failed request; default: as many as fit into ten minutes without a reply"""
+    """maximum number of retries of a failed request; default: as many as fit into ten minutes"""
     concurrency: PositiveInt = 16
     """maximum number of concurrent requests; default: 16"""
     cache: str | None = None
@@ -163,7 +162,7 @@ class JudgeCommand(Command):
 
 
 def described(rows: Iterable[tuple[str, str]], columns: int = 26) -> list[str]:
-    """Return lines with a name and, beside or below it, its description, as argparse lists flags."""
+    """Align names and descriptions in two columns, as argparse does; a long name gets its own line."""
     indent = " " * (columns + 2)
     return [
         filled(f"{name:<{columns}}  {text}", indent)

@@ -32,17 +32,17 @@ class Import(Command):
     """
 
     paths: tuple[Path, ...]
-    """files with responses, or folders with results.jsonl, traces.jsonl, *.eval or scenario_state.json"""
+    """files with responses, or folders that contain results.jsonl, traces.jsonl, *.eval or scenario_state.json"""
     _: KW_ONLY
     output: Path = Path("imported")
     """the folder to write into; default: imported"""
     task: str | None = None
     """the task of the rows; default: the benchmark's main task"""
     data: str | None = None
-    """source of the task's rows: hub, sample, or a directory; default: as for runs"""
+    """source of the task's rows: hub, sample, or a directory; default: as in medtasks eval"""
     id: str = ""
-    """the field with the row's id, its number in the data, or the question; or several fields that identify the row
-    together, separated by commas"""
+    """the field that identifies the row: its id, its index in the data, or the question; or several fields, separated
+    by commas, that identify it together"""
     response: str = ""
     """the field with the response"""
     score: str = ""
@@ -50,17 +50,16 @@ class Import(Command):
     model: str = ""
     """the model's name; default: as in the file, or the file's name"""
     split_by: str = ""
-    """the field whose values tell the runs in a file apart, such as model; each becomes a run with the value as its
-    model's name"""
+    """the field that distinguishes runs in one file, such as model; each value becomes a run, and its model's name"""
     requests: Path | None = None
-    """the file of requests, written by medtasks requests, to which the responses belong"""
+    """the file of requests, from medtasks requests, that the responses answer"""
     partial: bool = False
-    """with --requests, score only examples for which all requests have replies, instead of stopping with an error"""
+    """with --requests, score the examples that have all of their replies instead of failing when some are missing"""
     missing: Path | None = None
-    """with --requests, file to which requests without a reply are written"""
+    """with --requests, the file to which unanswered requests are written"""
 
     def run(self) -> CommandResult | None:
-        """Score the responses, and return the paths of the results files or, with --requests, the run's result."""
+        """Score the responses. Return the paths of the results files or, with --requests, the run's result."""
         files: list[Path] = []
         for path in self.paths:
             if not path.exists():
@@ -71,7 +70,7 @@ class Import(Command):
         return self._responses(files, self.requests) if self.requests else self._other_runs(files)
 
     def _responses(self, files: list[Path], requests: Path) -> CommandResult | None:
-        """Score responses to requests of ours, and return the run's result."""
+        """Score responses to requests that ``medtasks requests`` wrote, and return the run's result."""
         from medtasks_utils.elsewhere.batch import import_responses
 
         from .eval_result import result_of
@@ -84,7 +83,7 @@ class Import(Command):
         return result and result._replace(lines=[counts, *result.lines])
 
     def _other_runs(self, files: list[Path]) -> CommandResult:
-        """Score the responses in files of other harnesses, and return where the results are."""
+        """Score the responses in other harnesses' files, and return the paths of the results."""
         from medtasks_utils.elsewhere.other_runs import Fields
         from medtasks_utils.elsewhere.saving import import_run
 
@@ -128,7 +127,7 @@ class Import(Command):
 
 
 def _summary(imported: "Imported") -> CommandResult:
-    """Return how many rows have a response, the scores under both filters, and the shares of equal verdicts."""
+    """Return the number of rows with a response, the scores under both filters, and the agreement of both harnesses."""
     from medtasks_utils.elsewhere.other_runs import named
     from medtasks_utils.results import read_runs
 

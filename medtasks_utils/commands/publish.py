@@ -28,14 +28,14 @@ class Publish(Command):
     model_repo: str
     """the model's repository on the Hub, such as ORG/NAME"""
     output: Path | None = None
-    """the folder in which the files are written; default: a folder with the model's name"""
+    """the output folder; default: a folder with the model's name"""
     format: Literal["hub", "every_eval_ever"] = "hub"
     """hub or every_eval_ever"""
     allow_partial: bool = False
-    """also write results on only part of the rows, or on rows from local files"""
+    """also publish results on only some of the rows, or on rows from local files"""
 
     def run(self) -> CommandResult:
-        """Write the files, and return their paths and the next command or step."""
+        """Write the files, and return their paths and the next step."""
         from medtasks_utils.compare import one_run
         from medtasks_utils.report import eval_results, every_eval_ever
         from medtasks_utils.writing import write_whole

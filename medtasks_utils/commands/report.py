@@ -22,21 +22,21 @@ class Report(Command):
     """
 
     paths: tuple[Path, ...]
-    """results files, or folders, which are searched recursively"""
+    """results files, or folders to search recursively"""
     _: KW_ONLY
     output: Path = Path("report.html")
     """the file to write; default: report.html"""
     figure: Path | None = None
-    """another file to write: the leaderboard for a paper, drawn (.svg), or as a table (.tex, .md); calibration.svg
-    shows the models' calibration instead"""
+    """also write the leaderboard as a figure (.svg) or a table (.tex, .md); the name calibration.svg draws a
+    calibration plot instead"""
     split: bool = False
     """store prompts and responses in a folder next to the page, <name>_files"""
     baseline: str | None = None
-    """the run that the others are compared with: its name on the page, its model, or its folder; default: the best of
-    three or more, the first of two (readers can choose another on the page)"""
+    """the run with which the others are compared: its name on the page, its model, or its folder; default: the first of
+    two runs, the best of three or more (readers can choose another on the page)"""
     win_rate: bool = False
-    """print win rates by Medmarks' definition over the tasks that all runs have; an example that only the other run
-    has counts as lost"""
+    """print win rates by Medmarks' definition over the tasks that all runs have; an example that a run lacks counts as
+    lost"""
 
     def run(self) -> CommandResult:
         """Write the page and, with ``--figure``, the figure; return the page's path."""

@@ -26,11 +26,11 @@ class Requests(HarnessCommand):
     model_name: str = "model"
     """the model's name in the requests and in the results"""
     form: Literal["chat", "completions"] = "chat"
-    """chat for messages; completions for prompts, which --apply_chat_template renders with the tokenizer of
-    --model_args tokenizer=NAME"""
+    """chat: messages; completions: prompts, which --apply_chat_template renders with the tokenizer of --model_args
+    tokenizer=NAME"""
     max_requests: PositiveInt = 50_000
-    """maximum number of requests in a file; if there are more, they are written to several files, whose names are that
-    of FILE with _1, _2 and so on before its extension; default: 50,000"""
+    """maximum number of requests per file; with more, FILE becomes several files with _1, _2 and so on before the
+    extension; default: 50,000"""
 
     def run(self) -> CommandResult:
         """Write the files, and return their paths."""

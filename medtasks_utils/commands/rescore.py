@@ -31,19 +31,19 @@ class Rescore(JudgeCommand):
     input_glob: tuple[str, ...] = ()
     """further sample logs or folders"""
     out_csv_prefix: str = field()
-    """path prefix of the files to write, such as results/judged_"""
+    """prefix of the paths of the output files, such as results/judged_"""
     sleep_ms: NonNegativeInt = 0
     """pause after each request in milliseconds; default: 0"""
     use_coverage: bool = False
     """also verify the claims of the references (FActScore)"""
     filter: FilterName | None = None
-    """the filter whose answers decide which responses are right, strict-match or flexible-extract; default:
-    strict-match, or flexible-extract in an imported run in which only this reads answers"""
+    """the filter that decides which responses are right, strict-match or flexible-extract; default: strict-match, or
+    flexible-extract for an imported run in which strict-match finds no answer"""
     verbose: bool = False
     """print a line for each judgement, not only for failures"""
 
     def run(self) -> CommandResult:
-        """Judge the responses, and return the scores, marked as failed if nothing could be judged."""
+        """Judge the responses, and return the scores. The command fails if nothing could be judged."""
         from medtasks_utils.judging import make_judge
         from medtasks_utils.rescore import find_responses, rescore
 

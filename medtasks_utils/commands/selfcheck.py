@@ -28,13 +28,13 @@ class Selfcheck(Command):
     output: Path = Path("medtasks_selfcheck")
     """the folder for the runs and the report; default: medtasks_selfcheck"""
     table: bool = False
-    """print every score, not only wrong ones"""
+    """print every score, not only the wrong ones"""
     published: Path | None = None
-    """score published responses in this folder instead, and compare each verdict with the published one; see
+    """instead, score the published responses in this folder, and compare each verdict with the published one; see
     docs/published.md"""
 
     def run(self) -> CommandResult:
-        """Run the check, and return its result, marked as failed if a score is wrong or a benchmark has a problem."""
+        """Run the check, and return its result. The command fails if a score is wrong or a benchmark is malformed."""
         if self.published:
             from medtasks_utils.selfcheck.published import score_published
 

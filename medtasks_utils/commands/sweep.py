@@ -23,25 +23,25 @@ class Sweep(Command):
     """the plan, a YAML file"""
     _: KW_ONLY
     status: bool = False
-    """print the jobs, their numbers of requests, how far they are, why they failed and what they cost; run nothing"""
+    """list each job with its number of requests, progress, cost and, if it failed, the reason; run nothing"""
     dry_run: bool = False
-    """print what --status prints, then the commands to start, and the scripts that Slurm would get; run nothing"""
+    """like --status, and also print the commands and Slurm scripts of the jobs; run nothing"""
     ray: str | None = None
-    """run the jobs on a Ray cluster: its address, or auto for the cluster of this machine"""
+    """run the jobs on the Ray cluster at this address; auto: the cluster of this machine"""
     cpus: PositiveInt | None = None
-    """number of processors of this machine to use; default: all"""
+    """number of this machine's processors to use; default: all"""
 
     @classmethod
     def help(cls) -> str:
-        """Return the text with an example of a plan."""
+        """Return the help text, followed by an example of a plan."""
         from medtasks_utils.sweep.plan import EXAMPLE
 
         return f"{super().help()}\n\n{EXAMPLE}"
 
     def run(self) -> CommandResult:
-        """Run the jobs that are not done; return the report's path and the jobs' records, as failed if a job is.
+        """Run the unfinished jobs, and return the report's path and the jobs' records.
 
-        With ``--status`` or ``--dry_run``, run nothing, and return the records.
+        The command fails if a job failed. With ``--status`` or ``--dry_run``, nothing runs.
         """
         import logging
 
