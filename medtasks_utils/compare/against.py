@@ -1,8 +1,8 @@
 """Compare a new run with a saved one while it runs: ``medtasks eval --against RUN``.
 
-Each task's examples are evaluated in batches, in random order. A task ends when it is decided whether the model is
-better or worse than the saved run, or within a few points of it (:mod:`medtasks_utils.statistics.sequential`). The
-metric is the first compared metric of the benchmark that is a mean or a macro average of means, usually ``acc``. A
+Each task's examples are evaluated in batches, in random order. A task ends as soon as the comparison is decided: the
+model is better than the saved run, worse, or within a few points of it (:mod:`medtasks_utils.statistics.sequential`).
+The metric is the first compared metric of the benchmark that is a mean or a macro average of means, usually ``acc``. A
 group of tasks of one benchmark, such as ``medexqa``, is decided as a whole, by its mean over tasks.
 """
 
@@ -43,8 +43,8 @@ class Standing(NamedTuple):
 
     Attributes:
         decision: ``better``, ``worse``, ``within`` (the margin) or ``undecided``.
-        asked: the number of examples evaluated so far.
-        of: the number of selected examples that the saved run also has.
+        asked: the number of examples that the new run has evaluated.
+        of: the number of selected examples that the saved run has as well.
         difference: the difference over the examples evaluated so far; None if none has a score in both runs.
         low: the lower end of the repeated confidence interval for the difference; None if it cannot be computed yet.
         high: the upper end of the interval; None if it cannot be computed yet.
@@ -59,7 +59,7 @@ class Standing(NamedTuple):
 
 
 class TaskAgainst:
-    """The examples of a task that a saved run has too, with their scores in both runs.
+    """The examples of a task that are also in a saved run, with their scores in both.
 
     Args:
         saved: the task in the saved run.
@@ -125,18 +125,18 @@ class TaskAgainst:
         return self.saved.metric_scores(self._filter, metric)[places]
 
     def new_scores(self, metric: str) -> list[Sequence[Score]]:
-        """Return the new run's scores of the n examples; an empty list for each that is not evaluated yet."""
+        """Return the new run's scores of the n examples; an empty list for an example not yet evaluated."""
         values = [[self.samples[number].get(metric)] if number in self.samples else [] for number in self.numbers]
         return [getattr(value[0], "scores", value) if value else () for value in values]
 
 
 class TopicAgainst:
-    """The comparison of a task, or of the mean of a group of tasks, with a saved run; it chooses what to evaluate next.
+    """The running comparison of a task, or of a group's mean, with a saved run; it schedules the examples.
 
     Args:
         name: the name of the task or group.
         tasks: the task, or the tasks of the group.
-        within: the largest difference that does not matter, in percentage points.
+        within: the largest difference that counts as equal, in percentage points.
 
     Attributes:
         metric: the metric that is compared.
@@ -210,7 +210,7 @@ class SavedRun:
     Args:
         path: a results file, or a folder with one run.
         tasks: the names in ``--tasks`` of the new run.
-        within: the largest difference that does not matter, in percentage points; None for the default of 2.
+        within: the largest difference that counts as equal, in percentage points; None for the default of 2.
 
     Raises:
         MedtasksError: if there is no such run, or more than one.
@@ -230,9 +230,9 @@ class SavedRun:
     def begin(
         self, name: str, selected: Mapping[str, tuple[Sequence[Mapping[str, Any]], Sequence[int]]]
     ) -> TopicAgainst:
-        """Begin the comparison of a task, or of a group of tasks, that the saved run has too.
+        """Begin the comparison of a task, or of a group of tasks, with the saved run.
 
-        ``selected`` has, for each task, all its examples and the indices of those that the new run selects.
+        ``selected`` maps each task to all of its examples, and the indices of those that the new run evaluates.
 
         Raises:
             MedtasksError: if the saved run has samples of none of these examples of a task.

@@ -14,7 +14,7 @@ from .families import TaskPairs, common_groups, corrected, group_difference, sha
 from .task_pair import TaskPair
 
 Notes = dict[str, list[str]]
-"""Sentences about runs or tasks, each with the names of those that it is about."""
+"""Sentences about runs or tasks, each with the names that it concerns."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Comparison:
         b: the second run.
         differences: groups of tasks first, then tasks, each followed by its breakdowns.
         pairs: the tasks that are compared, by the name in the first run.
-        warnings: sentences that readers of the differences need.
+        warnings: caveats for readers of the differences.
     """
 
     a: Run
@@ -57,14 +57,14 @@ def compare_runs(
         b: the second run.
         tasks: pairs of task names, one from each run; if empty, all tasks of this package that both runs have.
         filter_name: the filter to compare; None for the default of each task, usually ``strict-match``
-            (:attr:`.TaskRun.default_filter`), or else the first filter that both runs have.
+            (:attr:`.TaskRun.default_filter`), and, if a run lacks it, the first filter that both runs have.
         metrics: the metrics to compare.
         common: True to compare only the common examples if the runs have different examples.
         force: True to compare results even if their signatures say that they are not comparable.
 
     Raises:
         NothingToCompare: if no common example has a value of the metrics.
-        MedtasksError: if the runs have no task in common, or the results must not be compared.
+        MedtasksError: if the runs have no task in common, or their results are not comparable.
     """
     notes: Notes = defaultdict(list)
     for run in (a, b):
@@ -117,7 +117,7 @@ def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes
 
 
 def _named_pairs(a: Run, b: Run, *names: str) -> list[tuple[TaskRun, TaskRun]]:
-    """Return the pairs of tasks that two names of tasks or groups stand for; raise an error if a run lacks its name."""
+    """Return the pairs of tasks for a pair of task or group names; raise an error if a run lacks its name."""
     sides = [run.tasks_of(name) for run, name in zip((a, b), names, strict=True)]
     for run, name, tasks in zip((a, b), names, sides, strict=True):
         if not tasks:
@@ -132,7 +132,7 @@ def _named_pairs(a: Run, b: Run, *names: str) -> list[tuple[TaskRun, TaskRun]]:
 
 
 def _chosen_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str:
-    """Return the filter to compare; raise an error if one of the runs lacks it, or if they have no common filter."""
+    """Return the filter to compare; raise an error if a run lacks the requested one, or no filter is in both."""
     name = shared_filter(a, b, wanted)
     if name is None or wanted not in (None, name):
         listed = ", ".join(filter(b.filters.__contains__, a.filters)) or "none"
@@ -143,9 +143,9 @@ def _chosen_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str:
 
 
 def _group_differences(a: Run, b: Run, pairs: TaskPairs, metrics: Sequence[str]) -> Iterator[MetricDifference]:
-    """Yield the differences of groups, which are unweighted means over tasks, if all tasks of the group are compared.
+    """Yield the difference of each group whose tasks are all compared: an unweighted mean over tasks.
 
-    If no metrics are named, they are those that the benchmarks of the tasks name.
+    Without ``metrics``, the ones that the benchmarks of the tasks compare by default are used.
     """
     for name, members in common_groups(a, b, pairs).items():
         reported = a.groups[name].metrics.keys() & b.groups[name].metrics.keys()

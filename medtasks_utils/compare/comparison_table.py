@@ -11,7 +11,7 @@ The JSON has these keys, which do not change while ``version`` is 2::
                   of McNemar's test; p_adjusted is null outside of the families of tests (:mod:`.families`)
     flips         task, filter, both_right, both_wrong, n_gained, n_lost: one object for each task; with repeats,
                   expected numbers
-    orders        by task, what another order of the choices changes (:func:`.option_orders.order_data`); absent if all
+    orders        by task, the effect of the order of choices (:func:`.option_orders.order_data`); absent if all
                   tasks have the same
     warnings      sentences
 
@@ -155,7 +155,7 @@ def _topics(comparison: Comparison) -> Iterator[_Topic]:
 
 
 def _runs(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
-    """Yield lines with the runs' names, which questions are compared, and by which rule answers are read."""
+    """Yield lines with the runs' names, the compared questions, and the rule by which answers are read."""
     names = [f"{letter}  {plain(run.name)}" for letter, run in (("A", comparison.a), ("B", comparison.b))]
     rules = {pair.filter: _RULES.get(pair.filter, pair.filter) for pair in comparison.pairs.values()}
     how = "same questions" if all(pair.is_whole for pair in comparison.pairs.values()) else "questions in both"
@@ -204,7 +204,7 @@ def _notes(topics: Sequence[_Topic]) -> Iterator[str]:
 
 
 def _parts(topic: _Topic, show_all: bool) -> Iterator[str]:
-    """Yield the parts of a topic, those furthest from the whole first."""
+    """Yield the parts of a topic, ordered by their distance from the whole."""
     main = topic.wholes[0]
     for place, (breakdown, parts) in enumerate(topic.parts.items()):
         furthest = sorted(parts.values(), key=lambda part: -abs(part.contrast.difference - main.contrast.difference))
@@ -231,7 +231,7 @@ def _parts(topic: _Topic, show_all: bool) -> Iterator[str]:
 
 
 def _counts(topic: _Topic) -> Iterator[str]:
-    """Yield how often each run is right, and how often even the lenient rule, if both runs have it, finds no answer."""
+    """Yield how often each run is right and, if both runs have the lenient filter, how often it finds no answer."""
     agreements = [pair.agreement() for pair in topic.pairs]
     words = {"n_gained": "only B right", "n_lost": "only A right", "both_right": "both", "both_wrong": "neither"}
     counts = []
@@ -263,7 +263,7 @@ def _signed(metric: Metric, difference: float) -> str:
 
 
 def _p(p: float | None) -> str:
-    """Format a p-value with three decimals; None becomes an empty text."""
+    """Format a p-value with three decimals; None becomes an empty string."""
     if p is None:
         return ""
     return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")

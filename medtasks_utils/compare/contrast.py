@@ -11,10 +11,10 @@ all others                    Student's t of ``difference / stderr``, the     ``
                               (:func:`paired_difference`)
 ============================  ==============================================  =====================================
 
-A cluster contains examples that are not independent, such as those that share a question; an independent example is a
-cluster by itself. If fewer than ten clusters count in one of the runs, there is no interval and no t test. For shares,
-the variance in the interval and the t test is computed with one more example gained and one more lost, as in Bonett and
-Price, so that a difference of 0 in 20 examples does not seem certain.
+A cluster contains examples that are not independent, such as those that share a question; an independent example forms
+its own cluster. If fewer than ten clusters have values in one of the runs, there is no interval and no t test. For
+shares, the variance in the interval and the t test is computed with one more example gained and one more lost, as in
+Bonett and Price, so that a difference of 0 in 20 examples does not seem certain.
 """
 
 import math
@@ -52,14 +52,14 @@ class Contrast(ResultWithInterval):
         difference: ``b − a``.
         stderr: the standard error of the difference; None for fewer than two clusters.
         interval: the 95 % confidence interval for the difference; None if there is none.
-        p: the two-sided p-value; None if there are too few examples to test, as ``note`` says.
+        p: the two-sided p-value; None if there are too few examples to test.
         test: ``mcnemar`` or ``t``.
         sensitivity: the true differences that the test detects; None if there is no ``stderr``.
-        left_out: the number of examples without a value in one of the runs, plus the number with a failed
-            judgement, whose scores are filled in from the others. Each of k generations counts as 1/k.
+        left_out: the number of examples without a value in one of the runs, plus the number with a failed judgement,
+            whose scores are filled in from the others. Each of k generations counts as 1/k.
         note: the reason why there is no p-value; else an empty string.
-        unreliable: the reason why the interval is unreliable; empty if it rests on at least ten informative
-            clusters, which is about five examples that differ.
+        unreliable: the reason why the interval is unreliable; empty if it rests on at least ten informative clusters,
+            which is about five examples that differ.
     """
 
     n: int
@@ -155,9 +155,9 @@ def paired_difference(
         is_counted: True if values count right or wrong answers. The variance in the interval and the p-value then
             includes one more example gained and one more lost, as in Bonett and Price, so that a difference of 0 in 20
             examples does not seem certain. These are also included if all differences are equal.
-        whole_examples: True to include whole examples, with all their generations, as the one gained and the one lost;
-            False for single generations. Comparisons that stop early need it: with repeats, the first examples of a
-            model that is nearly always right often agree in all generations, and would seem to be certain.
+        whole_examples: True if the added gain and loss are whole examples, with all of their generations; False if they
+            are single generations. Early stopping needs True: with repeats, the first examples of a model that is
+            nearly always right often agree in all generations, and the result would seem certain.
 
     Returns:
         None if one of the runs has no standard error.
@@ -203,7 +203,7 @@ class MetricDifference:
         breakdown: the breakdown of the task's examples, such as ``subject``; None for the whole task.
         group: the group of the breakdown, such as ``Anatomy``; None for the whole task.
         contrast: the two values, their difference, its interval and p-value.
-        p_adjusted: the p-value, corrected within its family (:mod:`.families`); None if it is in none.
+        p_adjusted: the p-value, corrected within its family (:mod:`.families`); None if it belongs to no family.
     """
 
     task: str

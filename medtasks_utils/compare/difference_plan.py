@@ -1,7 +1,7 @@
 """Compute how many examples or repeats are needed to detect a given difference: ``medtasks compare --plan``.
 
-The variance of an example's difference is estimated from two saved runs, so the plan holds for two models that differ
-as these do. The plan is for a single comparison by the test that compares such models
+The variance of an example's difference is estimated from two saved runs, so the plan assumes two models that differ as
+these do. It is for a single comparison by the test used for such models
 (:class:`~medtasks_utils.statistics.planning.Sensitivity`).
 """
 
@@ -37,7 +37,7 @@ repeats                number of repeats that each run needs with the present ex
 
 
 def plan(comparison: Comparison, points: float) -> Iterator[Need]:
-    """Yield what it takes to detect a true difference, for each metric of whole tasks that has a range and an error.
+    """Yield the sample sizes that detect a true difference, for each metric of a whole task with a range and an error.
 
     The planned runs are assumed to differ in the same way as those compared. The difference is in percentage points of
     each metric's range.
@@ -71,7 +71,7 @@ def plan(comparison: Comparison, points: float) -> Iterator[Need]:
 
 
 def _until_decided(run: Run, difference: MetricDifference, target: float) -> int | None:
-    """Return the average number of clusters until a comparison is decided; None if the benchmark's size is unknown."""
+    """Return the average number of clusters evaluated until a decision; None if the benchmark's size is unknown."""
     clusters, highest = difference.contrast.clusters, difference.metric.range[1] or 1.0
     of = _number_in_benchmark(run, difference.task, clusters)
     deviation = (difference.contrast.stderr or 0.0) * math.sqrt(clusters)

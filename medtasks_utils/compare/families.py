@@ -1,13 +1,13 @@
-"""Correct the p-values of two runs for the number of tests that are read together; nothing else corrects them.
+"""Correct the p-values of a comparison for the number of tests in their families. No other module corrects p-values.
 
 Each difference has its own p-value. A corrected p-value (Holm's method) also depends on the *family* of tests. The two
-runs alone determine the families, not what is printed or chosen:
+runs alone determine the families, whatever is selected or printed:
 
 - the benchmarks that both runs have, each by its first compared metric, such as ``acc``; a group of tasks of one
   benchmark stands for its tasks
 - the tasks of such a group, such as the specialties of ``medexqa``, by the same metric
 - the parts of a breakdown of a task
-- pairs of tasks that have other names in the two runs, by the same metric
+- pairs of tasks with different names in the two runs, by the same metric
 
 Other metrics, and means over several benchmarks, have only their own p-value.
 """
@@ -104,7 +104,7 @@ def common_groups(a: Run, b: Run, pairs: TaskPairs) -> dict[str, tuple[TaskPair,
 
 @lru_cache(maxsize=1024)
 def group_difference(name: str, members: tuple[TaskPair, ...], metric_name: str) -> MetricDifference | None:
-    """Return the difference of the unweighted mean over the tasks of a group; None if a task has no such value."""
+    """Return the difference of the unweighted mean over the tasks of a group; None if a task has no value."""
     sides = zip(*(member.metric_scores(metric_name) for member in members), strict=True)
     scores_a, scores_b = (concatenate(side, tasks_are_strata=True) for side in sides)
     metric = members[0].a.metric(metric_name).over_strata()

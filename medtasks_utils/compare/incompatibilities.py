@@ -27,7 +27,7 @@ _OF_PROMPTS = {"prompt", "prompts"}  # hashes of their templates, in earlier res
 
 
 class Incompatibility(NamedTuple):
-    """A field in which two signatures differ; ``not_comparable`` is True if such results must not be compared."""
+    """A field in which two signatures differ; ``not_comparable`` is True if it rules out a comparison."""
 
     field: str
     message: str
@@ -65,8 +65,8 @@ def incompatibilities(a: TaskRun, b: TaskRun, filter_name: str) -> list[Incompat
 def _other_prompts(a: TaskRun, b: TaskRun) -> str:
     """Return why the prompts of common examples may differ between two runs; empty if they do not.
 
-    They do not differ if they are made of equal parts, even if each has the chat template of its model. Otherwise, they
-    must be equal as they were sent.
+    Prompts count as equal if their parts are, whatever the models' chat templates. Prompts without recorded parts must
+    be equal as sent.
     """
     if a.parts_of_prompts == b.parts_of_prompts:
         return ""

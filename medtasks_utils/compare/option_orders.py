@@ -1,4 +1,4 @@
-"""Measure how much answers depend on the order of choices, by runs that show the same questions in different orders."""
+"""Measure how the order of choices affects answers, from two runs that show the same questions in different orders."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -19,14 +19,14 @@ from .task_pair import TaskPair
 
 
 class OrderEffect(NamedTuple):
-    """What another order of the choices changes.
+    """The effect of the order of choices on a model's answers.
 
     Attributes:
         n: the number of questions that the runs have in common.
-        moved: how many of them have their choices in different orders.
-        changed: among moved questions that both runs answer, the share that they answer with different choices; with
-            repeats, the probability of this for one generation of each run.
-        by_position: the accuracy of both runs, by the position of the right choice, from the first.
+        moved: the number of these whose choices are in different orders.
+        changed: the share of moved questions, among those that both runs answer, for which the chosen options differ;
+            with repeats, the probability that one generation of each run differs.
+        by_position: the accuracy of both runs by the position of the right choice, starting with the first.
     """
 
     n: int
@@ -36,7 +36,7 @@ class OrderEffect(NamedTuple):
 
 
 def order_effect(pair: TaskPair) -> OrderEffect | None:
-    """Return what the order of choices changes between two runs of a task; None if it is the same in both."""
+    """Return the effect of the order of choices between two runs of a task; None if both show the same order."""
     benchmark = pair.a.benchmark
     if not isinstance(benchmark, ChoiceBenchmark):
         return None
@@ -58,10 +58,7 @@ def order_effect(pair: TaskPair) -> OrderEffect | None:
 
 
 def _share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> float | None:
-    """Return how often a generation of one sample and one of the other differ in their choice, from 0 to 1.
-
-    None if one of the samples has no answer.
-    """
+    """Return the probability that a generation of each sample choose differently; None if a sample has no answer."""
     letters_a, letters_b = (filter(LETTERS.__contains__, sample.answers.get(filter_name, ())) for sample in (a, b))
     changes = [
         a.doc[choices][LETTERS.index(letter_a)] != b.doc[choices][LETTERS.index(letter_b)]
@@ -71,7 +68,7 @@ def _share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> floa
 
 
 def order_lines(effect: OrderEffect, is_one_model: bool) -> Iterator[str]:
-    """Yield what the order of choices changes, in lines of at most 80 columns; for two models, only that it differs."""
+    """Yield lines on the effect of the order of choices; for two models, only the fact that the order differs."""
     yield f"B shows the choices of {effect.moved} of {effect.n} questions in a different order from A."
     if is_one_model:
         yield f"Answers that changed, of the {effect.changed.n} that both runs have: {_shown(effect.changed)}."

@@ -16,7 +16,7 @@ from .incompatibilities import incompatibilities
 
 
 def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
-    """Load the only run at a path, which may have been made by several commands (:func:`.results.runs.merged`).
+    """Load the only run at a path, which more than one command may have produced (:func:`.results.runs.merged`).
 
     Args:
         path: a results file, or a folder with one run.
@@ -34,7 +34,7 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
 
 def growth(run: Run, path: str | Path) -> str:
-    """Return from how many questions a run at a path grew, and when; empty if it did not grow."""
+    """Return the number of questions from which a run at a path grew, and when; empty if it did not grow."""
     before = [
         old
         for old in read_runs(path)
@@ -70,7 +70,7 @@ class Comparability(NamedTuple):
 
     Attributes:
         incompatible: the reasons why they are not comparable.
-        examples: how their examples differ, if the common ones can be compared; empty if the examples are the same.
+        examples: how the examples differ, if comparing the common ones is enough; empty if they are the same.
         warned: warnings about other differences.
     """
 
@@ -80,7 +80,7 @@ class Comparability(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The first reason why the results must not be compared; empty if they may be."""
+        """The first reason why the results are not comparable; empty if they are."""
         return [*self.incompatible, self.examples][0]
 
 

@@ -57,11 +57,11 @@ class TaskPair:
         return len(self._common) == len(self.a.samples) == len(self.b.samples)
 
     def agreement(self) -> JsonObject:
-        """Return on how many common examples both, none or one of the runs is right, as under ``flips`` in JSON.
+        """Count the common examples on which both runs, neither, or one is right, as under ``flips`` in JSON.
 
         Without repeats the numbers are counts. With repeats they are expected values for one generation of each run.
-        Majorities of generations would not be fair: a tie among four is neither right nor wrong, and a majority of four
-        is harder to reach than a single right generation. ``n_gained − n_lost`` always equals the difference in
+        Comparing majorities would be unfair: a tie among four generations is neither right nor wrong, and a majority of
+        four is harder to reach than a single right generation. ``n_gained − n_lost`` always equals the difference in
         accuracy times the number of examples.
         """
         a, b = (scores.values for scores in self.metric_scores("acc"))
@@ -112,7 +112,7 @@ class TaskPair:
         return self._difference(name)
 
     def headline(self) -> MetricDifference | None:
-        """Return the difference in the first of the compared metrics that applies; None if none does."""
+        """Return the difference in the first compared metric that applies; None if none does."""
         return next(filter(None, map(self.difference, self.a.facts.compared)), None)
 
     def _difference(
@@ -133,7 +133,7 @@ class TaskPair:
         comparable, or lack many values.
 
         Raises:
-            MedtasksError: if the runs differ, or examples are left out, in a way that is not allowed.
+            MedtasksError: for differences or omissions that are not allowed.
         """
         is_of_explanations = any(difference.metric.is_of_explanations for difference in differences)
         comparable = comparability(self.a, self.b, self.filter, of_explanations=is_of_explanations)
@@ -162,7 +162,7 @@ class TaskPair:
                 yield self._left_out(difference, force)
 
     def _left_out(self, difference: MetricDifference, force: bool) -> str:
-        """Return a sentence on the examples that a comparison leaves out; raise an error if they are too many."""
+        """Return a sentence on the examples left out of a comparison; raise an error if there are too many."""
         left_out = difference.contrast.left_out
         examples = difference.contrast.n + left_out
         sentence = (

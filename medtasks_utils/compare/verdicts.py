@@ -1,4 +1,4 @@
-"""Compare our verdicts on an imported run with those of the harness it comes from: ``medtasks compare RUN``."""
+"""Compare our verdicts on an imported run with those of its own harness: ``medtasks compare RUN``."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
@@ -25,8 +25,8 @@ def compare_verdicts(run: Run, filter_name: str | None, names: Sequence[str]) ->
     """Return our verdict and the other harness's, for each example and each of its scores.
 
     A verdict is right if the mean over generations is above 0.5. Our verdicts are on the answers of the named filter;
-    None stands for the default of each task (:attr:`.TaskRun.default_filter`). Without ``names``, all scores of the
-    other harness are compared.
+    None for the default of each task (:attr:`.TaskRun.default_filter`). Without ``names``, all scores of the other
+    harness are compared.
 
     Raises:
         MedtasksError: if the run has no such scores.
@@ -58,7 +58,7 @@ def compare_verdicts(run: Run, filter_name: str | None, names: Sequence[str]) ->
 
 
 def verdict_lines(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Yield how often each score agrees with ours, and a table of the verdicts with their first examples."""
+    """Yield the rate of agreement for each score, and a table of the verdicts with their first examples."""
     score_of, row_of = itemgetter("task", "score"), itemgetter("verdict", "found_by")
     for (task, score), group in groupby(sorted(verdicts, key=score_of), score_of):
         of_score = sorted(group, key=row_of)
