@@ -1,9 +1,9 @@
-"""Write the requests of a run in the format of batch endpoints, and turn the responses into a run.
+"""Write the requests of a run in the format of batch endpoints, and convert the responses to a run.
 
 A request is a line ``{"custom_id", "method", "url", "body"}``. Its ``custom_id`` ends in a hash of the body, so that a
-response to another prompt is never mistaken for one to this prompt. The flags of the run are saved next to the
-requests in ``<name>.run.json``. The import runs lm_eval with these flags on the replies in the files, so scores, finish
-reasons, tokens and samples are the same as if the run had used a server.
+response to a different prompt is never accepted. The flags of the run are saved next to the requests in
+``<name>.run.json``. The import runs lm_eval with these flags on the replies in the files, so scores, finish reasons,
+tokens and samples are the same as if the run had used a server.
 """
 
 import json
@@ -47,7 +47,7 @@ def write_requests(
         max_requests: the maximum number of lines in a file.
 
     Raises:
-        UsageError: for tasks with tools, which need the model between turns.
+        UsageError: for tasks with tools, whose conversations need a live model.
         MedtasksError: for any other error that ``medtasks eval`` detects before a run.
     """
     config.model = FORMS[form]
@@ -82,7 +82,7 @@ def _run_file(requests: Path) -> Path:
 
 
 def _run(config: EvaluatorConfig, settings: Sequence[str], answer: Answering) -> Evaluation | None:
-    """Run lm_eval with the replies that ``answer`` returns; return the evaluation, or None if ``answer`` stopped it."""
+    """Run lm_eval with ``answer`` in place of a model; return the evaluation, or None if ``answer`` stopped the run."""
     answering.set(answer)
     evaluation = Evaluation(config, settings, keep=False)
     try:
@@ -96,13 +96,13 @@ def _run(config: EvaluatorConfig, settings: Sequence[str], answer: Answering) ->
 
 
 def _line(model: Any, request: Instance) -> Row:
-    """Return a request as an object for a line of a batch file, with the body that a server would receive."""
+    """Return a request as a line of a batch file, with the body that a server would receive."""
     body = request_body(model, *request.args) or {}
     return {"custom_id": f"{_place(request)}-{digest(body)}", "method": "POST", "url": model.url, "body": body}
 
 
 def _place(request: Instance) -> str:
-    """Return an id from task, example and generation, in characters that services allow in ids."""
+    """Return an id of task, example and generation, in characters that batch services allow."""
     task = re.sub(r"[^\w]", "_", str(request.task_name))
     return f"{task}-{request.doc_id}-{request.idx}"
 
@@ -123,9 +123,9 @@ def import_responses(
 
     Args:
         paths: the files with responses, in any order.
-        data: the source of the rows on this machine; None for the source in the flags of the requests.
+        data: the source of the rows; None for the one in the saved flags.
         is_partial: True to score only those examples for which all generations have replies.
-        missing: a file to which requests without a reply are written; None to write none.
+        missing: the file to which unanswered requests are written; None for no file.
 
     Returns:
         The evaluation, and the lines of :meth:`BatchResponses.problems`.
@@ -161,7 +161,7 @@ def import_responses(
 
 
 def _edited(requests: Path) -> dict[str, Row]:
-    """Return, by custom id, the bodies in a file of requests, or its parts, that were changed after it was written.
+    """Return the request bodies that were edited after the file, or its parts, were written, by custom id.
 
     Raises:
         MedtasksError: for a line that is not a request.
@@ -189,7 +189,7 @@ class BatchResponses:
     Args:
         paths: the files. Each line is ``{"custom_id", "response": {"status_code", "body"}, "error"}``, as OpenAI and
             vLLM write it.
-        edited: the bodies of requests that were changed before they were sent, by custom id.
+        edited: the bodies of requests that were edited before they were sent, by custom id.
 
     Attributes:
         unanswered: the requests without a reply, by custom id.
@@ -215,12 +215,12 @@ class BatchResponses:
     def replies_to(self, model: Any, requests: Sequence[Instance]) -> list[Reply]:
         """Return the replies to requests.
 
-        When the run is repeated on fewer examples, each request keeps its first prompt. A new prompt could have other
-        few-shot examples, since these are drawn in the order of the examples.
+        If the run is repeated on fewer examples, each request keeps the prompt of its first run: since few-shot
+        examples are drawn in the order of the examples, a new prompt could differ.
 
         Raises:
             StoppedBeforeReplies: if a request has no reply.
-            MedtasksError: if a request in the file was changed.
+            MedtasksError: if a request in the file was edited.
         """
         self._requests = self._requests or list(requests)
         replies = []
@@ -239,7 +239,7 @@ class BatchResponses:
         return replies
 
     def _check_as_sent(self, line: Row) -> None:
-        """Raise an error if the file of requests has another body for a request, which its reply then answers."""
+        """Raise an error if the body of the request in the file differs from the one that this run would send."""
         sent, ours = self._edited.get(line["custom_id"]), line["body"]
         if sent is None:
             return
@@ -252,7 +252,7 @@ class BatchResponses:
         )
 
     def _reply(self, model: Any, request: Row) -> Reply | None:
-        """Parse the responses to a request as if a server had sent them; return the first reply, None without one."""
+        """Return the first reply to a request, parsed as if a server had sent it; None without one."""
         custom_id = request["custom_id"]
         lines = self._responses.get(custom_id, ())
         for number, line in enumerate(lines, start=1):
@@ -274,7 +274,7 @@ class BatchResponses:
         return None
 
     def keep_replied(self, samples: Mapping[str, Sequence[int]] | None) -> dict[str, list[int]]:
-        """Drop examples with a generation that has no reply, and return ``--samples`` for the others.
+        """Drop examples that lack the reply of any generation, and return ``--samples`` for the rest.
 
         Args:
             samples: the value of ``--samples`` of the requests; None if they are of the first examples.
@@ -291,7 +291,7 @@ class BatchResponses:
         return dict(kept)
 
     def problems(self) -> list[str]:
-        """Return lines that say how many requests have a reply, and list each kind of missing or unused response."""
+        """Return lines with the number of answered requests, and each kind of missing or unused response."""
         custom_ids = set(self._ids.values())
         unknown = [custom_id for custom_id in self._responses if custom_id not in custom_ids]
         changed = [custom_id for custom_id in unknown if custom_id.rpartition("-")[0] in self._ids]

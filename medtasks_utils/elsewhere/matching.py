@@ -11,10 +11,10 @@ from .other_runs import Response
 from .record_contents import as_text, plain_words
 
 NOWHERE = -1
-"""The index for a response that belongs to no document."""
+"""The index of a response that matches no document."""
 
 Identity = tuple[str, ...]
-"""The words of the fields that identify a document together."""
+"""The normalised words of the fields that together identify a document."""
 
 
 def find_documents(
@@ -24,10 +24,10 @@ def find_documents(
     id_fields: Sequence[str],
     fits: Callable[[Response, Row], bool],
 ) -> list[int]:
-    """Return, for each response, the index of the document with its id or, without ``id_fields``, in its prompt.
+    """Return the index of each response's document, found by id or, without ``id_fields``, by the prompt.
 
-    If most ids match no document, documents are searched in the text of ids and of the other fields of records. These
-    fields do not count where a row is several documents, since they may show all of them.
+    If most ids match no document, the ids and other fields of the records are searched for the documents' texts. Other
+    fields are ignored where a row is several documents, since they may show all of them.
     """
 
     def texts_of(response: Response) -> Iterable[object]:
@@ -46,7 +46,7 @@ def by_prompt(prompts: Iterable[str], documents: Sequence[Row], fields: Sequence
     """Return, for each prompt, the index of the document that it shows.
 
     A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, such as solved
-    examples, it asks about the last. Where it shows a text that is part of another, it asks about the longer one.
+    examples, it asks about the last. If one document's text contains another's, the longer one counts.
     """
     shown = [_shown(doc, fields) for doc in documents]
     by_word: dict[str, list[int]] = defaultdict(list)  # indexed by longest word, so that few have to be searched
@@ -78,7 +78,7 @@ def by_prompt(prompts: Iterable[str], documents: Sequence[Row], fields: Sequence
 
 
 def _shown(doc: Row, fields: Sequence[str]) -> list[str]:
-    """Return the words of each named field of a document, and of each item of a list, if there are any."""
+    """Return the words of each named field of a document, and of each item of a list; empty fields are left out."""
     texts: list[object] = []
     for value in map(doc.get, fields):
         texts += value if isinstance(value, list) else [value or ""]
@@ -91,11 +91,11 @@ def by_id(
     fields: Sequence[str],
     fits: Callable[[Response, Row], bool] = lambda response, doc: True,
 ) -> list[int]:
-    """Return, for each response, the index of the only document with its id.
+    """Return, for each response, the index of the document that its id identifies.
 
-    If the documents lack one of the ``fields``, or have none of the ids there, the ids are looked up in the field that
-    matches most responses; an id that n documents share counts 1/n. If several documents have the id of a response,
-    it belongs to the only one that it ``fits``.
+    If the documents lack one of the ``fields``, or none of the ids occur there, the field that matches most responses
+    is used; a match with n documents counts as 1/n. If several documents have a response's id, the response belongs to
+    the one that it ``fits``, if there is only one.
     """
     counts = Counter(_words(response.id) for response in responses)
 

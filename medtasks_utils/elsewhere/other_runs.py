@@ -1,4 +1,4 @@
-"""Read runs that other harnesses saved: their responses, and the scores that the other harness gave them.
+"""Read the responses and scores of runs that other harnesses saved.
 
 ``results.jsonl``
     Written by ``vf-eval -s`` for the environments that defined the scores, together with ``metadata.json``, in a folder
@@ -43,7 +43,7 @@ _NO_SCORES = re.compile(
     "(example_|rollout_)?id|(generation|scoring|total)_ms|(average|avg)_reward|num_.*|(input|output)_tokens"
     "|batch_size|(inference|training|finish_reason|prompt_truncated|max_prob|logprob).*"
 )
-"""Names of numbers that are not scores, in ``results.jsonl`` and in HELM's statistics."""
+"""Names of numbers in ``results.jsonl`` and in HELM's statistics that are not scores."""
 _VERDICTS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0} | {
     **dict.fromkeys(("true", "correct", "right"), 1.0),
     **dict.fromkeys(("false", "incorrect", "wrong"), 0.0),
@@ -63,7 +63,7 @@ class Response(NamedTuple):
         reply: the model's last message.
         scores: the other harness's scores, by name with a prefix, such as ``inspect_``.
         id: the values of the fields that identify the document; empty if the prompt identifies it.
-        stated: what the record says about its row, such as its question, choices and right answer, by field.
+        stated: the record's facts about its row, such as question, choices and right answer, by field.
     """
 
     place: str
@@ -112,7 +112,7 @@ class OtherRun:
     """A run that another harness saved.
 
     Attributes:
-        names: a text with the names of its task or data set, in which the benchmark's name may occur.
+        names: the names of its task and data set in one string, to search for the benchmark's name.
         arguments: the arguments of the environment.
         time: when it was run, in ISO 8601.
         responses: the responses that could be read.
@@ -129,7 +129,7 @@ class OtherRun:
 
     @property
     def date(self) -> str:
-        """The date as in file names, such as ``2026-11-21T08-27-59``; that of the file if the run has no valid one."""
+        """The date as in file names, such as ``2026-11-21T08-27-59``; the date of the file if the run has none."""
         try:
             time = datetime.fromisoformat(str(self.time))
         except ValueError:
@@ -178,7 +178,7 @@ class OtherRun:
 
 
 def named(names: Sequence[str], what: str) -> str:
-    """Describe ``names`` in a text: what they are, how many there are, and the first three."""
+    """Return a count with examples: what the names are, how many there are, and the first three."""
     return f"{what}: {len(names)} ({', '.join(names[:3])}{', …' * (len(names) > 3)})"
 
 
@@ -188,7 +188,7 @@ class Fields(NamedTuple):
     Attributes:
         id: the fields that identify the document together; empty for known file formats.
         response: the field with the response.
-        score: the field with the other harness's verdict; empty for the usual names.
+        score: the field with the other harness's verdict; empty to use the usual field names.
         split_by: the field whose values tell the runs of the file apart; empty if the file has one run.
         run: the value of ``split_by`` in the records to read.
     """
@@ -201,7 +201,7 @@ class Fields(NamedTuple):
 
 
 def values_in(path: Path, name: str) -> list[str]:
-    """Return the values of a field in a file of records, each once, in the order of the file.
+    """Return the values of a field in a file of records, without duplicates, in the order of the file.
 
     Raises:
         MedtasksError: if no record has the field.
@@ -275,7 +275,7 @@ def _run_of_lines(path: Path, fields: Fields) -> OtherRun:
 
 
 def _at(record: Any, name: str) -> Any:
-    """Return a field of a record, or of an object or a list in it, such as ``doc.id`` or ``resps.0``; else None."""
+    """Return a value inside a record by a path such as ``doc.id`` or ``resps.0``; None if it is missing."""
     if isinstance(record, dict) and name in record:
         return record[name]
     first, _, rest = name.partition(".")
@@ -302,7 +302,7 @@ def _replies(value: Any) -> Iterable[Reply]:
 
 
 def _verdict(value: Any) -> float | None:
-    """Return a score that is a number, a truth value, or a word for right or wrong; None for anything else."""
+    """Convert a number, a truth value, or a word for right or wrong to a score; None for anything else."""
     if isinstance(value, str):
         text = value.strip().lower()
         try:
@@ -328,7 +328,10 @@ def _records(path: Path) -> Iterable[tuple[int, Any]]:
 
 
 def _member(archive: ZipFile, name: str) -> bytes:
-    """Return the content of a file in an archive, even in Zstandard, which zipfile reads only since Python 3.14."""
+    """Return the content of a file in an archive.
+
+    Zstandard is supported too, which zipfile reads only since Python 3.14.
+    """
     info = archive.getinfo(name)
     if info.compress_type != _ZSTANDARD:
         return archive.read(name)
@@ -443,12 +446,12 @@ def _traces_run(path: Path) -> OtherRun:
 
 
 def _written(trace: Row) -> list[int]:
-    """Return the indices of a trace's messages that a model wrote."""
+    """Return the indices of the model's messages in a trace."""
     return [number for number, node in enumerate(trace["nodes"]) if node.get("sampled")]
 
 
 def _stated(line: Row) -> Row:
-    """Return what an environment's line says about its row: its answer, and its info, which may be JSON text."""
+    """Return the facts about a row in an environment's line: its answer, and its info, which may be JSON text."""
     info = line.get("info")
     return {
         **mapping(from_json(info) if isinstance(info, str) and info.startswith("{") else info),
@@ -457,7 +460,7 @@ def _stated(line: Row) -> Row:
 
 
 def _chat(messages: Any) -> list[Message]:
-    """Return messages with their text only; a string becomes a single message."""
+    """Return messages with only their text; a string becomes one message."""
     if isinstance(messages, str):
         return [{"role": "prompt", "content": messages}]
     return [{"role": message["role"], "content": content_of(message.get("content"))} for message in messages]

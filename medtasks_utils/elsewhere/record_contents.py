@@ -1,4 +1,4 @@
-"""Compare a record with the row that it is about, and find the order in which it shows the choices.
+"""Compare an imported record with its row, and find the order of its choices.
 
 Texts are equal if their words are: case, punctuation, white space and the form of characters do not matter.
 """
@@ -32,7 +32,7 @@ _LETTER_IN_REPLY = re.compile(r"(?<![\w'’])[A-D](?![\w'’]| [a-z])")  # not t
 
 
 def plain_words(text: str) -> str:
-    """Return the words of a text, with escapes of HTML and JSON resolved, and characters in their usual form."""
+    """Return the words of a text in normal form, with escapes of HTML and JSON resolved."""
     return words_of(_plain(text))
 
 
@@ -44,12 +44,12 @@ def _plain(text: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return all text in a JSON value."""
+    """Return all strings in a JSON value, joined."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def stated_fields(record: Row, benchmark: Benchmark[Any]) -> Row:
-    """Return a record's values by field of the benchmark's examples; its right answers are under ``""``."""
+    """Map a record's values to the fields of the benchmark's examples; right answers are under ``""``."""
     data = benchmark.data
     values = {
         re.sub(r"[\W_]", "", str(name)).lower(): value for name, value in record.items() if value not in (None, "", [])
@@ -70,7 +70,7 @@ def stated_fields(record: Row, benchmark: Benchmark[Any]) -> Row:
 
 
 def _choices_in_columns(values: Row) -> list[Any]:
-    """Return the values of columns such as ``opa`` to ``opd``, or ``option1`` to ``option4``; empty without these."""
+    """Return the values of columns such as ``opa`` to ``opd``, or ``option1`` to ``option4``; empty without them."""
     columns: dict[str, Row] = defaultdict(dict)
     for name, value in values.items():
         if match := _COLUMN.fullmatch(name):
@@ -133,18 +133,19 @@ def _is_close(value: Any, other: Any) -> bool:
 def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffled: bool) -> tuple[str, str]:
     """Return the letters of the choices in the data, in the order in which a record labels them A to D.
 
-    The order is that of the labels in the prompt or elsewhere in the record; without labels, that in a list of choices
-    or after the question; else, that of the data.
+    The order comes from labels in the prompt or elsewhere in the record; without labels, from a list of choices or the
+    text after the question; without either, from the data.
 
     Args:
         response: the response.
         stated: the result of :func:`stated_fields`.
         doc: the document of the row.
         data: the data of the benchmark.
-        is_shuffled: whether the run says that it shuffles choices.
+        is_shuffled: True if the run's settings say that it shuffles choices.
 
     Returns:
-        The letters, and an empty text; if the order is unknown, an empty text, and why the response is left out.
+        The letters and an empty string; if the order is unknown, an empty string and the reason to leave the response
+        out.
     """
     asked, *choices = (_tokens(text).strip() for text in (doc[data.shown[0]], *doc[data.choices]))
     choice = "|".join(map(re.escape, sorted(choices, key=len, reverse=True)))
@@ -157,7 +158,7 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
     unknown = "", "to shuffled choices whose order the file does not tell"
 
     def in_order(lines: Iterable[str]) -> tuple[str, str]:
-        """Return the order of lines; of equal choices, of which none is right, the first comes first."""
+        """Return the order of the choices in some lines; of equal wrong choices, the first in the data comes first."""
         places = dict(enumerate(choices))
         order = ""
         for line in lines:
@@ -169,7 +170,7 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
         return unknown if places or choices.count(right) > 1 else (order, "")
 
     def labelled(label: str, text: str) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the labels of the choices in a text, and the choices; empty if they have none."""
+        """Return the labels and the texts of the choices that a text lists; empty if it lists none."""
         match = re.search(rf"(?: -)? ({label})(?: -)? ({choice})(?= )" * len(LETTERS), text)
         return (match.groups()[::2], match.groups()[1::2]) if match else ((), ())
 
@@ -193,9 +194,9 @@ def _tokens(text: str) -> str:
 
 
 def shuffles(settings: Row) -> bool:
-    """Return whether settings or a record say that choices are shuffled, such as ``shuffle_answers: true``.
+    """Return whether settings or a record declare that choices are shuffled, such as ``shuffle_answers: true``.
 
-    An order such as ``order: [2, 0, 1, 3]``, of four numbers or letters, says so too unless it is the usual one.
+    A permutation such as ``order: [2, 0, 1, 3]``, of numbers or letters, declares it too, unless it is the identity.
     """
     text = json.dumps(settings, default=str).lower()
     orders = re.findall(r'"\w*(?:shuffl|order|permut)\w*": "?\[?([\w", ]+)', text)

@@ -1,4 +1,4 @@
-"""Score imported responses, and save them in files of the form that lm_eval writes for a run."""
+"""Score imported responses, and save them as lm_eval saves a run."""
 
 import json
 import re
@@ -41,10 +41,10 @@ class Imported:
         path: the results file.
         task: the name of the task.
         available: the number of all examples.
-        missing: the indices of the examples without a response.
-        agreement: by the other harness's score and our filter, the share of examples on which the verdicts agree.
-        problems: lines about records and responses that were left out, and about documents with several responses (with
-            the place of the second response to each).
+        missing: the indices of the unanswered examples.
+        agreement: the share of examples on which both harnesses agree, by their score and our filter.
+        problems: lines about records and responses that were left out, and about documents with more than one response
+            (with the place of the second).
     """
 
     path: Path
@@ -92,7 +92,7 @@ def import_run(
 _OTHER_ANSWER = "whose record differs from the row in answer"
 
 Matched = dict[int, list[tuple[int, str]]]
-"""The responses to each document, by its index: their positions in the run, and the orders of their choices."""
+"""For each document's index, its responses: their positions in the run, and the orders of their choices."""
 
 
 def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
@@ -135,7 +135,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
 
 
 def _order_in(benchmark: Benchmark[Any], is_shuffled: bool, response: Response, doc: Row) -> tuple[str, str]:
-    """Return the order of a record's choices, and why it is left out; empty if it matches the document."""
+    """Return the order of a record's choices, or why the record does not match; the other is empty."""
     stated = stated_fields(response.stated, benchmark)
     order, reason = LETTERS, ""
     if benchmark.data.choices:
@@ -145,7 +145,7 @@ def _order_in(benchmark: Benchmark[Any], is_shuffled: bool, response: Response, 
 
 
 def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[int]:
-    """Remove and return the responses of documents that have several, while others of the same row have none."""
+    """Remove and return the responses of documents with several, if other documents of the same row have none."""
     rows = list(map(data.cluster_of, documents))
     lacking = Counter(rows) - Counter(rows[place] for place in matched)
     doubtful = [place for place, responses in matched.items() if len(responses) > 1 and lacking[rows[place]]]
@@ -190,7 +190,7 @@ def _task_of(run: OtherRun) -> str:
 
 
 def _save(task: MedTask, matched: Matched, run: OtherRun, folder: Path) -> Imported:
-    """Score responses under each filter, write a results file and a sample log, and return what was imported."""
+    """Score responses under each filter, write a results file and a sample log, and return a summary."""
     name, benchmark = task.task_name, task.benchmark.name
     exchanges = [Exchange(number, "", "", {}, reply) for number, reply in enumerate(run.responses.ends)]
     for line in filter(None, [*remarks_on(exchanges), failure_of(exchanges)]):
@@ -225,7 +225,7 @@ def _save(task: MedTask, matched: Matched, run: OtherRun, folder: Path) -> Impor
 def _samples(task: MedTask, place: int, of_example: Sequence[tuple[int, str]], responses: Spool) -> Iterator[Row]:
     """Score the generations of an example, and yield its sample for each filter.
 
-    The first sample also has the fields that are the same for all filters.
+    Only the first sample has the fields that all filters share.
     """
     numbers, orders = zip(*of_example, strict=True)
     generations = [responses[number] for number in numbers]
@@ -261,7 +261,7 @@ def _samples(task: MedTask, place: int, of_example: Sequence[tuple[int, str]], r
 
 
 def _prompt_of(response: Response, doc: Row, benchmark: Benchmark[Any]) -> str:
-    """Return the prompt as a JSON text of messages or, without one, the fields of the example that prompts show."""
+    """Return the prompt as JSON messages or, without one, the example's fields that prompts show."""
     if response.prompt:
         return printable(json.dumps(response.prompt, ensure_ascii=False))
     shown = [doc[field] for field in benchmark.data.shown]
@@ -274,7 +274,7 @@ Values = dict[tuple[str, str], list[Any]]
 
 
 def _lines(samples: Iterable[Row], values: Values) -> Iterator[str]:
-    """Yield the lines of the sample log, and add the samples to ``values``, in which equal scores are one object."""
+    """Yield the lines of the sample log, and collect the scores in ``values``, where equal scores share an object."""
     known: dict[Any, Any] = {}
     for sample in samples:
         for metric in sample["metrics"]:
@@ -285,9 +285,9 @@ def _lines(samples: Iterable[Row], values: Values) -> Iterator[str]:
 
 
 def _agreement(values: Values) -> dict[str, dict[str, float]]:
-    """Return, by the other harness's score and our filter, the share of examples on which the verdicts agree.
+    """Return the share of examples on which both harnesses agree, by the other harness's score and our filter.
 
-    Only scores from 0 to 1 that all examples have are compared.
+    Only scores from 0 to 1 that every example has are compared.
     """
     agreement: dict[str, dict[str, float]] = defaultdict(dict)
     for (score, name), theirs in values.items():
@@ -300,7 +300,7 @@ def _agreement(values: Values) -> dict[str, dict[str, float]]:
 
 
 def _aggregate(values: Values, benchmark: str) -> Row:
-    """Return the value and standard error of each metric for each filter, under lm_eval's names."""
+    """Return the value and standard error of each metric under each filter, named as in lm_eval."""
     aggregated: Row = {}
     for (metric, filter_name), of_examples in values.items():
         aggregate = HarnessAggregation(metric_of(metric, benchmark).aggregation)
