@@ -26,7 +26,7 @@ def last_box(text: str) -> str | None:
 
 
 def spans(text: str) -> list[tuple[int, int]]:
-    """Return where the contents of each box start and end, in the order of :func:`boxes`."""
+    """Return the start and end of each box's contents, in the order of :func:`boxes`."""
     if "\\boxed" not in text:
         return []
     opened: list[tuple[int, bool]] = []
@@ -42,9 +42,9 @@ def spans(text: str) -> list[tuple[int, int]]:
 
 
 def unwrap(token: str) -> str:
-    r"""Remove what is around a token, such as ``\text{}``, ``**``, ``$``, ``\(…\)``, parentheses and a full stop.
+    r"""Strip a token of its wrappers, such as ``\text{}``, ``**``, ``$``, ``\(…\)``, parentheses and a full stop.
 
-    A text of more than 1,000 characters is not a token, and only loses the white space around it.
+    A text of more than 1,000 characters is not a token; only surrounding white space is removed.
 
     >>> unwrap(r"$\text{(B).}$"), unwrap("(A) or (B)")
     ('B', '(A) or (B)')

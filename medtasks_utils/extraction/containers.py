@@ -1,4 +1,4 @@
-r"""Find the containers of answers: boxes, answer tags and keys in JSON, including slightly malformed ones."""
+r"""Find containers of answers: boxes, answer tags and JSON keys, including slightly malformed ones."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -107,7 +107,7 @@ def first_reading(text: str, read: Callable[[str], Reading]) -> Reading:
 
 
 def without_instructions(text: str) -> str:
-    r"""Return the text without boxes and answer tags that only show the requested form of an answer.
+    r"""Return the text without boxes and answer tags that only demonstrate the requested form.
 
     >>> without_instructions(r"Reply with \boxed{0} if it is factual."), without_instructions(r"So \boxed{0}.")
     ('Reply with  if it is factual.', 'So \\boxed{0}.')
@@ -123,7 +123,7 @@ def without_instructions(text: str) -> str:
 def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
     """Return the boxes, tags and keys in a text, in order; malformed boxes only if there are no others.
 
-    A key of JSON counts if its name contains one of the words ``keys`` (in lower case), and no word for an alternative
+    A JSON key is included if its name contains one of the lower-case words in ``keys``, and no word for an alternative
     or a reason. With ``answer``, ``final_answer`` counts, but not ``other_answer``.
     """
     boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)]
@@ -140,10 +140,10 @@ def candidates_in(text: str, keys: Sequence[str], value_of: Callable[[Container]
 
 
 def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate], str]:
-    r"""Return the candidates that the words around their containers do not deny, and the text without the denied ones.
+    r"""Return the candidates that the surrounding words do not reject, and the text without the rejected ones.
 
-    A box or tag is also denied if it is one of two alternatives. If a value is denied in one place, all candidates with
-    it are left out. Words such as "is wrong" after a denied box or tag are removed with it.
+    A box or tag is also rejected if it is one of two alternatives. A value that is rejected in one place is rejected
+    everywhere. Words such as "is wrong" after a rejected box or tag are removed with it.
     """
     surrounded, mentions, end = "", [], 0
     forms = [candidate for candidate in candidates if candidate.cue != "key"]
@@ -171,7 +171,7 @@ def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate],
 
 
 def corrected(candidates: Sequence[Candidate], text: str, read: Callable[[str], Reading]) -> Reading:
-    """Read containers or, if words after the last one retract it, what these words state outright."""
+    """Return the reading of the containers or, if later words retract the last one, the answer these words state."""
     after = text[candidates[-1].end :]
     reading = read(after) if retracted_until(symbols_of(after)) >= 0 else NOTHING
     is_outright = any(candidate.weight >= OUTRIGHT for candidate in reading.stating)
@@ -179,7 +179,7 @@ def corrected(candidates: Sequence[Candidate], text: str, read: Callable[[str], 
 
 
 def _matches(form: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:
-    """Yield the matches of a pattern, whose last group is the content; keys only if they may hold the answer."""
+    """Yield a pattern's matches, whose last group is the content; JSON keys only if they may contain the answer."""
     for match in form.finditer(text):
         name = match.groupdict().get("key", "").lower()
         if not name or (any(key in name for key in keys) and not _OTHER_KEY.search(name)):

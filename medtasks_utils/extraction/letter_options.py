@@ -33,10 +33,10 @@ _ARTICLE = later(
 
 
 def latin_letters(text: str) -> str:
-    """Return the text with A to D instead of Cyrillic, Greek and Arabic letters that stand for choices.
+    """Replace Cyrillic, Greek and Arabic letters of choices with A to D.
 
-    A Cyrillic or Greek letter becomes the Latin letter that it looks like. If a Cyrillic letter looks like none, all
-    Cyrillic letters become the Latin ones at the same position in the alphabet, as Arabic letters always do.
+    A Cyrillic or Greek letter becomes the Latin letter that it resembles. If any Cyrillic letter resembles none, all of
+    them become the Latin letters at the same position in the alphabet, as Arabic letters always do.
 
     >>> latin_letters("Ответ: В"), latin_letters("Не Б, а В.")
     ('Ответ: B', 'Не B, а C.')
@@ -50,7 +50,7 @@ def latin_letters(text: str) -> str:
 
 
 def letters_in(text: str) -> Iterator[Mention]:
-    """Yield the letters A to D that may stand for a choice; small letters are weak mentions.
+    """Yield the letters A to D that may denote a choice; lower-case letters are weak mentions.
 
     A letter from E to J (except I) in the form of a choice, such as "E)", is a mention with an empty value. The article
     "A" is skipped.
@@ -110,9 +110,9 @@ _ALIKE_ENOUGH, _APART = 0.84, 0.12  # minimum similarity of a choice, and its mi
 
 
 def similar_text(text: str, options: Sequence[str]) -> str | None:
-    """Return the letter of the choice that a text almost quotes, misspelt or punctuated differently.
+    """Return the letter of the choice that a text almost quotes, with a misspelling or different punctuation.
 
-    Return None for a text that resembles no choice or several, has fewer than 6 characters, or is more than twice as
+    Return None if the text resembles no choice or more than one, has fewer than 6 characters, or is more than twice as
     long as any choice.
 
     >>> similar_text("cyclopentolat", ["Cyclopentolate", "Timolol"]), similar_text("S. albus", ["S. album", "S. alba"])
@@ -146,7 +146,7 @@ def mentions_of(text: str, options: Sequence[str]) -> list[Mention]:
 
 
 def _are_one(first: Mention, second: Mention, between: str) -> bool:
-    """Return whether two adjacent mentions are of one choice, such as "(B) the nerve"."""
+    """Return whether two adjacent mentions refer to one choice, such as "(B) the nerve"."""
     is_lone_letter = first.notion == "cand" and first.end == first.start + 1
     is_same = first.notion != "text" and first.value == second.value
     return second.notion == "text" and (is_same or is_lone_letter) and _BETWEEN.fullmatch(between) is not None

@@ -1,4 +1,4 @@
-"""Read which of the choices A to D a text gives as its answer."""
+"""Read the letter A to D that a text gives as its answer."""
 
 import re
 from collections.abc import Sequence
@@ -157,9 +157,9 @@ _MOST_OF_CUE = {"ticked": 1, "correct": 2}  # if a cue marks more choices than t
 
 
 def letter_of(token: str, digits: bool = False) -> str | None:
-    """Return the letter A to D that a single token stands for, in upper case; None if it stands for none.
+    """Return the letter A to D that a single token denotes, in upper case; None if it denotes none.
 
-    With ``digits``, 0 to 3 stand for A to D.
+    With ``digits``, 0 to 3 mean A to D.
 
     >>> letter_of("b"), letter_of("2", digits=True), letter_of("BC")
     ('B', 'C', None)
@@ -173,8 +173,8 @@ def letter_of(token: str, digits: bool = False) -> str | None:
 def read_letter(text: str, options: Sequence[str] = (), question: str = "") -> Reading:
     """Read the letter that a text chooses.
 
-    The text of a choice stands for its letter. No answer is read from "A or B", "not A" or a list of the choices. If
-    the question asks which choice is *not* true, "A is not true" gives the answer A.
+    Quoting the text of a choice chooses its letter. No answer is read from "A or B", "not A" or a list of the choices.
+    If the question asks which choice is *not* true, "A is not true" gives the answer A.
 
     >>> read_letter("The correct answer is (C).").value, read_letter("A or B").value, read_letter("Not A.").value
     ('C', None, None)
@@ -184,14 +184,14 @@ def read_letter(text: str, options: Sequence[str] = (), question: str = "") -> R
 
 
 def _asked_for(question: str) -> str:
-    """Return a pattern of statements such as "is not true" if the question asks for such a choice; else ""."""
+    """Return a pattern for statements such as "is not true" if the question asks for such a choice; else ""."""
     asking = _ASKING.search(question, question.rstrip().rfind(". ") + 1)
     forms = ((_ASKS_WHICH_NOT, _NOT_SO), (_ASKS_WHICH_FALSE, _FALSE))
     return "|".join(statement for form, statement in forms if asking and form.search(asking[0]))
 
 
 def _read_part(text: str, options: Sequence[str], asked_for: str) -> Reading:
-    """Read a part of a response: its boxes, tags and keys or, if these hold no answer, its text."""
+    """Read a part of a response: its boxes, tags and keys or, if these contain no answer, its text."""
     inside, rest = upheld(candidates_in(text, _KEYS, lambda container: _inside(container, options)), text)
     plain = unformatted(rest, keep=JOINED)
     symbols, candidates = _candidates(plain, options, asked_for)
@@ -214,7 +214,7 @@ def _read_part(text: str, options: Sequence[str], asked_for: str) -> Reading:
 
 
 def _candidates(plain: str, options: Sequence[str], asked_for: str = "") -> tuple[Symbols, list[Candidate]]:
-    """Return a text as symbols, and its candidates with their weights."""
+    """Return a text as symbols, and its weighted candidates."""
     symbols = symbols_of(plain, [*mentions_of(plain, options), *nothing.gives_up(plain)])
     candidates = weighed(LETTER_ROWS, symbols)
     at = dict(zip(symbols.mentions, candidates, strict=True))
@@ -272,9 +272,9 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
 
 
 def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int) -> None:
-    """If a text breaks off, discard all candidates in its unfinished part, and those elsewhere that are only named.
+    """If a text breaks off, discard all candidates in its unfinished part, and merely named ones elsewhere.
 
-    Candidates that are stated outright are kept. Sentences are complete up to the index ``whole``.
+    Candidates stated outright are kept. Sentences are complete up to the index ``whole``.
     """
     last = max((candidate.end for candidate in candidates), default=0)
     breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
@@ -339,7 +339,7 @@ def _in_a_line(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols, plain: str) -> None:
-    """If a list restates the choices, discard its items, and choices only mentioned outside it."""
+    """If a list restates the choices, discard its items, and choices that are merely mentioned elsewhere."""
     items = _walked(plain, candidates)
     in_a_line = _in_a_line(plain, candidates)
     glossed = [symbols.mentions[match.start()].value for match in symbols.matches("[cand text] close* colon (?!line)")]

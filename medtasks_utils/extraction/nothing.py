@@ -1,4 +1,4 @@
-"""Recognise texts without an answer, which break off, loop or give up, and words that retract a statement."""
+"""Recognise texts without an answer, which break off, loop or give up, and words that retract statements."""
 
 import re
 from collections.abc import Iterator
@@ -48,10 +48,10 @@ _OPEN_WORDS = later(
 
 
 def whole_until(text: str, shortest: int = 80) -> int:
-    """Return the index up to which sentences are complete: the start of an unfinished last one, or the text's length.
+    """Return the end of the complete sentences: the start of an unfinished last one, or the text's length.
 
-    The last sentence is unfinished if it ends in an open word or sign, such as *the* or ``=``, or if it has at least
-    ``shortest`` characters and no punctuation at the end.
+    The last sentence is unfinished if it ends in a word or symbol that requires a continuation, such as *the* or ``=``,
+    or if it has at least ``shortest`` characters and no punctuation at the end.
 
     >>> whole_until("The pulse adds two. The age adds one, and the"), whole_until("Two. It is 9.7 mg/dL")
     (20, 20)
@@ -69,9 +69,7 @@ def whole_until(text: str, shortest: int = 80) -> int:
 
 
 def gives_up(text: str) -> Iterator[Mention]:
-    """Yield the places where a text says that there is no answer, such as "none of the above".
-
-    Their mentions have an empty value.
+    """Yield mentions with an empty value where a text declares that there is no answer, such as "none of the above".
 
     >>> [(mention.value, mention.start, mention.end) for mention in gives_up("It is unknown.")]
     [('', 6, 13)]

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 
 class _Later:
-    """A stand-in for a pattern, which is compiled when one of its attributes is first accessed."""
+    """A placeholder for a pattern, which is compiled when one of its attributes is first accessed."""
 
     def __init__(self, source: str | Callable[[], str], flags: int) -> None:
         self.source, self.flags = source, flags
@@ -29,8 +29,8 @@ def later(source: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
 def rewriter(replacements: Mapping[str, str | tuple[str, str]], flags: int = 0) -> Callable[[str], str]:
     """Return a function that makes all replacements in a text, in order; its patterns are compiled at the first call.
 
-    A replacement may come with strings, separated by "|", one of which every match contains: texts with none of them
-    are not searched.
+    A replacement may be paired with strings, separated by "|", one of which occurs in every match; texts without any of
+    them are not searched.
 
     >>> rewriter({"b+": "c", "a$": ""})("abba"), rewriter({"(?<=A)ns[.]": ("nswer:", "ns.|Ns.")})("Ans. A")
     ('ac', 'Answer: A')

@@ -1,4 +1,4 @@
-"""Reduce a response to plain text: remove formatting, reasoning and invented further questions, and unify digits."""
+"""Reduce a response to plain text: remove formatting, reasoning and invented new questions, and normalise digits."""
 
 import re
 import unicodedata
@@ -116,7 +116,7 @@ _PREAMBLE = later(
 
 
 def _further_questions(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the start and end of each phrase or tag that begins a further question or turn in a text."""
+    """Yield the start and end of each phrase or tag that begins a new question or turn in a text."""
     for match in _NEXT_QUESTION.finditer(f"\n{text}"):
         yield match.start(), match.end() - 1
     if any(sign in text for sign in ("<", "[INST]", "Exercise")):
@@ -124,7 +124,7 @@ def _further_questions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def stated(text: str) -> str:
-    r"""Return a response without tool calls, and without reasoning in marks other than think tags.
+    r"""Return a response without tool calls, and without reasoning in other marks than think tags.
 
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
     ('\nC', '', ' So 3.')
@@ -160,7 +160,7 @@ def tidied(text: str) -> str:
 
 
 def own_parts(text: str) -> Iterator[str]:
-    """Yield the parts of a text that may contain its answer, at most three; a further question begins a new part.
+    """Yield the parts of a text that may contain its answer, at most three; a new question begins a new part.
 
     >>> list(own_parts("C\\nQuestion: …\\nAnswer: B")), list(own_parts("Question: … Answer: C"))
     (['C', 'Question: …\\nAnswer: B'], ['Question: … Answer: C'])
@@ -192,13 +192,13 @@ def unformatted(text: str, keep: str = "") -> str:
 
 
 def is_bold(text: str, start: int, end: int) -> bool:
-    """Return whether a place is in bold: between two marks :data:`BOLD`, each at most 50 characters away."""
+    """Return whether a span is in bold: between two marks :data:`BOLD`, each at most 50 characters away."""
     is_between = text.rfind(BOLD, max(0, start - 50), start) >= 0 and text.find(BOLD, end, end + 50) >= 0
     return is_between and text.count(BOLD, 0, start) % 2 == 1
 
 
 def line_start(text: str, at: int) -> int:
-    """Return the index at which the line of a place begins, without a heading joined to it by :data:`JOINED`."""
+    """Return the start of the line at an index, without a heading joined to it by :data:`JOINED`."""
     return max(text.rfind("\n", 0, at), text.rfind(JOINED, 0, at)) + 1
 
 
@@ -207,7 +207,7 @@ _TOKENS = later(r"<[^<>\s]{1,30}>")  # such as "<s>"
 
 @lru_cache(maxsize=4)
 def without_continuation(response: str) -> str:
-    """Return a response, including its reasoning, up to a further question that it invents and answers.
+    """Return a response, including its reasoning, up to a new question that it invents and answers.
 
     >>> without_continuation("C\\n\\nQ: …?\\n<think>…</think>B"), without_continuation("So.\\nQuestion: …</think>B")
     ('C\\n', 'So.\\nQuestion: …</think>B')

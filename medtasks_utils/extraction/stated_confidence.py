@@ -1,8 +1,7 @@
 """Read the confidence that a response states in a percentage, a fraction or a word, and remove the statement.
 
 The statement is removed before the answer is read, so it is never mistaken for the answer: of "I am 80 % confident that
-it is B", "it is B" is left. Its words are not notions of ``words.txt``, since these would change how all other texts
-are read.
+it is B", "it is B" is left. Its words are not in ``words.txt``, since that would change how all other texts are read.
 """
 
 import re
@@ -20,7 +19,7 @@ _WORDS = {
     0.9: "very high|extremely high|highest|very|extremely|absolute|absolutely|complete|completely|full|fully",
     0.7: "high|highly|fairly|quite|reasonable|reasonably|pretty|good",
 }
-"""Words for confidences, by the number that they stand for, the middle of a fifth of the range from 0 to 1."""
+"""Words for confidences, by their value: the middle of a fifth of the range from 0 to 1."""
 
 _WORD = "|".join(_WORDS.values()).replace(" ", r"\s+")
 _NUMBER = r"(?<![\w.,])(?:\d+(?:[.,]\d+)?|\.\d+)"

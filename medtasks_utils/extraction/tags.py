@@ -8,9 +8,9 @@ _TAG = later(r"<([/\\]?)answer>", re.IGNORECASE)
 
 
 def last_tag(text: str) -> str | None:
-    r"""Return the content of the last answer tag that is closed, by ``</answer>`` or ``<\answer>``; None without one.
+    r"""Return the content of the last answer tag closed by ``</answer>`` or ``<\answer>``; None without one.
 
-    A tag that is opened within another one replaces it.
+    A tag that opens within another one replaces it.
     """
     opened = last = None
     for tag in _TAG.finditer(text):

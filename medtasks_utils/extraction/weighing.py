@@ -19,7 +19,7 @@ class Candidate:
         text: the text that contains it, without formatting.
         cue: the name of the matching row with the highest weight, or ``box``, ``tag`` or ``key``.
         support: the weight of that cue.
-        evidence: names and weights of further reasons for or against it.
+        evidence: names and weights of other reasons for or against it.
     """
 
     value: Any
@@ -51,12 +51,12 @@ class Reading(NamedTuple):
 
     @property
     def stating(self) -> list[Candidate]:
-        """The candidates whose value is that of the reading."""
+        """The candidates that have the reading's value."""
         return [candidate for candidate in self.candidates if candidate.value == self.value]
 
     @property
     def words(self) -> str:
-        """The words that state the value, with the preceding words of the line; empty if there are none."""
+        """The words that state the value, and the words before them on the line; empty if there are none."""
         stating = [candidate for candidate in self.stating if candidate.support > 0]
         if not stating:
             return ""
@@ -73,13 +73,13 @@ NOTHING = Reading(None, "none")
 class Row(NamedTuple):
     """A row of a reading table.
 
-    A row with a positive weight is a cue; only the heaviest matching cue counts. Rows with a negative weight are
-    evidence against the candidate; all that match count.
+    A row with a positive weight is a cue; of the matching cues, only the one with the highest weight counts. Rows with
+    a negative weight are evidence against the candidate; all matching ones count.
 
     Attributes:
         pattern: a pattern of words around one candidate.
-        value: what is read in the example because of the row, as text; ``none`` for no answer.
-        example: a short text that the row is for.
+        value: the answer that the row leads to in the example, as text; ``none`` for no answer.
+        example: a short text that needs the row.
     """
 
     name: str
@@ -149,13 +149,13 @@ def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
 
 
 _ANOTHER = 20.0
-"""Minimum weight with which a candidate after a hesitation counts as another answer."""
+"""Minimum weight for a candidate after a hesitation to count as a different answer."""
 
 OUTRIGHT = 50.0
 """Minimum weight of a candidate that is stated outright."""
 
 MARGIN = 12.0
-"""Minimum lead in weight with which a value is clearly ahead of all others; a value with an open cue needs it."""
+"""Minimum margin in weight over all other values for a clear choice; a value with an open cue requires it."""
 
 CERTAINTIES = (
     (100, 0.714, 0.998),
@@ -164,12 +164,12 @@ CERTAINTIES = (
     (30, 0.700, 0.951),
     (0, 0.667, 0.945),
 )
-"""Minimum weights, each with the certainty if another value is within :data:`MARGIN`, and if none is. ``--fit`` of
+"""Minimum weights, each with two certainties: with and without a competing value within :data:`MARGIN`. ``--fit`` of
 ``measurements/extraction.py`` prints these rows."""
 
 
 def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Reading:
-    """Return the reading of the candidate with the highest weight, the last one on a tie.
+    """Return the reading with the highest-weighted candidate, the last one on a tie.
 
     If no candidate has support and a positive weight, the reading has no value. ``open_cues`` are too weak to decide
     between two values of about the same weight.
@@ -188,9 +188,9 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
 
 
 def certainty(weight: float, margin: float) -> float:
-    """Return the estimated probability that a reading with this weight and margin is right.
+    """Return the estimated probability that a reading with this weight and margin is correct.
 
-    Readings of texts that state no answer count as wrong.
+    A reading of a text without an answer counts as wrong.
 
     >>> certainty(20, 0), certainty(20, 20), certainty(55, 0), certainty(100, 100)
     (0.667, 0.945, 0.965, 0.998)

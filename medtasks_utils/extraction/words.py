@@ -1,7 +1,7 @@
-"""Turn a text into a string of symbols, one for each word. All words of a notion, in any language, share one symbol.
+"""Convert a text to a string of symbols, one per word. All words of a word class, in any language, share one symbol.
 
-A row of a reading table is a pattern over notions (``answer ~6 is the* @``). The words of each notion are listed in
-``words.txt``; another language needs one more line for each notion, and no change to any pattern.
+A row of a reading table is a pattern over word classes (``answer ~6 is the* @``). ``words.txt`` lists the words of each
+class; a new language needs a new line for each class, and no change to any pattern.
 """
 
 import re
@@ -32,7 +32,7 @@ _LONGEST = 12  # maximum characters of a word in a script without spaces
 
 
 class Mention(NamedTuple):
-    """A possible answer in a text: its value, its start and end, and the notion that stands for it in patterns."""
+    """A possible answer in a text: its value, its start and end, and the word class that represents it in patterns."""
 
     value: Any
     start: int
@@ -73,7 +73,7 @@ class Symbols(NamedTuple):
 
 
 class _Vocabulary(NamedTuple):
-    """The words in ``words.txt``, each with the symbol of the first notion that lists it."""
+    """The words in ``words.txt``, each with the symbol of the first word class that lists it."""
 
     symbols: dict[str, str]  # by notion
     words: dict[str, str]
@@ -112,14 +112,14 @@ def _vocabulary() -> _Vocabulary:
 
 @lru_cache
 def words_of(*notions: str) -> list[str]:
-    """Return the words and stems of notions in all languages, the longest of each notion first."""
+    """Return the words and stems of word classes in all languages, longest first within each class."""
     listed = _vocabulary().listed
     return list(chain.from_iterable(sorted(listed[notion], key=len, reverse=True) for notion in notions))
 
 
 @lru_cache(maxsize=2)
 def numbers_by_word(prefix: str) -> dict[str, int]:
-    """Return, by word, the number after a prefix in the name of its notion, such as 12 for words of ``month12``."""
+    """Return, by word, the number in the name of its word class after a prefix, such as 12 for words of ``month12``."""
     numbers: dict[str, int] = {}
     for notion, words in _vocabulary().listed.items():
         number = notion.removeprefix(prefix)
@@ -129,7 +129,7 @@ def numbers_by_word(prefix: str) -> dict[str, int]:
 
 
 def any_of(*notions: str) -> str:
-    """Return a regular expression that matches any word or stem of the notions in a text."""
+    """Return a regular expression that matches any word or stem of the word classes."""
     return "|".join(map(re.escape, words_of(*notions)))
 
 
@@ -138,8 +138,8 @@ def occurrences(
 ) -> Iterator[tuple[str, int, int]]:
     """Yield the phrases in a text in order, ignoring case, each with its start and end; phrases are in lower case.
 
-    Of phrases that begin at the same place, the first in the list counts, and of those that overlap, the one that
-    begins first. ``stands(text, start, end)`` returns whether a phrase at this place counts.
+    Of phrases that begin at the same position, the first in the list is used; of overlapping phrases, the one that
+    begins first. ``stands(text, start, end)`` returns whether to accept a phrase at this position.
     """
     lowered = text.lower()
     lowered = lowered if len(lowered) == len(text) else text
@@ -159,7 +159,7 @@ def occurrences(
 
 @lru_cache(maxsize=16_384)
 def _symbol(word: str) -> str:
-    """Return the symbol of a word: the symbol of its notion, or the one for line breaks, digits or other words."""
+    """Return the symbol of a word: that of its word class, or the one for line breaks, digits or other words."""
     vocabulary = _vocabulary()
     if word in vocabulary.words:
         return vocabulary.words[word]
@@ -178,7 +178,7 @@ def pattern(source: str) -> re.Pattern[str]:
     """Compile a pattern of words (``docs/reading.md`` describes its language) to a regular expression on symbols.
 
     Raises:
-        ValueError: for an unknown notion or a malformed pattern.
+        ValueError: for an unknown word class or a malformed pattern.
     """
     symbols = _vocabulary().symbols
     written = re.sub(r"~(\d+)", r"[^ stop line cand text]{0,\1}?", source)
@@ -193,7 +193,7 @@ def pattern(source: str) -> re.Pattern[str]:
 
 
 def _tokens(text: str) -> list[tuple[str, int]]:
-    """Return the first 6,000 or so words and signs of a text in lower case, each with its position."""
+    """Return the first 6,000 or so words and punctuation marks of a text in lower case, each with its position."""
     lowered = text.lower().replace("’", "'")
     tokens: list[tuple[str, int]] = []
     for match in islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS):
@@ -205,7 +205,7 @@ def _tokens(text: str) -> list[tuple[str, int]]:
 
 
 def _parts(text: str, place: int) -> Iterator[tuple[str, int]]:
-    """Yield the words of a text without spaces: at each position the longest known word, or else one character."""
+    """Split a text without spaces: at each position into the longest known word, or else one character."""
     words, start = _vocabulary().words, 0
     while start < len(text):
         end = min(len(text), start + _LONGEST)
