@@ -1,4 +1,4 @@
-"""Adapt our aggregations to lm_eval, which calls them with a value of ``process_results`` for each example."""
+"""Adapt our aggregations to lm_eval, which calls them with the values that ``process_results`` returned."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ class ExampleScore(float):
     Attributes:
         scores: the score of each generation; for a metric such as ``maj@k``, a single score for all of them.
         cluster: a key shared by examples that are not independent; None if this example is independent.
-        stratum: the key of the example's stratum, whose mean enters a macro average; None if there are no strata.
+        stratum: the key of the example's stratum for macro averages; None if there are no strata.
     """
 
     scores: tuple[Score, ...]

@@ -1,8 +1,8 @@
 """Send a run's requests to an API model concurrently, and continue each conversation as soon as its reply arrives.
 
 ``TemplateAPI.generate_until`` groups requests by their settings, sends one group after the other, and returns when all
-have replies. A run uses :meth:`ApiBatch.replies_to` instead, which sends the same number of prompts at a time, in
-order and each in a separate request, and continues each conversation without waiting for the others.
+have replies. A run uses :meth:`ApiBatch.replies_to` instead. It keeps the same number of prompts in flight, sends each
+in its own request, in order, and continues each conversation without waiting for the others.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from .server_model import endpoint_of, replies_in, request_body
 from .stages import Stages, empty_replies
 
 NextPrompt = Callable[[Instance, Reply], Any]
-"""A function of a request and its last reply that returns the next prompt, or None if the conversation is over."""
+"""A function that returns the next prompt, given a request and its last reply; None ends the conversation."""
 Conversing = Callable[[], AbstractContextManager[NextPrompt]]
 """A function that returns a context manager, which yields the :data:`NextPrompt` of a task."""
 
@@ -43,7 +43,7 @@ class ApiBatch:
     Args:
         model: a model for which :func:`.server_model.can_be_asked_singly` returns True.
         stages: the stages that each request passes before and after it is sent.
-        attempts: how often a failing request is sent; None to retry for :data:`.pace.LONGEST_OUTAGE`.
+        attempts: the maximum number of attempts per request; None to retry for :data:`.pace.LONGEST_OUTAGE`.
     """
 
     def __init__(self, model: LM, stages: Stages, attempts: int | None = None) -> None:
@@ -78,7 +78,7 @@ class ApiBatch:
         first_replies: dict[int, Any] = {}
 
         async def converse(group: Sequence[Instance]) -> None:
-            """Run the conversations that begin with the same request."""
+            """Run the conversations that share a first request."""
             first, *_ = group
             replies = first.resps[:1] or await self._replies(client, first, first.args[0])
             for request, reply in zip(group, replies, strict=False):
@@ -118,7 +118,7 @@ class ApiBatch:
                 logger.warning(message, self._model.base_url, _SILENCE, self._model.timeout)
 
     async def _replies(self, client: Client, request: Instance, prompt: Any) -> list[Any]:
-        """Return the replies to a prompt; if it is too long or refused, empty replies, which end the conversation."""
+        """Return the replies to a prompt; empty replies, which end the conversation, if it is too long or refused."""
         method, settings = request.request_type, request.args[1]
         arguments = (prompt, settings)
         first = None if prompt is request.args[0] else request.args

@@ -1,4 +1,4 @@
-"""Define models that exchange files instead of calling a server; the function in :data:`answering` replies to requests.
+"""Define models that take replies from the function in :data:`answering` instead of a server, for batch files.
 
 Each derives from the lm_eval model that would send the requests to a server, so the request bodies are the same.
 """
@@ -14,10 +14,10 @@ from .lm_eval_names import Instance, LocalChatCompletion, LocalCompletionsAPI, m
 from .server_model import NO_LIMIT
 
 Answering = Callable[[Any, Sequence[Instance]], list[Reply]]
-"""A function of a model and all of its requests that returns the reply to each request."""
+"""A function that returns the replies to all requests of a model."""
 
 answering: ContextVar[Answering] = ContextVar("answering")
-"""The function that answers the requests of the current run."""
+"""The function that answers the current run's requests."""
 
 
 class _ReachedByFiles:

@@ -1,4 +1,4 @@
-"""Find the tasks of this package and of the user; read lm_eval's own 14,000 task files only if necessary."""
+"""Find the tasks of this package and of the user. lm_eval's own 14,000 task files are read only if necessary."""
 
 import logging
 import re
@@ -17,7 +17,8 @@ from medtasks_utils.writing import JsonObject, Settings, one_line
 from .lm_eval_names import TaskManager, load_yaml
 
 _MISSPELT = 0.8
-"""Minimum similarity, 0 to 1, at which a name counts as a misspelling of ours; lm_eval's names stay below 0.75."""
+"""Minimum similarity, 0 to 1, at which a name counts as a misspelling of one of ours; lm_eval's names are below
+0.75."""
 
 
 def manager_for(
@@ -28,7 +29,7 @@ def manager_for(
     Our tasks are those of this package and of benchmarks in other distributions.
 
     lm_eval's 14,000 files, which take seconds to read, are used only if a name is not one of ours. A pattern such as
-    ``med*`` that matches some of our tasks stands for our tasks only.
+    ``med*`` that matches some of our tasks matches only ours.
 
     Args:
         names: the requested tasks, groups, tags, patterns and files.
@@ -37,7 +38,7 @@ def manager_for(
 
     Raises:
         UsageError: if ``include_path`` is not a folder, for an unknown name, and for a name similar to one of ours,
-            since lm_eval may have a task of that name with other prompts and scores.
+            since lm_eval may have a different task of that name.
         DataError: for a task file that cannot be read.
     """
     paths = task_folders()
@@ -74,11 +75,11 @@ def manager_for(
 def make_tasks(manager: TaskManager, names: Sequence[str]) -> JsonObject:
     """Build the tasks, and return them by name; files among the names are left out.
 
-    A task that is in several of the groups, or is named beside its group, is built once. If no file is named, lm_eval
-    then uses these objects.
+    A task that occurs more than once, directly or in groups, is built once. lm_eval uses these objects unless a file is
+    named.
 
     Raises:
-        UsageError: if two of the names define a task differently.
+        UsageError: if two names define the same task differently.
     """
     made: JsonObject = {"tasks": {}, "groups": {}, "group_map": {}}
     for name in manager.match_tasks(names):
@@ -124,10 +125,10 @@ def _is_known(manager: TaskManager, name: str) -> bool:
 
 
 def _members(manager: TaskManager, members: Iterable[str | JsonObject]) -> Iterator[str]:
-    """Yield the names of all tasks in the given tasks, groups and tags, except those whose definition is in a group.
+    """Yield the names of all tasks in the given tasks, groups and tags, except tasks defined inside a group.
 
     Args:
-        manager: the task manager, which need not know the tasks.
+        manager: the task manager; it may lack some of the names.
         members: names of tasks, groups and tags, or entries in the list of a group.
     """
     for member in members:

@@ -1,4 +1,4 @@
-"""Render messages with a model's chat template, and change them first if the template would drop words."""
+"""Render messages with a model's chat template, after changes that keep the template from dropping words."""
 
 import json
 import re
@@ -18,11 +18,11 @@ Message = JsonObject
 Messages = Sequence[Message]
 
 TODAY = date(2024, 7, 26)
-"""The date that templates get as today's; Llama 3's template assumes this date without ``strftime_now``."""
+"""The current date for templates; without ``strftime_now``, Llama 3's template assumes this date."""
 _NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 _LONGEST_QUOTED = 60  # maximum number of characters of a message in remarks
 _OF_CALLS = ("tokenize", "add_generation_prompt", "continue_final_message", "chat_template", "tools")
-"""Arguments of ``apply_chat_template`` that are not switches of a template."""
+"""Arguments of ``apply_chat_template`` that do not affect the rendered text like a template's switches."""
 
 
 def in_user_turn(messages: Messages) -> Messages:
@@ -34,7 +34,7 @@ def in_user_turn(messages: Messages) -> Messages:
 
 
 def without_switch(messages: Messages) -> Messages:
-    """Replace ``<think>...</think>`` by ``<think>``, since some templates take ``/think`` for a switch."""
+    """Replace ``<think>...</think>`` by ``<think>``, since some templates interpret ``/think`` as a switch."""
     return [
         {**message, "content": str(message.get("content") or "").replace("<think>...</think>", "<think>")}
         for message in messages
@@ -47,11 +47,11 @@ _CHANGES: dict[str, Callable[[Messages], Messages]] = {
 }
 """The functions that change messages, by their names in signatures."""
 _WAYS = ((), ("system_in_user",), ("think_unclosed",), ("system_in_user", "think_unclosed"))
-"""Combinations of changes in order of preference; the first by which the fewest messages lose words is used."""
+"""Combinations of changes in order of preference. The first one with the fewest messages that lose words is used."""
 
 
 class ChatTemplate:
-    """A function that renders the messages of a run. The first messages decide which changes all of them get.
+    """A function that renders the messages of a run. The first messages decide the changes for all others.
 
     Args:
         model: the model; None if it is not known.
@@ -110,12 +110,12 @@ class ChatTemplate:
 
     @property
     def changes(self) -> list[str]:
-        """What changes prompts, as signatures contain it: changes of messages, switches, and a fixed date."""
+        """The changes to prompts, as signed: changes of messages, switches, and a fixed date."""
         switches = [generation_as_signed(self._switches)] if self._switches else []
         return [*(self._way or ()), *switches, *([f"date={TODAY}"] if self._has_date else [])]
 
     def remarks(self) -> Iterator[str]:
-        """Yield remarks for readers of the results: what was changed, and which words are still lost."""
+        """Yield remarks for readers of the results: the changes, and the words that are still lost."""
         way = self._way or ()
         if "system_in_user" in way and self._role == "auto":
             yield (
@@ -135,7 +135,7 @@ class ChatTemplate:
     # ---- rendering
 
     def _number_lost(self, way: Sequence[str], messages: Messages, settings: JsonObject) -> float:
-        """Return how many messages lose words with the changes in ``way``; infinity if they cannot be rendered."""
+        """Return the number of messages that lose words with the changes in ``way``; infinity if rendering fails."""
         try:
             return len(self._rendered(way, messages, settings)[1])
         except UsageError:
@@ -172,7 +172,7 @@ class ChatTemplate:
         return prompt
 
     def _effective_switches(self) -> JsonObject:
-        """Return the switches, such as ``enable_thinking``, that made a difference to the last prompt."""
+        """Return the switches, such as ``enable_thinking``, that affect the last prompt."""
         messages, arguments, prompt = self._rendered_last
 
         def without(name: str) -> Any:
@@ -184,10 +184,9 @@ class ChatTemplate:
 
 
 def _spaced(text: str) -> str:
-    """Return a text with single spaces."""
     return " ".join(text.split())
 
 
 def _in_json(text: str) -> str:
-    """Return a text as it appears in prompts of templates that escape it as JSON."""
+    """Return a text as JSON escapes it, since some templates embed it that way."""
     return _spaced(json.dumps(text.strip(), ensure_ascii=False)[1:-1])

@@ -1,4 +1,4 @@
-"""Check a run before it starts. The first error is reported in one line that says how to correct it.
+"""Check a run before it starts, and report the first error on one line with its remedy.
 
 1. The tasks and options exist, and the rows can be read (:func:`.catalog.make_tasks`).
 2. The flags have valid values, and the flags that they depend on are set (:func:`check_request`).
@@ -45,10 +45,10 @@ _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 def check_run(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -> tuple[TaskManager, JsonObject]:
     """Run all five checks, and return the task manager and the tasks by name.
 
-    With ``may_be_away``, an unreachable server is only a warning, since kept replies may suffice.
+    With ``may_be_away``, an unreachable server is only a warning, since stored replies may suffice.
 
     Raises:
-        MedtasksError: for the first error; a UsageError if it is in the command line, a DataError if it is in the rows.
+        MedtasksError: for the first error; a UsageError for the command line, a DataError for the rows.
     """
     manager = manager_for(config.tasks, config.include_path, config.metadata)
     tasks = make_tasks(manager, config.tasks)
@@ -92,7 +92,6 @@ def _ours(tasks: Mapping[str, Any]) -> list[Any]:
 
 
 def _of_log_likelihoods(tasks: Mapping[str, Any]) -> list[str]:
-    """Return the names of the tasks that compare log-likelihoods."""
     return [name for name, task in tasks.items() if task.OUTPUT_TYPE != "generate_until"]
 
 
@@ -119,7 +118,7 @@ def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: S
 
 
 def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[str, Any]) -> Iterator[str]:
-    """Yield mistakes in flags: a value is missing or invalid, another flag is needed, or a flag has no effect."""
+    """Yield mistakes in flags: missing or invalid values, missing companion flags, and flags without effect."""
     yield from _mistakes_about_models(config, ", ".join(_of_log_likelihoods(tasks)))
     if any(task.config.unsafe_code for task in _ours(tasks)) and not config.confirm_run_unsafe_code:
         yield (
@@ -141,7 +140,7 @@ def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[st
 
 
 def _mistakes_about_models(config: EvaluatorConfig, compared: str) -> Iterator[str]:
-    """Yield mistakes in flags about the model; ``compared`` names the tasks that compare log-likelihoods."""
+    """Yield mistakes in flags about the model. ``compared`` lists the tasks that compare log-likelihoods."""
     arguments, settings = config.model_args, config.gen_kwargs
     template = str(config.apply_chat_template)
     if template.startswith("--"):  # argparse takes a misspelt flag, if its value has spaces, for the value before it
@@ -189,7 +188,7 @@ def folder_of(config: EvaluatorConfig) -> Path:
 
 
 def model_name(config: EvaluatorConfig) -> str | None:
-    """Return the model's name in results, which lm_eval takes from the model's arguments; None if they have none."""
+    """Return the model's name in results, which lm_eval takes from the model's arguments; None if they lack it."""
     return GeneralConfigTracker._get_model_name(config.model_args)  # type: ignore[no-any-return]
 
 
@@ -214,10 +213,11 @@ def try_folder(folder: Path, flag: str) -> None:
 
 
 def check_model(config: EvaluatorConfig) -> None:
-    """Check the kind of model and its arguments, and that its folder, its packages and the requested device exist.
+    """Check the model's kind and arguments, and that its folder, packages and device exist.
 
     Raises:
-        UsageError: for an unknown kind, folder or argument, and for what a model in this process cannot do.
+        UsageError: for an unknown kind, folder or argument, and for settings that a model in this process does not
+            support.
         MedtasksError: for a missing package.
     """
     path = str(config.model_args.get("pretrained", ""))

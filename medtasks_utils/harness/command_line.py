@@ -22,7 +22,7 @@ _FLAGS = {"device", "batch_size", "max_batch_size"}
 
 
 class _MergeSettings(MergeDictAction):  # type: ignore[misc]
-    """An action that merges a flag's settings. Values may be JSON, which lm_eval would take for strings."""
+    """An action that merges repeated settings. Values may be JSON, which lm_eval would parse as strings."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, namespace: Any, values: Any, option_string: str | None = None
@@ -53,7 +53,7 @@ def _settings(text: str) -> JsonObject:
 
 
 def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
-    """Add all flags of ``lm_eval run`` to a parser; its default of ``func`` becomes the function that runs lm_eval."""
+    """Add all flags of ``lm_eval run`` to a parser, whose ``func`` runs lm_eval."""
     Run(SimpleNamespace(add_parser=lambda name, **settings: parser))
     for action in parser._actions:
         if isinstance(action, MergeDictAction):
@@ -63,13 +63,13 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
 def configured(
     arguments: argparse.Namespace, data: str | None = None, settings: Sequence[str] = ()
 ) -> "EvaluatorConfig":
-    """Build the configuration from the command line and the file of ``--config``.
+    """Build the configuration from the command line and the ``--config`` file.
 
     The values of ``--data`` and ``--set`` are added to the metadata, and those of :data:`.task_options.FLAGS` to the
     command line.
 
     Raises:
-        UsageError: for an invalid value of a flag, a configuration that cannot be read, and if no task is named.
+        UsageError: for an invalid value of a flag, a configuration that cannot be read, or if no task is named.
     """
     from .lm_eval_names import DEFAULT_SEED, EvaluatorConfig  # imported late, since help needs only the flags
     from .task_options import FLAGS

@@ -1,4 +1,4 @@
-"""Find how sure a model is of its answer to an example, and score it.
+"""Determine a model's confidence in its answer to an example, and score it.
 
 ============  ==========================================================================================================
 ``logits``    the probability of the chosen letter among all choices, for tasks of log-likelihoods
@@ -30,7 +30,7 @@ WAY_TO_ONE = (
 
 
 def confidence_metrics(benchmark: Benchmark[Any]) -> tuple[Metric, ...]:
-    """Return the metrics of confidences that a task reports; none if its answers have no confidence."""
+    """Return the confidence metrics that a task reports; none if its answers have no confidence."""
     if not benchmark.task.generates:
         return *CONFIDENCE_METRICS, NLL
     has_any = benchmark.options.ask_confidence or benchmark.options.repeats > 1
@@ -41,7 +41,8 @@ class Confidence(NamedTuple):
     """The confidences in the answers to an example, and their scores.
 
     Attributes:
-        logged: for the sample: ``origin``, as in the table above, and ``values`` from 0 to 1; None for no confidence.
+        logged: the sample's entry: ``origin``, as in the table above, and ``values`` from 0 to 1; None without
+            confidences.
         scores: by metric; those of ``confidence`` are the input of all metrics but ``brier`` and ``nll``.
     """
 
@@ -85,7 +86,7 @@ def of_choices(choices: Sequence[str], target: Any, results: Sequence[tuple[floa
     Args:
         choices: the choices.
         target: the right choice, or its index; a list if several are right.
-        results: the log-likelihood of each choice, and whether greedy decoding would write it.
+        results: the log-likelihood of each choice, and whether greedy decoding would produce it.
     """
     shares = softmax([value for value, _ in results[: len(choices)]])
     is_right = np.isin(choices, target) | np.isin(range(len(choices)), target)

@@ -1,4 +1,4 @@
-"""Import lm_eval without libraries that it loads immediately, although our runs rarely need them.
+"""Import lm_eval without loading libraries that our runs rarely need.
 
 Importing Hugging Face's ``datasets``, with pandas and pyarrow, takes half of the time until the first request. It is
 imported when it is first used instead.
@@ -14,10 +14,9 @@ DEFERRED = ("datasets", "datasets.utils.metadata", "pandas")
 
 
 class _DeferredModule(ModuleType):
-    """A stand-in for a module, which it imports when an attribute is accessed.
+    """A placeholder that imports the real module when an attribute is accessed.
 
-    While the stand-in is in place, an attribute (``from … import``) is a function that imports the module when it is
-    called.
+    While it is in ``sys.modules``, ``from … import name`` yields a function that imports the module when called.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -28,9 +27,9 @@ class _DeferredModule(ModuleType):
 
 
 def import_lm_eval() -> None:
-    """Import those modules of lm_eval that import a deferred module, with stand-ins in its place.
+    """Import the lm_eval modules that depend on deferred modules, with placeholders for these.
 
-    Later imports of a deferred module get the real one. If a deferred module is already imported, do nothing.
+    Later imports of a deferred module get the real one. Nothing happens if a deferred module is already imported.
     """
     if sys.modules.keys().isdisjoint(DEFERRED):
         sys.modules |= {name: _DeferredModule(name) for name in DEFERRED}

@@ -1,4 +1,4 @@
-"""Read replies in a thread while the model still answers, so that little is left to read after the last one."""
+"""Read replies in a thread while the model still generates, so that little is left to read at the end."""
 
 from collections.abc import Callable, Collection
 from concurrent.futures import Executor, Future
@@ -8,9 +8,9 @@ from medtasks_utils.benchmarks.facts import Example
 
 
 class EarlyReading:
-    """The answers of one task that are read before the filters ask for them.
+    """A task's answers, read in advance of its filters.
 
-    A response that was not read early, such as one that a filter changed, is read on request.
+    A response that was not read in advance, such as one that a filter changed, is read on request.
 
     Args:
         read: a function of a reading, ``strict`` or ``flexible``, a response and its example that returns the answer.
@@ -25,11 +25,11 @@ class EarlyReading:
         self._begun: dict[tuple[str, str, int], Future[Answer]] = {}
 
     def begin(self, response: str, doc: Example) -> None:
-        """Read a response in the thread; an error shows when a filter asks for the answer."""
+        """Read a response in the thread. An error is raised only when a filter requests the answer."""
         for reading in self._readings:
             self._begun[reading, response, id(doc)] = self._thread.submit(self._read, reading, response, doc)
 
     def take(self, reading: str, response: str, doc: Example) -> Answer:
-        """Return the answer in a response."""
+        """Return the answer in a response, read in advance or now."""
         begun = self._begun.pop((reading, response, id(doc)), None)
         return begun.result() if begun else self._read(reading, response, doc)

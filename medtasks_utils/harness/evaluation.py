@@ -1,4 +1,4 @@
-"""Run ``medtasks eval`` once: check the run first, and then call lm_eval."""
+"""Run ``medtasks eval`` once: check the run, then call lm_eval."""
 
 import argparse
 import io
@@ -26,11 +26,11 @@ from .server_model import spent
 from .task_options import SERVED_BY
 
 _OF_LOADING = (ImportError, OSError, RuntimeError, TypeError, ValueError)
-"""Errors of models whose arguments, files or packages are wrong, or that do not fit in memory."""
+"""Errors that indicate wrong arguments, files or packages of a model, or too little memory."""
 
 
 class StoppedBeforeReplies(Exception):
-    """A signal that ends a run after its requests are built, since there are no replies to them yet."""
+    """A signal that ends a run once its requests are built, before any is sent."""
 
 
 class Evaluation:
@@ -44,10 +44,10 @@ class Evaluation:
         unsaved: messages of errors that occurred while saving, as keys, in order.
         device: the device of a transformers model; None for other models.
         has_model: True once the model is loaded.
-        problem: a line that says what could not be saved or scored; None if there was no problem.
+        problem: one line on results that could not be saved or scored; None if all went well.
         keeps: True if replies are kept next to the output.
-        against: by task, how the run compares with the run of ``--against``; empty without this flag.
-        spent: the tokens that the server reported, and the number of reused replies of earlier runs.
+        against: by task, the comparison with the run of ``--against``; empty without this flag.
+        spent: token counts reported by the server, and the number of replies reused from earlier runs.
     """
 
     seconds = 0.0
@@ -116,7 +116,8 @@ class Evaluation:
     def run(self, harness: Any) -> None:
         """Run lm_eval, and redirect everything that it prints to standard error.
 
-        If it fails or is interrupted, the log says how to continue; for a server that is away, the error does.
+        If the run fails or is interrupted, the log says how to continue; if the server is unreachable, the error
+        message does.
         """
         log = logging.getLogger("lm_eval")
         of_saving = logging.getLogger("lm_eval.loggers.evaluation_tracker")
@@ -166,7 +167,7 @@ class Evaluation:
                 self.store.end(without_text=bool(self.problem))
 
     def _explained(self, error: BaseException) -> MedtasksError | None:
-        """Return a clearer error for a model that cannot be loaded, or for a server that is away; else None."""
+        """Return a clearer error if the model cannot be loaded or its server is unreachable; else None."""
         if not self.has_model and isinstance(error, _OF_LOADING):
             problem = f"--model {self.config.model} cannot be loaded with these --model_args"
             return MedtasksError(f"{problem} ({type(error).__name__}: {reason_of(error)})")
@@ -174,15 +175,15 @@ class Evaluation:
 
     @property
     def _way_on(self) -> str:
-        """A sentence that says how to continue a run that ended early."""
+        """A sentence on how to continue a run that ended early."""
         if not self.store or not self.keeps:
             return "no replies were kept; with --output_path and without --no_keep, a run can continue where it stopped"
         return self.store.way_on
 
     def finish(self, results: JsonObject) -> JsonObject:
-        """Stop the clock, and return lm_eval's results with numbers of tokens and without secrets.
+        """Stop the clock, and return lm_eval's results with token counts and without secrets.
 
-        From here on, standard output is discarded, so that lm_eval's table is not shown.
+        Standard output is discarded from now on, which hides lm_eval's table.
         """
         self.spent = {"tokens": dict(spent)} if spent else {}
         if self.store and self.store.reused:

@@ -1,6 +1,6 @@
 """Check the YAML fields of a task variant, and register the filter ``medtasks_read``.
 
-A field that tasks of this package do not support is a one-line error before the model runs.
+An unsupported field is a one-line error before the model runs.
 """
 
 from collections import Counter
@@ -84,7 +84,7 @@ class _Typed(BaseModel):
 _PASS_ON = tuple(
     map(get_filter, ("take_first", "take_first_k", "majority_vote", "lowercase", "uppercase", "remove_whitespace"))
 )
-"""Filters that do not extract an answer. If a list has no other filter, the strict reading is put before them."""
+"""Filters that do not extract an answer. If a task has only these, the strict reading is inserted before them."""
 
 
 @register_filter("medtasks_read")
@@ -92,8 +92,7 @@ class ReadFilter(Filter):  # type: ignore[misc]
     """The filter that reads the answer in a response.
 
     Args:
-        reading: the rule to read by: ``strict`` (the benchmark's published rule) or ``flexible`` (an answer anywhere in
-            the response).
+        reading: ``strict`` (the benchmark's published rule) or ``flexible`` (an answer anywhere in the response).
         read: a function that returns the answer, given ``strict`` or ``flexible``, a response and its document. It is
             set by :class:`medtasks_utils.harness.task.MedTask`, which knows the benchmark and the options.
     """
@@ -191,7 +190,7 @@ def _problems(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings, ours:
 
 
 def _problems_of_filters(chains: Sequence[JsonObject]) -> Iterator[str]:
-    """Yield each name that several filters have, and each step that does not exist."""
+    """Yield each duplicate filter name, and each step that does not exist."""
     for name, count in Counter(chain.get("name") for chain in chains).items():
         if count > 1:
             yield f"{count} filters are named {name!r}, and only one would count: give each another name"
@@ -205,11 +204,11 @@ def _problems_of_filters(chains: Sequence[JsonObject]) -> Iterator[str]:
 
 
 def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metric], list[Settings]]:
-    """Return the metrics of the benchmark that a task reports, and the entries of ``metric_list`` for other metrics.
+    """Return the benchmark's metrics that a task reports, and the entries of ``metric_list`` for other metrics.
 
     Raises:
-        DataError: for a metric that is unknown or that the task does not report, and for one of the benchmark's metrics
-            with another aggregation or direction.
+        DataError: for an unknown or unreported metric, and if ``metric_list`` changes the aggregation or direction
+            of one of the benchmark's metrics.
     """
     task = benchmark.task
     metrics = benchmark.reported()
@@ -249,10 +248,10 @@ def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metr
 
 
 def bind_filters(benchmark: Benchmark[Any], ensemble: FilterEnsemble, read: Callable[..., Answer]) -> None:
-    """Give our filters the function that reads answers, and build each filter once, so that errors show before the run.
+    """Bind our filters to the function that reads answers, and build each filter once to detect errors before the run.
 
-    If the filters only pass responses on, the strict reading is put before them. The function that reads gets
-    ``strict`` or ``flexible``, a response and its document.
+    If no filter extracts an answer, the strict reading is inserted before them. The function takes ``strict`` or
+    ``flexible``, a response and its document.
 
     Raises:
         DataError: for a filter that cannot work in this task.
@@ -279,13 +278,13 @@ def bind_filters(benchmark: Benchmark[Any], ensemble: FilterEnsemble, read: Call
 
 
 def readings_of(ensembles: Iterable[FilterEnsemble]) -> set[str]:
-    """Return the readings, ``strict`` and ``flexible``, of the filters that :func:`bind_filters` has prepared."""
+    """Return the readings, ``strict`` or ``flexible``, that bound filters use."""
     steps = [make_filter for ensemble in ensembles for make_filter in ensemble.filters]
     return {make_filter.keywords["reading"] for make_filter in steps if make_filter.func is ReadFilter}
 
 
 def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:
-    """Return, by filter name, what signatures contain: the name and, unless the filter is ours, a hash of its steps."""
+    """Return the filters as signed: by name, the name and, for filters that are not ours, a hash of their steps."""
     chains = {entry["name"]: entry["filter"] for entry in config.filter_list or ()}
     signed = {}
     for name in names:

@@ -20,15 +20,15 @@ from .server_model import can_be_asked_singly, request_body
 
 
 def make_independent(task: str, instances: Sequence[Instance], model: LM, have_prompts: bool) -> None:
-    """Make the generations of an example independent if the model allows it; warn if they would be equal.
+    """Give each generation of an example its own seed if the model takes one; warn if generations would be equal.
 
-    If the model takes a seed, generation j, from 0, gets the seed that the model would send, plus j.
+    Generation j, counted from 0, gets the model's own seed plus j.
 
     Args:
         task: the task's name, for messages.
         instances: the requests of all examples; ``idx`` is the number of the generation, from 0.
         model: the model of the run; None if it is not known.
-        have_prompts: True if each generation of an example has its own prompt.
+        have_prompts: True if the generations of an example have different prompts.
     """
     seed, is_greedy = _seed_and_greediness(instances[0], model)
     if is_greedy and not have_prompts:
@@ -45,7 +45,7 @@ def make_independent(task: str, instances: Sequence[Instance], model: LM, have_p
 
 
 def request_together(task: str, instances: Sequence[Instance], model: LM, have_prompts: bool) -> None:
-    """Request all generations of an example at once, by the setting ``n``; see :func:`make_independent` for arguments.
+    """Request all generations of an example with one request's ``n``; see :func:`make_independent` for arguments.
 
     Raises:
         UsageError: if generations cannot be requested together, or could not differ.
@@ -71,7 +71,7 @@ def request_together(task: str, instances: Sequence[Instance], model: LM, have_p
 
 
 def _seed_and_greediness(instance: Instance, model: LM) -> tuple[int | None, bool]:
-    """Return the seed that the model would send with a request, None for none, and whether decoding is greedy."""
+    """Return the seed that the model would send with a request, or None, and whether decoding is greedy."""
     prompt, settings = instance.args
     body = request_body(model, prompt, settings)
     if body is None:  # a model in this process samples unless do_sample is false
@@ -114,9 +114,9 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
 
 
 def details_of(answers: Sequence[Answer]) -> JsonObject:
-    """Return the details of an example's answers for its sample.
+    """Return the logged details of an example's answers.
 
-    With several answers, each detail is a list. Attributes of replies are always lists; those in ``IF_ANY`` are left
+    With more than one answer, each detail is a list. Details of replies are always lists; those in ``IF_ANY`` are left
     out if no reply has them.
     """
     details: JsonObject = {}

@@ -1,4 +1,4 @@
-"""Determine how replies of transformers and vLLM models in this process ended, from the tokens that they generate.
+"""Determine why replies of transformers and vLLM models in this process ended, from their tokens.
 
 These models return only texts. They call their cache hook with each prompt and text, in the order of generation,
 so each text can be matched with its tokens.
@@ -19,7 +19,7 @@ from .server_model import without_thoughts
 
 
 class Ends:
-    """How the replies of a model in this process end; unknown for other kinds of models.
+    """The finish reasons of replies of a model in this process; unknown for other kinds of models.
 
     Args:
         model: the model.
@@ -35,7 +35,7 @@ class Ends:
         self._replies: dict[tuple[str, str], list[Reply]] = defaultdict(list)
 
     def replies(self, ask: Asking, requests: Sequence[Instance]) -> Sequence[Any]:
-        """Return the replies to requests, each with how it ended."""
+        """Return the replies to requests with their finish reasons."""
         if self._read is None:
             return ask(requests)
         with self._watching():
@@ -48,7 +48,7 @@ class Ends:
         return replies
 
     def of(self, prompt: str, text: Any) -> Any:
-        """Return a text that the model has generated for a prompt, with how it ended."""
+        """Return a text that the model generated for a prompt as a reply with its finish reason."""
         if not self._generated or not isinstance(text, str):
             return text
         whole = self._generated.popleft()
@@ -72,7 +72,7 @@ class Ends:
 
     @contextmanager
     def _watching(self) -> Iterator[None]:
-        """Return a context in which the tokens that the model generates are read."""
+        """Return a context in which the model's generated tokens are recorded."""
         generate = self._model._model_generate
 
         def model_generate(**of_batch: Any) -> Any:
@@ -89,9 +89,9 @@ class Ends:
 
 
 def replies_of_transformers(model: LM, output: Any, settings: JsonObject) -> Iterator[Reply]:
-    """Yield each reply in a batch, and fill the rest of its row with end-of-text tokens.
+    """Yield each reply in a batch, and overwrite the rest of its row with end-of-text tokens.
 
-    A stop string also ends a reply; the number of tokens before it is not known.
+    A reply may also end at a stop string; its number of tokens is then unknown.
     """
     start = settings["context"].shape[1] if model.backend == "causal" else 0
     configured = model.model.generation_config.eos_token_id

@@ -1,4 +1,4 @@
-"""Provide every name of lm_eval that this package uses, and record what each is used for.
+"""Provide every name of lm_eval that this package uses, and record its purpose.
 
 No other module imports lm_eval; import-linter enforces this. A name is looked up when it is imported from here, so that
 each module loads only what it needs::
@@ -6,10 +6,10 @@ each module loads only what it needs::
     from .lm_eval_names import Instance
 
 The table ``lm_eval_names.csv`` also lists undocumented attributes that this package relies on. Its column ``in_0_5``
-says what replaces a name in lm_eval 0.5.0.dev1, the draft of the next version. That draft cannot run these tasks:
-there, a scorer for each filter holds the metrics and their aggregations. :class:`.task.MedTask` would have to pass its
-aggregations to scorers, and score in ``process_instances``. :func:`missing` lists what the installed release lacks;
-continuous integration runs it and the self-check on the newest pre-release.
+names the replacement in lm_eval 0.5.0.dev1, the draft of the next version. That draft cannot run these tasks: it keeps
+metrics and their aggregations in a scorer per filter. :class:`.task.MedTask` would have to pass its aggregations to
+scorers, and score in ``process_instances``. :func:`missing` lists the names that the installed release lacks. CI runs
+it and the self-check on the newest pre-release.
 """
 
 import csv
@@ -92,5 +92,5 @@ def __getattr__(name: str) -> Any:
 
 
 def _is_of_lm_eval(error: ImportError) -> bool:
-    """Return whether a module of lm_eval itself is missing or cannot be imported."""
+    """Return whether the module that failed to import belongs to lm_eval itself."""
     return error.name is None or error.name.startswith("lm_eval")

@@ -1,4 +1,4 @@
-"""Check log-likelihoods: that a server returns them for an echoed prompt, and that they tell choices apart."""
+"""Check that a server returns log-likelihoods for an echoed prompt, and that they distinguish choices."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ _WAY_OUT = (
 def is_echo(output: Any, size: int) -> bool:
     """Return whether a body has log-probabilities of a prompt of ``size`` tokens, and of one generated token.
 
-    In OpenAI's format, the first token of the prompt has none, and all others are finite. No model gives all tokens the
-    same one.
+    In OpenAI's format, the first token of the prompt has none, and all others are finite. Equal values for all tokens
+    are rejected, since no model returns them.
     """
     try:
         (choice,) = output["choices"]

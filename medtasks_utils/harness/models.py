@@ -1,4 +1,4 @@
-"""Find out about a model: its kind, its seed, its processes, its arguments, its tokenizer and its context."""
+"""Query properties of a model: its kind, seed, processes, arguments, tokenizer and context."""
 
 import atexit
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +13,7 @@ from .reasoning import is_marked_by
 from .server_model import is_api
 
 Asking = Callable[[Sequence[Instance]], Sequence[Any]]
-"""A method of a model that returns the reply to each request."""
+"""A method of a model that returns the replies to requests."""
 
 HF = ("hf", "hf-auto", "huggingface")
 """The values of ``--model`` for transformers models."""
@@ -30,7 +30,7 @@ _DEVICES = ("cuda", "cpu", "mps", "xpu", "npu", "hpu")
 
 
 def is_one_of(model: LM, *classes: str) -> bool:
-    """Return whether a model is an object of one of lm_eval's classes, which need not be importable here."""
+    """Return whether a model is an instance of one of lm_eval's classes, which need not be importable here."""
     return any(kind.__name__ in classes for kind in type(model).__mro__)
 
 
@@ -64,9 +64,9 @@ def seed_of(model: LM, settings: Settings) -> int | None:
 
 
 def number_processes(model: LM) -> None:
-    """Set a model's rank to the number of its process among all machines, under ``accelerate launch``.
+    """Set a model's rank to its process number among all machines, under ``accelerate launch``.
 
-    ``HFLM`` uses the number on its own machine and, on a machine with fewer than two GPUs, ignores other machines.
+    ``HFLM`` uses the process number on its own machine and, with fewer than two GPUs there, ignores other machines.
     """
     accelerator = getattr(model, "accelerator", None)
     if accelerator is not None and accelerator.num_processes > 1:
@@ -77,7 +77,7 @@ def number_processes(model: LM) -> None:
 def _leave_the_group() -> None:
     """Leave the process group when this process ends.
 
-    Torch may abort a process that ends inside the group. The launcher then kills the others, although the first
+    Torch may abort a process that exits inside the group; the launcher then kills the others, even while the first
     process is still scoring and saving.
     """
     from torch import distributed
@@ -89,7 +89,7 @@ def _leave_the_group() -> None:
 def most_in_any_process(model: LM, count: int) -> int:
     """Return the largest ``count`` of all processes; every process must call this.
 
-    Some models exchange data while they generate, so every process must send the same number of requests.
+    This lets all processes send equally many requests, since some models exchange data during generation.
     """
     if model.world_size == 1:
         return count
@@ -99,10 +99,9 @@ def most_in_any_process(model: LM, count: int) -> int:
 
 
 def ask_in_step(model: LM, ask: Asking, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:
-    """Return the replies to requests, with equally many requests in every process; every process must call this.
+    """Return the replies to requests, padded to the same number in every process; every process must call this.
 
-    To reach the number of other processes, the last of ``requests`` is repeated or, if there are none, the last of
-    ``others``; replies to repetitions are dropped.
+    The padding repeats the last of ``requests`` or, if there are none, of ``others``. Its replies are dropped.
     """
     size = most_in_any_process(model, len(requests))
     padding = [(requests or others)[-1]] * (size - len(requests))
@@ -114,7 +113,7 @@ def ask_in_step(model: LM, ask: Asking, requests: Sequence[Instance], others: Se
 
 
 def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
-    """Yield mistakes in settings that keep a model of a kind in :data:`IN_PROCESS` from running here."""
+    """Yield settings that prevent a model of a kind in :data:`IN_PROCESS` from running here, as mistakes."""
     import torch
 
     arguments, device = config.model_args, str(config.device or _DEFAULT_DEVICE)
@@ -143,9 +142,9 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
 
 
 def context_in_process(kind: str, arguments: Settings) -> int | None:
-    """Return the context in tokens of a model that will run in this process, before its weights are loaded.
+    """Return the context length, in tokens, of a model in this process, before its weights are loaded.
 
-    It is taken from the model's arguments, or else from its configuration; None if neither states it.
+    It comes from the model's arguments or else its configuration; None if neither states it.
     """
     if kind not in IN_PROCESS:
         return None
@@ -207,11 +206,10 @@ def begins_with_bos(tokenizer: Any) -> bool:
 
 
 def context_error_of(model: LM, prompt: Any, reply: Settings | str) -> str | None:
-    """Return the reason not to send a prompt, if prompt and reply exceed the model's context; else None.
+    """Return why a prompt should not be sent, if prompt and reply exceed the model's context; else None.
 
-    Return None too if only the server can count the tokens.
-
-    The reply is given by its generation settings, or is the continuation whose log-likelihood is requested.
+    None is also returned if only the server can count the tokens. ``reply`` is either generation settings or a
+    continuation to score.
     """
     is_api = isinstance(model, TemplateAPI)
     if not isinstance(prompt, str) or not prompt or not (is_api or runs_in_process(model)):

@@ -1,4 +1,4 @@
-"""Show how far a run's requests are: a bar for each benchmark on a terminal, a line for each tenth in a log."""
+"""Show a run's progress: a bar per benchmark on a terminal, a line per tenth of the requests in a log."""
 
 import os
 import sys
@@ -26,7 +26,7 @@ class _Bar(tqdm):  # type: ignore[type-arg]
 
     @property
     def state(self) -> str:
-        """A text such as ``191 of 300   19/s   6 s left   6 cut off``."""
+        """The bar's text, such as ``191 of 300 19/s 6 s left 6 cut off``."""
         facts = super().format_dict
         if not self.n:
             return "waiting"

@@ -1,4 +1,4 @@
-"""Check ``--samples``, the prompts of a task, and the room for them in the context, before the model runs."""
+"""Check ``--samples``, and that prompts are not empty and fit into the context, before the model runs."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from .settings import check_reply_room, warn_of_cut_reasoning
 
 
 def check_samples(task: Any, samples: Any) -> None:
-    """Check the indices of the examples to evaluate; lm_eval would evaluate all if there are none.
+    """Check the indices of the examples to evaluate; lm_eval would evaluate all examples for an empty list.
 
     Raises:
         UsageError: for anything other than a list of distinct indices of examples.
@@ -23,7 +23,7 @@ def check_samples(task: Any, samples: Any) -> None:
 
 
 def check_prompts(task: Any) -> None:
-    """Check prompts and that they fit; warn of an unused chat template, and of reasoning that may be cut.
+    """Check that prompts fit; warn of an unused chat template, and of reasoning that may be cut.
 
     Raises:
         DataError: for an empty prompt.

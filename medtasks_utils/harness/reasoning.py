@@ -1,4 +1,4 @@
-"""Separate reasoning from the answer if the prompt opens the reasoning, or the reply marks it in an unusual way.
+"""Separate reasoning from the answer where the prompt opens it, or the reply marks it in an unusual way.
 
 The reasoning is moved to the reply's ``reasoning``, where a server with a reasoning parser would have sent it.
 """
@@ -28,7 +28,7 @@ _TAG = "<think>"
 
 
 def opened_by(prompt: Any) -> str:
-    r"""Return a prompt from the mark at its end that opens reasoning; empty if no mark does, or a server renders it.
+    r"""Return the opening mark of reasoning at the end of a prompt; empty without one, or if a server renders it.
 
     >>> opened_by("<|assistant|><think>\n"), opened_by("<think>\n\n</think>\n\n"), opened_by("in <think> tags")
     ('<think>\n', '', '')
@@ -51,7 +51,7 @@ def separated(reply: Reply, opening: str) -> Reply:
 
     Args:
         reply: the reply.
-        opening: the mark with which its prompt opens reasoning; empty for none.
+        opening: the opening mark in the prompt; empty if there is none.
 
     >>> separated(Reply("B? No.</think>A"), "<think>\n"), separated(Reply("Maybe B"), "<think>\n")
     ('<think>\nB? No.</think>A', '')
@@ -73,12 +73,12 @@ def separated(reply: Reply, opening: str) -> Reply:
 
 
 def separated_of_server(reply: Reply) -> Reply:
-    """Separate reasoning in a reply to a prompt that a server renders, and that opens the reasoning."""
+    """Separate reasoning in a reply whose prompt a server renders, including the opening mark."""
     return separated(reply, f"{_TAG}\n") if reply.ended == "length" or closes_unopened(reply) else reply
 
 
 def closes_unopened(reply: Reply) -> bool:
-    """Return whether a reply closes reasoning that it did not open, since its prompt did."""
+    """Return whether a reply closes reasoning that it did not open, because the prompt did."""
     lower = reply.lower()
     close = _CLOSE.search(reply) if any(sign in lower for sign in SIGNS) else None
     return close is not None and not reply.reasoning and not _OPEN.search(reply, 0, close.start())

@@ -66,12 +66,12 @@ def check_templates(task: TaskInfo, settings: Settings, doc: Example) -> None:
 
 
 def index_or_text(text: str, has_choices: bool) -> Any:
-    """Return what lm_eval makes of a rendered prompt: the index of a choice, or the text itself."""
+    """Convert a rendered prompt as lm_eval does: to the index of a choice, or the text itself."""
     return int(text) if has_choices and text.isdigit() else text
 
 
 def index_or_texts(text: str, has_choices: bool) -> Any:
-    """Return what lm_eval makes of a rendered target, which may be a list of texts too."""
+    """Convert a rendered target as lm_eval does: like a prompt, or to a list of texts."""
     if text.startswith("[") and text.endswith("]"):
         with suppress(SyntaxError, ValueError):
             return ast.literal_eval(text)
@@ -85,7 +85,7 @@ def rendering(name: str, value_of: Callable[[str, bool], Any]) -> Callable[..., 
 
     Args:
         name: the name of the field.
-        value_of: a function of a rendered template, and of whether the task has choices, that returns its value.
+        value_of: a function that converts a rendered template; its second argument says whether the task has choices.
     """
     method = getattr(ConfigurableTask, name.replace("gen_", "doc_to_"))
 

@@ -1,4 +1,4 @@
-"""Load and check the examples of a split, and give them to lm_eval in the form of a data set."""
+"""Load and check the examples of a split, in a form that lm_eval accepts as a data set."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -24,12 +24,12 @@ class Rows(Sequence[Example]):
         return len(self._rows)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a copy of an example, or of those in a slice, since functions of the user may modify what they get."""
+        """Return a copy of an example or of a slice, since functions of the user may modify it."""
         return deepcopy(self._rows[index])
 
 
 def rows_of(task: Any, split: str) -> Any:
-    """Return the examples of a split of a task; if the split is evaluated, add remarks on them to the results.
+    """Return the examples of a split of a task; for the evaluated split, add remarks to the results.
 
     Raises:
         DataError: if no rows are left, or if they lack a field that the benchmark declares.

@@ -1,4 +1,4 @@
-"""Stand in front of the model of a run: lm_eval and the tasks reach it only through the stages of :mod:`.stages`."""
+"""Wrap the model of a run, so that all requests pass through the stages of :mod:`.stages`."""
 
 import sys
 import time
@@ -34,7 +34,7 @@ class RunModel(Stages):
     Args:
         model: the model.
         store: the store of replies; None to store nothing.
-        ours: the titles of our tasks by name.
+        ours: our tasks' titles by name.
         arguments: the arguments of the model, if they are known.
     """
 
@@ -55,7 +55,7 @@ class RunModel(Stages):
 
     @contextmanager
     def receiving(self) -> Iterator[None]:
-        """Return a context in which the model knows its context length and its process, and new replies are stored."""
+        """Return a context in which the model's context length and process are set, and new replies are stored."""
         model, store = self.model, self.store
         number_processes(model)
         learn_context(model)
@@ -78,7 +78,7 @@ class RunModel(Stages):
     # ---- what lm_eval calls
 
     def generate_until(self, requests: Sequence[Instance]) -> list[Any]:
-        """Return the reply to each request."""
+        """Return the replies to requests, from the store where possible."""
         has_pictures = any(len(request.args) != 2 for request in requests)
         if self.batch is None or has_pictures:
             return self._answer("generate_until", requests)
@@ -93,7 +93,7 @@ class RunModel(Stages):
         return self.batch.replies_to(requests)
 
     def add_partial(self, method: str, arguments: Arguments, reply: Any) -> None:
-        """Receive a new reply as the cache hook of the model: pass it to the cache of ``--use_cache``, and store it."""
+        """Store a new reply, and pass it to the cache of ``--use_cache``; the model calls this as its cache hook."""
         reply = self._ends.of(arguments[0], reply)
         self.cache_hook.add_partial(method, arguments, reply)
         if self._calls_hook and method in ("generate_until", "loglikelihood"):
@@ -126,7 +126,7 @@ class RunModel(Stages):
         return replies
 
     def _ask(self, method: str, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:
-        """Call the model's own method, with equally many requests in every process, and return its replies."""
+        """Return the replies of the model's own method, called with equally many requests in every process."""
         model, ask = self.model, getattr(self.model, method)
         is_server = isinstance(model, TemplateAPI)
         with explaining_failures(model.base_url, endpoint_of(model, None).if_silent) if is_server else nullcontext():

@@ -1,4 +1,4 @@
-"""Provide what a run must know about a model behind an HTTP API: its endpoint, its requests and its replies."""
+"""Determine the endpoint, the requests and the replies of a model behind an HTTP API."""
 
 import re
 import ssl
@@ -15,10 +15,10 @@ from medtasks_utils.writing import SECRETS, JsonObject, Settings
 from .lm_eval_names import LM, TemplateAPI, get_model
 
 NO_LIMIT = 1 << 40
-"""The context length, in tokens, of an API model if only its server knows it."""
+"""The context length, in tokens, of an API model whose server alone knows it."""
 
 spent: Counter[str] = Counter()
-"""Numbers of tokens that servers reported (``prompt``, ``completion``), and of the ``replies`` that these cover."""
+"""Token counts that servers reported (``prompt``, ``completion``), and the number of ``replies`` that these cover."""
 
 _UNSET = 2047  # TemplateAPI.max_length, if no argument sets it
 _USUAL_RETRIES = 3  # TemplateAPI.max_retries, if no argument sets it
@@ -36,7 +36,7 @@ def is_api(kind: type) -> bool:
 
 
 def can_be_asked_singly(model: LM) -> bool:
-    """Return whether a model is an API model that sends requests and parses replies by lm_eval's own methods."""
+    """Return whether a model is an API model with lm_eval's own methods for sending requests and parsing replies."""
     kind = type(model)
     return (
         isinstance(model, TemplateAPI)
@@ -47,9 +47,9 @@ def can_be_asked_singly(model: LM) -> bool:
 
 
 def attempts_of(model: LM, arguments: Settings | None = None) -> int | None:
-    """Return how often a run sends a failing request; None to retry patiently if ``max_retries`` is not set.
+    """Return the maximum number of attempts per request; None to retry patiently if ``max_retries`` is not set.
 
-    Without the arguments of the model, a ``max_retries`` of 3, which is lm_eval's default, counts as not set.
+    Without the model's arguments, a ``max_retries`` of 3, lm_eval's default, counts as not set.
     """
     if arguments is not None:
         return arguments.get("max_retries")
@@ -77,7 +77,7 @@ def endpoint_of(model: LM, attempts: int | None) -> Endpoint:
 
 
 def learn_context(model: LM) -> None:
-    """Set an API model's context length as its server reports it, if it has a tokenizer; lm_eval assumes 2,047."""
+    """Set an API model's context length from its server's report, if it has a tokenizer; lm_eval assumes 2,047."""
     if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
         model.max_length = run_with(endpoint_of(model, 1), Client.context) or NO_LIMIT
 
@@ -88,8 +88,7 @@ def learn_context(model: LM) -> None:
 def request_body(model: LM, prompt: Any, settings: Settings) -> JsonObject | None:
     """Return the body that an API model would send for a prompt, without settings that are None; None for other models.
 
-    Only ``TemplateAPI._create_payload`` determines whether a backend takes a seed, and which seed and temperature are
-    sent.
+    The body comes from ``TemplateAPI._create_payload``, which alone determines the seed and temperature sent.
     """
     if not isinstance(model, TemplateAPI):
         return None
@@ -124,7 +123,7 @@ def replies_in(completion: Completion, model: LM, url: str, number: int) -> list
 
 
 def without_thoughts(reply: Reply, token: str) -> Reply:
-    """Move a reply's text up to the last ``token`` to its reasoning; if it is cut before, move the whole text."""
+    """Move a reply's text up to the last ``token`` to its reasoning, or the whole text if the reply was cut before."""
     if token not in reply and (reply.ended != "length" or reply.reasoning):
         return reply
     thoughts, _, text = reply.rpartition(token) if token in reply else (reply, "", "")

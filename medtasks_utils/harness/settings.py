@@ -22,7 +22,7 @@ FOR_REASONING = 4096
 
 
 def mistakes_in_generation(settings: Settings) -> Iterator[str]:
-    """Yield what is wrong with the names and types of generation settings; unknown ones are passed to the backend."""
+    """Yield errors in the names and types of generation settings; unknown ones are passed to the backend."""
     for name, value in settings.items():
         if name in _OTHER_NAMES:
             yield f"use max_gen_toks, not {name}; each engine gets it under its own name"
@@ -65,17 +65,17 @@ def check_arguments(kind: type, name: str, arguments: Settings, is_api: bool) ->
 
 
 def _shown(value: Any) -> str:
-    """Return a value for a message; a long text, which may be a key in the wrong place, is not shown."""
+    """Return a value for a message; a long text is hidden, since it may be a misplaced key."""
     return "a long text" if isinstance(value, str) and len(value) > _LONGEST_SHOWN else repr(value)
 
 
 def check_reply_room(lengths: Iterable[tuple[str, int]], context: int | None) -> None:
     """Check that replies leave room for a prompt in the model's context.
 
-    Lengths are the maximum numbers of tokens in replies, by task; the context is in tokens, and may be unknown.
+    ``lengths`` are the maximum numbers of tokens in replies, by task; ``context`` is in tokens, None if unknown.
 
     Raises:
-        UsageError: for the first task for which no prompt fits.
+        UsageError: for the first task whose prompts cannot fit.
     """
     for task, length in lengths:
         if context and length >= context:
@@ -86,7 +86,7 @@ def check_reply_room(lengths: Iterable[tuple[str, int]], context: int | None) ->
 
 
 def without_nulls(settings: Settings, context: int) -> Settings:
-    """Return generation settings without None, for a model in this process, which has no defaults of a server.
+    """Return generation settings without None, since a model in this process has no server defaults to fall back on.
 
     Without ``max_gen_toks``, replies may have 2 · :data:`FOR_REASONING` tokens, but at most half of the context.
     """

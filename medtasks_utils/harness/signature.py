@@ -1,6 +1,4 @@
-"""Create signatures of results: one line with everything that comparable results must share.
-
-The idea and the form come from sacreBLEU.
+"""Create signatures of results: one line with everything that comparable results must share, as in sacreBLEU.
 
 ::
 
@@ -70,7 +68,7 @@ def parse(text: str) -> dict[str, str]:
 
 
 def digest_of_lines(values: Iterable[Any]) -> str:
-    """Return a hash of JSON values, such as documents, which depends on their order but not on that of their keys."""
+    """Return a hash of JSON values, such as documents. It depends on their order, but not on the order of keys."""
     whole = hashlib.sha256()
     for value in values:
         whole.update(json.dumps(value, sort_keys=True, default=str).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""Sign the results of a task: gather what they depend on (:mod:`.signature`) before the model runs."""
+"""Sign the results of a task: collect everything that they depend on (:mod:`.signature`) before the model runs."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -51,11 +51,11 @@ def sign(task: Any, settings: Settings) -> None:
 def unformatted_prompts(task: Any, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
     """Yield the model's input: the schemas of tools, the choices, and the prompts or, for a template, the messages.
 
-    Few-shot examples are drawn as in a run with one process; then the sampler's state is restored.
+    Few-shot examples are drawn as in a single-process run; afterwards the sampler's state is restored.
     """
 
     def unrendered(messages: Any, **settings: Any) -> Any:
-        """Return messages unchanged; the first ones decide how the chat template changes those of the run."""
+        """Return messages unchanged; the first ones decide the run's changes for the chat template."""
         if task.template:
             task.template.decide(messages, **settings)
         return messages

@@ -36,8 +36,8 @@ class Stages:
         model: the model.
         store: the store of replies; None to store nothing.
         ours: the titles of our tasks by name; only these accept an empty reply in place of a log-likelihood.
-        cache_hook: lm_eval's own hook of the model, which is the cache of ``--use_cache``.
-        readers: by task, a function that is called with each request and the last reply of its conversation.
+        cache_hook: lm_eval's own cache hook, for ``--use_cache``.
+        readers: by task, a function called with each request and the last reply of its conversation.
     """
 
     model: LM
@@ -45,7 +45,7 @@ class Stages:
     ours: Mapping[str, str]
 
     def __post_init__(self) -> None:
-        """Take over the cache hook."""
+        """Replace the model's cache hook."""
         self.cache_hook = self.model.cache_hook
         self.readers: dict[str, Callable[[Instance, Any], None]] = {}
         self._closes_unopened: Counter[bool] = Counter()
@@ -53,7 +53,7 @@ class Stages:
     def without_model(
         self, method: str, task: str, arguments: Arguments, first: Arguments | None = None
     ) -> list[Any] | None:
-        """Return the kept replies to a request or, if its prompt does not fit, empty ones; None if it must be sent.
+        """Return stored replies to a request, or empty ones if its prompt does not fit; None if it must be sent.
 
         Args:
             method: the name of the model's method, as lm_eval calls it.
@@ -70,7 +70,7 @@ class Stages:
         return empty_replies(task, arguments, context_error) if context_error else None
 
     def title(self, task: str) -> str:
-        """Return the title of the benchmark of a task of ours, or the name of another task."""
+        """Return the title of our benchmark for a task, or the name of any other task."""
         return self.ours.get(task, task)
 
     def explain(self) -> None:
@@ -84,10 +84,7 @@ class Stages:
             self.store.put(method, arguments, replies)
 
     def note_reply(self, request: Instance, reply: Any) -> None:
-        """Count whether a reply closes unopened reasoning, and call the reader of its request's task.
-
-        The reply is the last of its conversation.
-        """
+        """Record whether a conversation's last reply closes unopened reasoning, and call its task's reader."""
         if isinstance(reply, str) and not isinstance(request.args[0], str):
             whole = as_reply(reply)
             self._closes_unopened[closes_unopened(whole)] += whole.ended != "length"
@@ -98,8 +95,8 @@ class Stages:
     def begins_in_reasoning(self) -> bool:
         """True if the prompts that a server renders open the reasoning.
 
-        They do if more than half of the finished replies close reasoning that they did not open. All tasks of a run
-        count together, so that all replies of a model are read in the same way.
+        This is inferred: more than half of the finished replies close reasoning that they did not open. All tasks of a
+        run count together, so that all replies of a model are read alike.
         """
         return self._closes_unopened[True] > self._closes_unopened[False]
 
@@ -113,7 +110,7 @@ def empty_replies(task: str, arguments: Arguments, reason: str, ended: End = "un
 
 
 def exchanges_of(request: Instance, model: str) -> Iterator[Exchange]:
-    """Yield a request to a model with its reply or, for one with tools, with the reply of each turn."""
+    """Yield a request to a model with its reply; for a conversation with tools, one for each turn."""
     prompt, settings = (*request.args, {}, {})[:2]
     prompt = question = str(getattr(prompt, "prompt", prompt) or "")
     with suppress(ValueError, TypeError):  # a prompt that is not a chat

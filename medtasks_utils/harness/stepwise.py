@@ -26,7 +26,7 @@ def evaluate_in_steps(
     """Evaluate the tasks batch by batch until the comparison of each task or group is decided.
 
     Returns:
-        The results of ``evaluate``, and the comparisons by group and task; a task has that of its group.
+        The results of ``evaluate``, and the comparisons by group and task; tasks share their group's comparison.
 
     Raises:
         MedtasksError: if the runs cannot be compared.
@@ -71,7 +71,7 @@ def evaluate_in_steps(
 
 
 def _topics(tasks: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the tasks that are decided together, by name: those of a group of one benchmark, or a single one."""
+    """Group tasks that are decided together: the tasks of a group of one benchmark, or a single task, by name."""
     topics: dict[str, list[str]] = {}
     grouped: set[str] = set()
     for name, group in tasks["groups"].items():
@@ -83,6 +83,6 @@ def _topics(tasks: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _numbers(task: Any, settings: Settings) -> Sequence[int]:
-    """Return the indices of the examples that ``--samples`` or ``--limit`` selects; without them, all indices."""
+    """Return the indices of the examples that ``--samples`` or ``--limit`` selects; by default, all indices."""
     samples: Sequence[int] | None = (settings.get("samples") or {}).get(task.task_name)
     return samples or task.benchmark.first(task.eval_docs, get_sample_size(task, settings.get("limit")))

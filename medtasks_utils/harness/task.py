@@ -1,4 +1,4 @@
-"""Run a benchmark as a task of lm_eval: check options and rows, build prompts, and turn replies into scores.
+"""Run a benchmark as a task of lm_eval: check options and rows, build prompts, and convert replies to scores.
 
 lm_eval calls, in this order::
 
@@ -162,7 +162,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return docs
 
     def remark(self, text: str) -> None:
-        """Log a remark that readers of the results need, and add it to the results."""
+        """Log a remark for readers of the results, and save it with the results."""
         logger.warning("%s: %s", self.task_name, text)
         self.config.metadata.setdefault("remarks", []).append(text)
 
@@ -185,7 +185,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return text
 
     def fewshot_docs(self) -> None:
-        """Do nothing, since :meth:`build_all_requests` loads few-shot rows, and only if the run uses them."""
+        """Do nothing: :meth:`build_all_requests` loads few-shot rows if the run uses them."""
 
     def set_fewshot_seed(self, seed: int | None = None) -> None:
         """Store the seed for the sampler, which is created later."""
@@ -195,7 +195,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Load the few-shot rows and create the sampler, if the run uses few-shot examples.
 
         Raises:
-            UsageError: if there are too few rows, or only those that are evaluated.
+            UsageError: if there are too few rows, or the only rows are those being evaluated.
         """
         if not self.config.num_fewshot:
             return
@@ -216,7 +216,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.sampler: ContextSampler = make_sampler(rows, rnd=self.fewshot_seed)
 
     def build_all_requests(self, **kwargs: Any) -> None:
-        """Build the requests; the key of ``--cache_requests`` covers everything that prompts depend on."""
+        """Build the requests. The key of ``--cache_requests`` covers everything that affects prompts."""
         run = self._run = current_run.get()
         self.model = run.model if run else None
         settings = self.config.generation_kwargs or {}
@@ -313,7 +313,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return [ensemble.name for ensemble in self._filters]
 
     def _response(self, request: Instance, reply: Any) -> Reply:
-        """Return the text to read: the reply without its reasoning, or the last reply of the conversation."""
+        """Return the text to read: the reply without its reasoning; with tools, the conversation's last reply."""
         if self.turns:
             response = self.turns.response_to(request)
         else:
@@ -323,7 +323,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return separated_of_server(response) if begins_in_reasoning else response
 
     def _read(self, reading: str, response: str, doc: Example) -> Answer:
-        """Return the answer in a response, which may have been read early."""
+        """Return the answer in a response, from the early reading if there is one."""
         return (self._early.take if self._early else self._read_now)(reading, response, doc)
 
     def _read_now(self, reading: str, response: str, doc: Example) -> Answer:
@@ -383,14 +383,14 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return answers
 
     def _fail(self, reason: str | None) -> None:
-        """Add the reason why the task has failed, if there is one, to the results; the run then ends with an error."""
+        """Record why the task failed, if it did; the run then ends with an error after saving its results."""
         if reason:
             before = self.config.metadata.get("failure")
             self.config.metadata["failure"] = "; ".join(filter(None, (before, reason)))
             self.remark(reason)
 
     def _check_prompts_without_reply(self, without_reply: Sequence[Reply], count: int, what: str) -> None:
-        """Remark on prompts without a reply; if all are, some because of a policy, the run fails after saving.
+        """Remark on prompts without a reply. If none got one, some because of a policy, the run fails after saving.
 
         Args:
             without_reply: the empty replies to prompts that got none.
@@ -412,9 +412,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.remark(f"{len(without_reply)} of {count} {what} got no reply{reason}")
 
     def _answer(self, filtered: Any, instance: Instance) -> Answer:
-        """Return the answer from the last filter, with facts about its reply.
+        """Return the answer from the last filter, with details of its reply.
 
-        If the last filter is not ours, the strict reading takes what it returned for the content of a box or tag.
+        If the last filter is not ours, the strict reading treats its output as the content of a box or tag.
         """
         while isinstance(filtered, list | tuple):
             filtered = filtered[0] if filtered else ""
@@ -443,8 +443,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
 
         Args:
             doc: the example.
-            results: the answer of each generation, shape ``(repeats,)``; if the task compares log-likelihoods, what the
-                model returned for each request.
+            results: the answer of each generation, shape ``(repeats,)``; for log-likelihoods, the model's output for
+                each choice.
         """
         if not self.generates:
             refusals = [result.refusal for result in results if isinstance(result, Reply)]
@@ -488,7 +488,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _result(
         self, doc: Example, scores: dict[str, list[Score]], other_scores: JsonObject, details: JsonObject
     ) -> JsonObject:
-        """Return an example's scores, ours and those of lm_eval's metrics, with the details that its sample logs."""
+        """Merge an example's scores, ours and those of lm_eval's metrics, with the details to log in its sample."""
         cluster, stratum = self.benchmark.data.cluster_of(doc), self.benchmark.data.stratum_of(doc)
         logged_as = {name: ours.aggregation.logged_as or name for name, ours in self._ours.items()}
         our_scores = {name: combined(scores[key], cluster, stratum) for name, key in logged_as.items() if key in scores}

@@ -11,7 +11,7 @@ from medtasks_utils.writing import Settings
 
 DATA_KEY = "medtasks_data"
 SERVED_BY = "MEDTASKS_SERVED_BY"
-"""The environment variable with the command line that started the server, by which kept replies are found again.
+"""The environment variable with the command line that started the server, used as the key for kept replies.
 
 A sweep sets it, since the server's address changes.
 """
@@ -22,7 +22,7 @@ A sweep sets it for flags with secrets, since every user of a machine can read c
 """
 
 _SHARED_WITH_MODEL_ARGUMENTS = {"seed", "revision"}
-"""Names that are allowed at the top level of ``--metadata``, into which lm_eval merges the model's arguments."""
+"""Names that are allowed at the top level of ``--metadata``, since lm_eval merges the model's arguments into it."""
 
 
 def options_of(benchmark: AnyBenchmark, defaults: Settings, metadata: Settings) -> Any:
@@ -52,7 +52,7 @@ def options_of(benchmark: AnyBenchmark, defaults: Settings, metadata: Settings) 
 
 
 def without_effect(options: Sequence[Options], user_options: Settings, generates: bool = True) -> Iterator[str]:
-    """Yield a line for each of the user's options that has no effect in any of a benchmark's tasks.
+    """Yield a message for each of the user's options that has no effect in any of a benchmark's tasks.
 
     Args:
         options: the options of each task; at least one task.

@@ -22,8 +22,8 @@ class ToolFormat(NamedTuple):
 
     Attributes:
         schemas: the JSON schemas of the tools, for servers and chat templates.
-        not_native: the reason why calls are not native; empty if they are.
-        most_by_template: how many calls the model's chat template can write in one reply, at most
+        not_native: why calls are not native; empty if they are.
+        most_by_template: the number of calls that the model's chat template can write in one reply, at most
             :data:`~medtasks_utils.tools.calls.MAX_CALLS`; 0 if it cannot write calls, if a server renders prompts, and
             with ``tool_format=text``.
     """
@@ -101,7 +101,7 @@ def _template_writes(model: LM, apply: ChatTemplate, tools: Mapping[str, Tool], 
 def _unsupported_by_server(model: LM, schemas: Sequence[JsonObject], settings: Settings) -> str:
     """Return why a server does not support tools; empty if it does.
 
-    Some servers accept tools but leave them out of the prompt, which the number of prompt tokens shows.
+    Servers that accept tools but leave them out of the prompt are detected by the number of prompt tokens.
     """
     without = probe(model, settings)
     try:

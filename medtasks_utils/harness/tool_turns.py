@@ -52,7 +52,7 @@ class ToolTurns:
     # ---- before the model runs
 
     def prepare(self, chat_template: ChatTemplate | None) -> Callable[..., Any]:
-        """Start the tools and decide how they are called, before the model runs.
+        """Start the tools, and decide on native or textual calls, before the model runs.
 
         The task's option ``tool_format`` becomes ``native`` or ``text``. This value and a description of the
         ``sandbox`` are added to the metadata of the results.
@@ -61,8 +61,8 @@ class ToolTurns:
             chat_template: the function that renders messages; None if there is none.
 
         Returns:
-            A function that renders messages in the same way, with native tools, and records them for later turns,
-            since lm_eval passes only the text to the task.
+            A function that renders messages likewise, with native tools, and records them for later turns, since
+            lm_eval passes only the text to the task.
 
         Raises:
             UsageError: if there is no chat template, or the model does not support the requested format.
@@ -94,7 +94,7 @@ class ToolTurns:
 
     @property
     def schemas(self) -> list[JsonObject]:
-        """The schemas of native tools, which the model gets beside its prompt; empty if the prompt describes them."""
+        """The schemas of native tools, which are sent with the prompt; empty if the prompt describes the tools."""
         return self._format.schemas if self._format.name == "native" else []
 
     def start_conversations(self) -> None:
@@ -124,7 +124,7 @@ class ToolTurns:
 
     @contextmanager
     def conversing(self) -> Iterator[NextPrompt]:
-        """Return a context in which tools are open, and which yields a function that continues one conversation."""
+        """Return a context in which tools are open. It yields a function that continues one conversation."""
 
         def next_prompt(instance: Instance, reply: Reply) -> Any:
             return self._prompt(instance.conversation) if _unfinished(dialogue, [instance], [reply]) else None
@@ -157,7 +157,7 @@ class ToolTurns:
 
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:
-        """Return a context in which tools are open, and which yields the rules by which conversations continue."""
+        """Return a context in which tools are open. It yields the rules by which conversations continue."""
         with ExitStack() as stack:
             for tool in self._tools.values():
                 stack.callback(tool.close)

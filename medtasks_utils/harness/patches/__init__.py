@@ -15,15 +15,15 @@ from medtasks_utils.harness.lm_eval_names import owner_of
 
 
 class Replacement(NamedTuple):
-    """Something that is replaced in lm_eval.
+    """One replacement in lm_eval.
 
     Attributes:
         name: the name in ``lm_eval_names.csv``; an attribute is replaced on objects, not on the class.
         scope: ``import`` (when lm_eval is imported), ``process`` (from the first task on), ``command`` (while
-            ``medtasks eval`` runs) or ``run`` (on the model, while it gets requests).
-        replaced_by: the module in ``harness`` and the function that replaces it; a function in ``patches`` makes the
-            replacement from the original.
-        without_it: what would fail.
+            ``medtasks eval`` runs) or ``run`` (on the model, while requests are sent).
+        replaced_by: the module in ``harness`` and the replacing function; functions in ``patches`` take the original
+            and return the replacement.
+        without_it: the failure that it prevents.
     """
 
     name: str
@@ -49,7 +49,7 @@ def apply(scope: Literal["process", "command"]) -> Callable[[], None]:
 
 
 def made_from_original(scope: str) -> dict[str, str]:
-    """Return the functions, by replaced name, that make the replacements of a scope from the originals."""
+    """Return, by replaced name, the functions of a scope that take an original and return its replacement."""
     return {
         row.name: row.replaced_by for row in REPLACED if row.scope == scope and row.replaced_by.startswith("patches.")
     }

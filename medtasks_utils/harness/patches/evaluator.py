@@ -18,11 +18,11 @@ from medtasks_utils.harness.stepwise import evaluate_in_steps
 from medtasks_utils.writing import SECRETS, JsonObject
 
 current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=None)
-"""The :class:`.evaluation.Evaluation` that is running; None outside ``medtasks eval``."""
+"""The running :class:`.evaluation.Evaluation`; None outside ``medtasks eval``."""
 
 
 def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an ``evaluate`` that puts a :class:`.run_model.RunModel` in front of the model."""
+    """Return an ``evaluate`` that wraps the model in a :class:`.run_model.RunModel`."""
 
     @wraps(original)
     def evaluate(lm: Any, task_dict: Any, **settings: Any) -> Any:
@@ -72,7 +72,7 @@ def results_without_secrets(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def manager_of_the_checks(original: type[TaskManager]) -> Callable[..., TaskManager]:
-    """Return a constructor that returns the task manager with which the tasks were checked."""
+    """Return a constructor that returns the task manager used in the checks."""
     return lambda **settings: current_evaluation.get().manager
 
 
@@ -82,7 +82,7 @@ def torch_if_imported(original: Callable[[], bool]) -> Callable[[], bool]:
 
 
 def commit_in_repository(original: Callable[[], str | None]) -> Callable[[], str | None]:
-    """Return a function that asks git for the commit only in a repository, since it prints an error elsewhere."""
+    """Return a function that returns git's commit only inside a repository, since git prints an error elsewhere."""
     folders = (Path.cwd(), *Path.cwd().parents)
     return lambda: original() if any((folder / ".git").exists() for folder in folders) else None
 

@@ -11,7 +11,7 @@ from medtasks_utils.writing import Settings
 
 @cache
 def prepare_harness() -> None:
-    """Prepare lm_eval for our tasks, once per process: print errors as one line, and replace what stays replaced."""
+    """Print errors as one line, and make the process-wide replacements; once per process."""
     show_errors_as_one_line()
     patches.apply("process")
 
@@ -29,9 +29,9 @@ def stderr_by_aggregation(original: Callable[..., Any]) -> Callable[..., Any]:
 class ScoresAndDetails(dict[str, Any]):
     """The metrics of one example, and details that belong in its logged sample but are not metrics.
 
-    lm_eval 0.4.13 leaves no other way: ``evaluator.evaluate`` copies the whole dict into the sample with
-    ``dict.update``, but aggregates only what ``keys`` and ``items`` return, here the metrics. A metric that is NaN
-    because a judge failed is logged as null.
+    This relies on lm_eval 0.4.13: ``evaluator.evaluate`` copies the whole dict into the sample with ``dict.update``,
+    but aggregates only the entries of ``keys`` and ``items``, here the metrics. A metric that is NaN because a judge
+    failed is logged as null.
     """
 
     def __init__(self, metrics: Settings, details: Settings) -> None:
@@ -40,9 +40,9 @@ class ScoresAndDetails(dict[str, Any]):
         self._metrics = dict(metrics)
 
     def keys(self) -> KeysView[str]:  # type: ignore[override]
-        """Return the names of the metrics."""
+        """Return the names of the metrics, without those of the details."""
         return self._metrics.keys()
 
     def items(self) -> ItemsView[str, Any]:  # type: ignore[override]
-        """Return the metrics by name."""
+        """Return the metrics by name, without the details."""
         return self._metrics.items()
