@@ -1,17 +1,17 @@
-"""Speak to models and their servers: send requests, read replies and errors, and keep replies in files.
+"""Communicate with model servers: send requests, parse replies and errors, and store replies in files.
 
 :mod:`.client`
     The only HTTP client.
 :mod:`.pace`
-    How many requests are under way at once, and when one is sent again.
+    The number of concurrent requests, and the timing of retries.
 :mod:`.responses`
-    What a response means: a completion, or a type of error for each failure that callers treat differently.
+    The meaning of a response: a completion, or a type of error for each failure that callers treat differently.
 :mod:`.provider_words`
-    What a server's error is about, by the words of some thirty providers.
+    The cause of a server's error, by the wording of some thirty providers.
 :mod:`.replies`
-    The replies in a completion: their texts, how they ended, their tokens and their reasoning.
+    The replies in a completion: texts, finish reasons, token counts and reasoning.
 :mod:`.reply_checks`
-    Whether the replies of a task are what was requested.
+    Checks for replies that are not as requested.
 :mod:`.reply_store`, :mod:`.reply_files`
-    The replies of a run that are kept, and the files that they are kept in.
+    The stored replies of a run, and their files.
 """

@@ -1,7 +1,6 @@
 """Send requests to a model's server over HTTP, concurrently, and retry while it cannot answer.
 
-Runs, the checks before them, and judges all use this client. It alone decides how long to wait for a server, and how
-many requests are under way.
+Runs, the checks before them, and judges all use this client. No other module sets timeouts or limits concurrency.
 """
 
 import asyncio
@@ -41,11 +40,12 @@ if TYPE_CHECKING:
 
 _LONGEST_ADDRESS = 200  # maximum number of characters of an address in a message
 OTHER_WORDS = "Hi"
-"""The prompt that shows whether a server answers at all."""
+"""The prompt that tests whether a server answers at all."""
 _BEFORE_COMPARING, _FAILS_ALONE = 3, 5
-"""Failures of a request before another prompt is tried, and answers to that one before the first is blamed."""
+"""The number of failures of a request before a test prompt is sent, and of answers to test prompts before the request
+itself is blamed."""
 _answering: set[tuple[str, str]] = set()
-"""URLs and models that have answered a request of this process."""
+"""The URLs and models that have answered a request of this process."""
 
 Value = TypeVar("Value")
 
@@ -58,14 +58,13 @@ class Endpoint:
         url: the URL to which requests are posted.
         model: the model's name, for messages.
         headers: the headers of each request, with the API key.
-        at_once: the maximum number of requests under way.
-        attempts: how often a request is sent before its failure is an error; None to retry for
-            :data:`.pace.LONGEST_OUTAGE`.
+        at_once: the maximum number of concurrent requests.
+        attempts: the maximum number of attempts per request; None to retry for :data:`.pace.LONGEST_OUTAGE`.
         timeout: seconds until a response must be complete.
         connection_timeout: seconds until a connection must be established.
         pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.
         verify: True to check certificates, False to accept any, or a context that decides.
-        if_silent: what the user can do if there is no response, for messages.
+        if_silent: advice for messages if there is no response.
     """
 
     url: str
@@ -83,7 +82,7 @@ class Endpoint:
         """Check that the headers can be sent.
 
         Raises:
-            UsageError: if a header is not a text on one line; a key from a file may end with a line break.
+            UsageError: if a header is not a one-line string; a key read from a file may end with a line break.
         """
         if not isinstance(self.headers, Mapping):
             raise UsageError('header takes names and values as JSON, such as header={"X-Model": "big"}')
@@ -98,7 +97,7 @@ class Client:
     Attributes:
         endpoint: the endpoint.
         sent: the number of requests sent, including repeated attempts.
-        pace: when requests may be sent.
+        pace: the pace at which requests are sent.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -110,7 +109,7 @@ class Client:
         )
 
     async def __aenter__(self) -> "Client":
-        """Open a session with as many connections as requests may be under way."""
+        """Open a session with one connection per concurrent request."""
         from aiohttp import ClientSession, ClientTimeout, TCPConnector  # takes 0.15 s
 
         endpoint = self.endpoint
@@ -130,15 +129,16 @@ class Client:
     async def complete(
         self, body: Settings, attempts: int | None = None, final: type[ServerError] = RequestRefused
     ) -> Completion:
-        """Return the completion of a request, which is sent again while the server is unavailable.
+        """Return the completion of a request; retry while the server is unavailable.
 
         Args:
             body: the body of the request.
-            attempts: how often it is sent at most; None for as often as the endpoint says.
-            final: a type of error after which the request is not sent again.
+            attempts: the maximum number of attempts; None for the endpoint's own limit.
+            final: a type of error that is not retried.
 
         Raises:
-            ServerError: of the last attempt; a PromptRefused if the server answers the request with other words.
+            ServerError: of the last attempt; PromptRefused if the server answers the same request with a different
+                prompt.
         """
         attempts, alone, is_refused = attempts or self.endpoint.attempts, 0, False
         for attempt in count(1):
@@ -169,7 +169,7 @@ class Client:
         raise AssertionError  # the loop has no end
 
     async def _answers_other_words(self, body: Settings, error: ServerError) -> bool:
-        """Return whether the server, which failed on a request, answers it with other words in the prompt."""
+        """Return whether the server, which failed on a request, answers it with a different prompt."""
         with_other_words = _with_other_words(body)
         if isinstance(error, ServerBusy | NoResponse) or with_other_words == body:
             return False
@@ -193,8 +193,7 @@ class Client:
     async def context(self) -> int | None:
         """Return the model's context length, in tokens of prompt and reply together, as the server reports it.
 
-        vLLM and SGLang report it in the list of models, llama.cpp in its properties, for each slot; None if it is
-        unknown.
+        vLLM and SGLang report it in the list of models, llama.cpp per slot in its properties; None if it is unknown.
         """
         base = self.endpoint.url.removesuffix("/").removesuffix("/completions").removesuffix("/chat")
         for url in (f"{base}/models", f"{base.removesuffix('/v1')}/props"):
@@ -210,7 +209,7 @@ class Client:
 
 
 def run_with(endpoint: Endpoint, work: Callable[[Client], Awaitable[Value]]) -> Value:
-    """Run ``work`` with a client in an event loop; in a notebook, which already runs one, in another thread."""
+    """Run ``work`` with a client in an event loop; in a notebook, which already runs one, in a separate thread."""
 
     async def run() -> Value:
         if sys.version_info < (3, 11) and threading.current_thread() is threading.main_thread():  # as later ones do
@@ -233,7 +232,7 @@ def run_with(endpoint: Endpoint, work: Callable[[Client], Awaitable[Value]]) -> 
 
 
 def _with_other_words(body: Settings) -> Settings:
-    """Return a request with a greeting in place of each text, or with only the first token of its prompt."""
+    """Return a request with each text replaced by a greeting, or with only the first token of its prompt."""
     if "messages" not in body:
         prompt = body.get("prompt")
         return {**body, "prompt": [tokens[:1] for tokens in prompt] if isinstance(prompt, list) else OTHER_WORDS}
@@ -245,7 +244,7 @@ def _with_other_words(body: Settings) -> Settings:
 
 
 def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
-    """Return the error of a prompt that the server refuses, although it answers others; status 403 means a policy."""
+    """Return the error for a prompt that the server refuses, although it answers others; status 403 means a policy."""
     kind = PromptFiltered if error.status == 403 else PromptRefused
     problem = f"{error.problem}, {attempts} times, though it answers other prompts"
     return kind(problem, "", error.status, error.body)
@@ -253,9 +252,9 @@ def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
 
 @contextmanager
 def explaining_failures(url: str, if_silent: str = "") -> Iterator[None]:
-    """Return a context that turns errors of connections to a URL into errors of :mod:`.responses`.
+    """Return a context that converts connection errors for a URL to those of :mod:`.responses`.
 
-    These are aiohttp's, and OSError, the base of those of the library requests, which lm_eval uses.
+    It covers aiohttp's errors and OSError, the base class of the errors of requests, which lm_eval uses.
     """
     from aiohttp import ClientError, ConnectionTimeoutError
 
@@ -273,7 +272,7 @@ def explaining_failures(url: str, if_silent: str = "") -> Iterator[None]:
 
 
 def _within_one_origin() -> "TraceConfig":
-    """Return a trace that refuses redirects to another origin, which would get the key in the headers or the body."""
+    """Return a trace that refuses redirects to another origin, which would receive the API key."""
     from aiohttp import TraceConfig, TraceRequestRedirectParams
 
     async def check_redirect(session: object, context: object, request: TraceRequestRedirectParams) -> None:

@@ -1,8 +1,8 @@
-"""Decide when a request may be sent to a server that is limited or away, for all requests of a client together.
+"""Schedule a client's requests to a server that is rate-limited or temporarily unavailable.
 
-After a failure, all requests wait, longer each time; then one at a time tests whether the server is back. A server with
-a rate limit gets fewer requests at once: half as many after a failure, and one more after as many replies as requests
-are allowed (additive increase, multiplicative decrease).
+After a failure, all requests wait, longer each time; then one request at a time tests whether the server is back. For a
+server with a rate limit, concurrency is halved after each failure, and raised by one after as many replies as the
+current limit (additive increase, multiplicative decrease).
 """
 
 import asyncio
@@ -15,9 +15,9 @@ from medtasks_utils.errors import logger
 from .responses import ServerBusy, ServerUnavailable
 
 LONGEST_OUTAGE = 600.0
-"""Time in seconds without any reply after which a server is given up, unless a number of attempts is given."""
+"""Time in seconds without any reply after which requests fail, unless a number of attempts is given."""
 LONGEST_PAUSE = 120.0
-"""Maximum time in seconds to wait before a request is sent again, even if the server asks for more."""
+"""Maximum time in seconds to wait before a retry, even if the server asks for more."""
 
 _BACKOFF = 1.0  # seconds before the second attempt
 _DOUBLINGS = 5  # how often it is doubled before further ones
@@ -25,21 +25,21 @@ _FIRST_ATTEMPTS = 3  # at a server that has not answered yet
 _BEFORE_REMARK, _BETWEEN_REMARKS = 5.0, 60.0  # seconds
 
 clock: Callable[[], float] = time.monotonic
-"""The clock, in seconds, by which requests wait; tests replace it, and :data:`sleep`."""
+"""The clock, in seconds, for waiting requests. Tests replace it and :data:`sleep`."""
 sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-"""The function with which requests wait."""
+"""The function that waiting requests await."""
 
 
 class Pace:
     """The pace of the requests to a server.
 
     Attributes:
-        allowed: the number of requests that may be under way, from 1 to ``most``; its fraction counts replies.
+        allowed: the current limit of concurrent requests, from 1 to ``most``; its fractional part counts replies.
 
     Args:
-        most: the maximum number of requests under way.
-        patience: the time in seconds without any reply after which failures are errors.
-        has_replied: whether the server has ever replied; if not, its address may be wrong, and patience is of no use.
+        most: the maximum number of concurrent requests.
+        patience: the time in seconds without any reply after which a failure is final.
+        has_replied: whether the server has ever replied; if not, its address may be wrong, and waiting is useless.
     """
 
     def __init__(self, most: int, patience: float = LONGEST_OUTAGE, has_replied: bool = True) -> None:
@@ -61,7 +61,7 @@ class Pace:
         """Wait until a request may be sent, in the order of the calls.
 
         Raises:
-            ServerUnavailable: the error with which the server has been given up.
+            ServerUnavailable: the final error, once the server is considered unavailable.
         """
         async with self._turn:
             while True:

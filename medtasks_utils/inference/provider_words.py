@@ -1,6 +1,6 @@
-"""Recognise what a server's error is about by its words, for which there is no standard.
+"""Classify a server's error by its wording, for which there is no standard.
 
-The bodies of some thirty providers in ``tests/inference/tables/refusals.jsonl`` show what each pattern is for;
+The error bodies of some thirty providers in ``tests/inference/tables/refusals.jsonl`` show the purpose of each pattern;
 ``docs/engines.md`` says how a run reacts.
 """
 
@@ -38,9 +38,9 @@ _OTHER_LENGTH = _words(r"""
     | \A (?! (.|\n)* ( \b(prompt|inputs?|messages|context|total)\b | max_seq ) ) (.|\n)*
       (max_(completion_|output_|new_)?tokens | maximum[ ]tokens[ ]you[ ]requested)
 """)
-"""Words for something else that is too long or too many, such as the reply."""
+"""Words for excessive lengths or numbers other than the prompt's, such as the reply's."""
 _LARGER_THAN_A_RATE = _words(r"request[ ]too[ ]large")
-"""Words for a request that alone exceeds the tokens per minute, so that waiting does not help."""
+"""Words for a request that alone exceeds the rate limit for tokens, so that waiting does not help."""
 
 NO_CREDIT = _words(r"""
     (insufficient|not[ ]enough|exhausted|no|out[ ]of)[ _]([a-z]+[ _])?(quota|balance|funds|credits?\b) | hard[ _]limit
@@ -66,27 +66,28 @@ _NOT_THE_PROMPT = _words(r"""
     | access .{0,20} terminated | \bIP\b | network
     | \b(konto|compte|cuenta|conta)\b | аккаунт | уч[её]тн | アカウント | 계정 | [账帐][户号]
 """)
-"""Words for an account or a model that is not allowed."""
+"""Words for an account or model without access, rather than a forbidden prompt."""
 _FAULT = _words(r"""
     unavailable(?![ ]for[ ]legal) | timed?[ -]?out | again[ ]later | please[ ]retry(?![ ]with) | overloaded
     | internal[ ]error | crash | not[ ](be[ ])?found | does[ ]not[ ]exist | not[ ]installed
     | (unsupported|unknown)[ ](param|setting|content[ ]type) | undefined | invalid[ ](safety|setting|param) | \btools?\b
 """)
-"""Words for another failure. On the line of a word for a policy, or with a status from 500, they rule out a policy."""
+"""Words for other failures. On the same line as a policy's word, or with a status of 500 or more, they rule out a
+policy."""
 
 _MOST_READ = 10_000  # maximum number of characters of a body that are searched
 _ECHOES = {"input", "flagged_input", "prompt", "messages", "ctx"}
-"""Fields in which servers repeat parts of the request."""
+"""Fields in which servers echo parts of the request."""
 _OF_EVERY_REQUEST = (401, 402, 404)
-"""Statuses that have nothing to do with the prompt."""
+"""Statuses that are unrelated to the prompt."""
 OF_THE_TIME = (408, 425, 429, 503, 529)
 """Statuses of busy servers."""
 
 
 def texts_in(body: str) -> str:
-    """Return the names and texts of a body's fields, each on a line; a body that is not JSON stays as it is.
+    """Return the names and texts of a body's fields, one per line; a body that is not JSON is returned unchanged.
 
-    Empty fields, texts that repeat the request, and pages in HTML are left out.
+    Empty fields, echoes of the request, and HTML pages are left out.
     """
     try:
         return "\n".join(_texts_of(json.loads(body)))[:_MOST_READ]
@@ -119,7 +120,7 @@ def is_about_length(status: int, words: str) -> bool:
 
 
 def is_about_policy(status: int, words: str) -> bool:
-    """Return whether an error says that a policy forbids the content of the prompt."""
+    """Return whether an error is about a policy that forbids the content of the prompt."""
     if status in (*_OF_EVERY_REQUEST, *OF_THE_TIME) or _NOT_THE_PROMPT.search(words):
         return False
     parts = words.splitlines() if status < 500 else [words]
@@ -129,14 +130,14 @@ def is_about_policy(status: int, words: str) -> bool:
 # ---- pauses
 
 _UNITS = {"ms": 0.001, "m": 60.0, "mi": 60.0, "h": 3600.0, "ho": 3600.0}
-"""The seconds in a unit, by the first two letters of its name; anything else is a second."""
+"""The seconds in a unit, by the first two letters of its name; any other unit is a second."""
 _PART = r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)"
 _DURATION = r"[0-9.]+(?:\s*[a-z]+\s*[0-9.]+)*\s*[a-z]*"
 _PAUSE_IN_WORDS = re.compile(rf"(?:again|retry|wait|retrydelay)\s+(?:in\s+|after\s+|for\s+)?({_DURATION})")
 
 
 def asked_pause(retry_after: str, words: str) -> float:
-    """Return the seconds for which a server asks to wait, in ``Retry-After`` or else in its words; 0 if it does not.
+    """Return the seconds that a server asks clients to wait, in ``Retry-After`` or else its message; 0 by default.
 
     The header may be a number, a duration such as ``1m30s``, or a date.
     """

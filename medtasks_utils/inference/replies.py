@@ -1,4 +1,4 @@
-"""Parse the body of an endpoint's response: the text of each reply, how it ended, its tokens, and its reasoning.
+"""Parse the body of an endpoint's response: the text of each reply, its finish reason, tokens and reasoning.
 
 For any body, :func:`read_completion` returns replies or raises :class:`NoReplyError`. An error never becomes an empty
 reply.
@@ -28,7 +28,7 @@ _WORDS_OF_ENDS: dict[str, re.Pattern[str]] = {
         ".*(filter|safety|refusal|recitation|blocklist|blocked|sensitive|prohibited|spii|moderat|guardrail|policy)"
     ),
 }
-"""How servers' words for each end of a reply begin, in lower case; the first match counts."""
+"""Patterns for servers' finish reasons, in lower case, by our own; the first match is used."""
 
 _FIELDS_OF_END = ("finish_reason", "stop_reason")
 _FIELDS_OF_TOKENS = {"prompt": ("prompt_tokens", "input_tokens"), "completion": ("completion_tokens", "output_tokens")}
@@ -41,7 +41,7 @@ _THOUGHT = ("thinking", "reasoning", "redacted_thinking")
 
 
 class NoReplyError(Exception):
-    """A body without a reply, or with an error. The message is the server's, and may be empty.
+    """A body without a reply, or with an error. The message is the server's own, and may be empty.
 
     Attributes:
         status: the HTTP status that an error in the body states, or None.
@@ -53,19 +53,19 @@ class NoReplyError(Exception):
 
 
 class Reply(str):
-    """The text of a model's reply, with facts about how it ended.
+    """The text of a model's reply, with details such as its finish reason.
 
     It is a string, so that it passes unchanged through the harness and its caches.
 
     Attributes:
-        ended: ``stop`` (the model ended it), ``length`` (the token limit), ``filter`` (the server's content
-            filter), or ``unknown``.
+        ended: ``stop`` (the model ended it), ``length`` (the token limit), ``filter`` (the server's content filter), or
+            ``unknown``.
         tokens: the number of generated tokens, reasoning included; None if unknown.
-        reasoning: the reasoning that the server sent apart from the text; None if it sent none.
+        reasoning: the reasoning that the server sent separately from the text; None if it sent none.
         refusal: the reason why a prompt that is too long or forbidden got no reply; None for a reply.
         reasoning_field: the name of the field in which the server sent the reasoning; None if it sent none.
         prompt_tokens: the number of tokens of the prompt, by the server's count; None if unknown.
-        model: the model that the server names, if it is not the requested one; else None.
+        model: the model that the server names, if it differs from the requested one; else None.
     """
 
     ended: End
@@ -85,9 +85,9 @@ class Reply(str):
         refusal: str | None = None,
         **of_server: Any,
     ) -> "Reply":
-        """Create a reply; by default, its end and its tokens are unknown, and it has no reasoning and no refusal.
+        """Create a reply; by default, without reasoning or refusal, and with unknown finish reason and tokens.
 
-        The last three attributes are given by name.
+        ``of_server`` sets the last three attributes.
         """
         self = super().__new__(cls, text)
         self.ended, self.tokens, self.reasoning, self.refusal = ended, tokens, reasoning, refusal
@@ -96,12 +96,12 @@ class Reply(str):
 
     @property
     def attributes(self) -> JsonObject:
-        """The attributes as arguments of this class, without the text and those of the last three that are unknown."""
+        """The attributes as arguments of this class, without the text and without unknown values of the last three."""
         return dict(vars(self))
 
     @property
     def is_empty(self) -> bool:
-        """True if there is no text, although the reply was not cut, filtered or refused."""
+        """True if the text is empty, although the reply was not cut, filtered or refused."""
         return not self.strip() and self.ended in ("stop", "unknown") and self.refusal is None
 
 
@@ -112,7 +112,7 @@ IF_ANY = ("reasoning", "refusal", "reasoning_field", "prompt_tokens", "model")
 
 
 def as_reply(reply: Any) -> Reply:
-    """Convert a text, a reply or None to a :class:`Reply` with a text that can be saved."""
+    """Convert a string, a reply or None to a :class:`Reply` whose text can be saved."""
     facts = reply.attributes if isinstance(reply, Reply) else {}
     return Reply(printable(reply or ""), **facts)
 
@@ -122,8 +122,8 @@ class Completion(NamedTuple):
 
     Attributes:
         replies: one reply per choice.
-        usage: numbers of tokens, ``prompt`` and ``completion``, if the server reports them.
-        refusal: the model's refusal in the first choice, if the server sends it apart from the text; else empty.
+        usage: token counts, ``prompt`` and ``completion``, if the server reports them.
+        refusal: the model's refusal in the first choice, if the server sends it separately from the text; else empty.
         model: the model that the server names; empty if it names none.
         body: the whole body, which also has log-probabilities if they were requested.
     """
@@ -138,16 +138,15 @@ class Completion(NamedTuple):
 def read_completion(body: str, limit: int | None = None) -> Completion:
     """Parse the body of a completion into replies, in the order of its choices.
 
-    Three forms are known: chat and plain completions in OpenAI's format, Anthropic's messages, and what SGLang's
-    ``/generate`` sends. Native tool calls are put into the text (:func:`.native.as_one_text`).
+    Three forms are known: chat and plain completions in OpenAI's format, Anthropic's messages, and SGLang's
+    ``/generate``. Native tool calls are put into the text (:func:`.native.as_one_text`).
 
     Args:
         body: the body of the response.
-        limit: the requested maximum number of tokens. A reply with this many tokens that does not say how it ended
-            counts as cut.
+        limit: the requested maximum number of tokens. A reply with this many tokens and no finish reason counts as cut.
 
     Raises:
-        NoReplyError: for an error in any form and at any level, and for anything that is not a completion.
+        NoReplyError: for an error in any form and at any level, and for any other body.
     """
     try:
         return _completion(json.loads(body), limit)
@@ -255,7 +254,7 @@ def _text(content: Any) -> str:
 
 
 def _end(value: Any) -> str:
-    """Convert a server's word for how a reply ended, or an object with this word as ``type``, to one of ours."""
+    """Convert a server's finish reason, or an object with it as ``type``, to one of ours."""
     word = value.get("type") if isinstance(value, dict) else value
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[\s-]+", "_", str(word)).lower()
     words = words.removeprefix("finish_reason").lstrip("._")
@@ -266,7 +265,7 @@ def _end(value: Any) -> str:
 
 
 def _raise_error(part: Settings) -> None:
-    """Raise the error in a body, choice or message, if there is one; ``"error": null`` is not one."""
+    """Raise the error in a body, choice or message, if there is one; ``"error": null`` is ignored."""
     for name in _FIELDS_OF_ERROR:
         error = part.get(name)
         if any(error.values()) if isinstance(error, dict) else error:  # "error": {"message": ""} is not one
@@ -296,7 +295,7 @@ def words_of(body: str) -> str:
 
 
 def _words(value: Any) -> str:
-    """Return the message in nested error objects, with the fields that are at fault; empty if there is none."""
+    """Return the message in nested error objects, and the names of the faulty fields; empty if there is none."""
     if isinstance(value, dict):
         words = _words(next((value[name] for name in _FIELDS_OF_WORDS if value.get(name)), ""))
         place = value.get("loc") or value.get("param") or ""

@@ -1,7 +1,7 @@
-"""Check whether the replies of a task are what was requested, and say what is not.
+"""Check a task's replies for signs that the server did not do as requested.
 
-Each check is a function of the task's exchanges that yields remarks, with counts, for readers of the results. A task
-without a single answer has failed (:func:`failure_of`).
+Each check takes the task's exchanges, and yields remarks with counts for readers of the results. A task without a
+single answer has failed (:func:`failure_of`).
 """
 
 import re
@@ -25,7 +25,7 @@ class Exchange(NamedTuple):
     """A request of a task, and its reply.
 
     Attributes:
-        example: what identifies the example.
+        example: the key of the example.
         prompt: the whole prompt as text; empty for later turns of a conversation.
         question: the user's last message or, without a chat, the prompt.
         settings: the generation settings.
@@ -52,7 +52,7 @@ def remarks_on(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 
 def failure_of(exchanges: Sequence[Exchange]) -> str | None:
-    """Return the failure of a task in which every reply is empty; None for other tasks."""
+    """Return why a task failed if all of its replies are empty; None for other tasks."""
     replies = [exchange.reply for exchange in exchanges if exchange.reply.refusal is None]
     if not replies or any(reply.strip() for reply in replies):
         return None
@@ -65,7 +65,7 @@ def failure_of(exchanges: Sequence[Exchange]) -> str | None:
 
 
 def _place_of_text(replies: Sequence[Reply]) -> str:
-    """Return where the text of empty replies is, as the end of a sentence; empty if there is none."""
+    """Return a clause on where the text of empty replies is; empty if it is nowhere."""
     fields = Counter(reply.reasoning_field for reply in replies if reply.reasoning_field)
     if not fields:
         return "; they end inside their reasoning" if any(reply.reasoning for reply in replies) else ""
@@ -107,7 +107,7 @@ def _is_version(name: str, requested: str) -> bool:
 
 
 def to_cut_prompts(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark if prompts of several lengths all have the largest number of tokens that the server counts."""
+    """Yield a remark if prompts of different lengths share the server's largest token count, and so seem cut."""
     lengths: dict[int, set[int]] = defaultdict(set)
     for exchange in exchanges:
         if exchange.prompt and exchange.reply.prompt_tokens:
@@ -123,7 +123,7 @@ def to_cut_prompts(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 
 def equal_generations(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark if most examples have equal generations, although they were sampled."""
+    """Yield a remark if most examples have equal generations despite sampling."""
     generations: dict[Hashable, list[tuple[str, str | None]]] = defaultdict(list)
     for exchange in exchanges:
         if exchange.prompt and exchange.settings.get("temperature"):
@@ -160,7 +160,7 @@ _FAULTS: dict[str, tuple[Callable[[Exchange], bool], str]] = {
 
 
 def with_faults(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark for each fault that some replies have."""
+    """Yield a remark for each kind of fault in the replies."""
     for fault, (has_fault, consequence) in _FAULTS.items():
         if number := sum(map(has_fault, exchanges)):
             yield f"{fault}: {number} of {len(exchanges)}{consequence}"

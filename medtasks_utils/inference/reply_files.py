@@ -1,4 +1,4 @@
-"""Read and write the files of kept replies. Damaged lines are ignored.
+"""Read and write the files of kept replies, and skip damaged lines.
 
 A line is a JSON array of a checksum and an object, ``["1f2e3d4c", {…}]``. Each process that sends requests appends to
 its own file and holds a lock on it, so an unlocked file belongs to a process that has ended. The lines of finished runs
@@ -29,12 +29,12 @@ _MEMBER_LINES = 2_000  # maximum number of lines that damage in one place can lo
 
 
 def files_of_replies(folder: Path, ending: str) -> list[Path]:
-    """Return the files of kept replies under a folder that have this ending, including those of earlier versions."""
+    """Return the files of kept replies under a folder by their ending, including those of earlier versions."""
     return sorted([*folder.rglob(f"answers_*{ending}"), *folder.rglob(f"replies_*{ending}")])
 
 
 def line_of(value: Any) -> bytes:
-    """Encode an object as a line, without the line break."""
+    """Encode an object as a line, without its line break."""
     text = printable(json.dumps(value, ensure_ascii=False)).encode()
     return b'["%08x", %b]' % (zlib.crc32(text), text)
 
@@ -80,9 +80,9 @@ def _members(content: bytes) -> Iterator[bytes]:
 
 @contextmanager
 def unlocked(path: Path) -> Iterator[bool]:
-    """Return a context that tries to lock a file, and yields True if it could, since its process has ended.
+    """Return a context that tries to lock a file.
 
-    It yields False if there is no such file.
+    It yields True if the lock succeeds, since the file's process has ended, and False otherwise or for a missing file.
     """
     try:
         with path.open("r+b") as file:

@@ -1,6 +1,6 @@
-"""Keep a run's replies next to its output, so that a restarted or extended run does not request them again.
+"""Store a run's replies next to its output, so that a restarted or extended run does not request them again.
 
-Each process of a run appends each reply to its own file as soon as it has it. When the results are saved, the lines
+Each process of a run appends each reply to its own file as soon as it arrives. When the results are saved, the lines
 move to the model's archive (:mod:`.reply_files`)::
 
     results/org__name/replies_1f2e3d4c_5b6a7d8e.jsonl  {"prompt": "<hash>", "replies": [{"text": "…", "ended": "stop",
@@ -8,10 +8,10 @@ move to the model's archive (:mod:`.reply_files`)::
                                                         "settings": {"seed": 1234, "max_gen_toks": 2048}}
     results/org__name/replies_1f2e3d4c.jsonl.gz         the same, from finished runs
 
-A reply is found by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so that
-repeats stay independent. A run reuses replies of unfinished runs, unless ``--fresh`` is set. It uses the archive only
-with ``--extend``, since the server may by now serve other weights under the same name. A reply that ended by itself
-also serves a request with another token limit, if it fits within that limit. A reply with fewer tokens than both the
+A reply is looked up by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so
+that repeats stay independent. A run reuses replies of unfinished runs, unless ``--fresh`` is set. It uses the archive
+only with ``--extend``, since the server may now serve different weights under the same name. A reply that ended by
+itself is also used for a different token limit, if it fits within that limit. A reply with fewer tokens than both the
 old and the new thinking budget serves requests with either.
 """
 
@@ -31,7 +31,7 @@ from .replies import Reply, as_reply
 from .reply_files import archive, files_of_replies, line_of, lock, objects_in, unlocked
 
 Arguments = Sequence[Any]
-"""The arguments of a request, as the harness makes it: the prompt, then settings or a continuation."""
+"""The arguments of a request, as the harness passes them: the prompt, then settings or a continuation."""
 
 _WITHOUT_EFFECT = (
     "num_concurrent",
@@ -43,20 +43,20 @@ _WITHOUT_EFFECT = (
     "gpu_memory_utilization",
     "verify_certificate",
 )
-"""Model arguments that are left out of the model's identity, as secrets are, since they do not change replies."""
+"""Model arguments that do not change replies; like secrets, they are not part of the model's identity."""
 _THINKING = "thinking_token_budget"  # vLLM's limit on the tokens of a reply's reasoning
 _LIMITS = ("max_gen_toks", _THINKING)
 
 
 @dataclass(eq=False, slots=True)
 class _Kept:
-    """The kept replies to one request, of an earlier run or, after :meth:`ReplyStore.rewind`, of this one.
+    """The kept replies to one request, from an earlier run or, after :meth:`ReplyStore.rewind`, from this one.
 
     Attributes:
         entry: the object in their line of the file.
         source: the file and line, if they come from an unfinished run; else None.
-        conversation: the kept replies to all requests of its conversation, if there are several.
-        is_taken: True if this run has used them.
+        conversation: the kept replies to all requests of its conversation, if it has more than one.
+        is_taken: True if this run has used the replies.
     """
 
     entry: JsonObject
@@ -65,7 +65,7 @@ class _Kept:
     is_taken: bool = False
 
     def differences(self, now: Settings) -> list[str]:
-        """Return the names of changed settings that make the replies unusable for a request; empty for usable ones."""
+        """Return the names of settings that differ and make the replies unusable; empty if they are usable."""
         before = self.entry["settings"]
         replies = list(chain.from_iterable(kept.entry["replies"] for kept in self.conversation or [self]))
         different = []
@@ -113,7 +113,7 @@ class ReplyStore:
         extend: True to also reuse replies of finished runs.
 
     Attributes:
-        reused: number of replies of earlier runs that were used.
+        reused: number of replies reused from earlier runs.
         kept: number of this model's replies in the folder that this run has read or added.
     """
 
@@ -183,7 +183,7 @@ class ReplyStore:
             logger.warning("--extend: there are no replies to reuse: %s", self._reason_for_no_archive())
 
     def _reason_for_no_archive(self) -> str:
-        """Return why no reply is in the archive: no run has finished in the folder, or only those of other models."""
+        """Return why the archive has no reply: no run has finished in the folder, or only runs of other models have."""
         for path in files_of_replies(self.folder, ".jsonl.gz"):
             model = next((entry["model"] for _, entry in objects_in(path) if "model" in entry), self._model)
             changed = _changed(model, self._model)
@@ -221,7 +221,7 @@ class ReplyStore:
         return digest([method, prompt], 32), settings
 
     def take(self, method: str, arguments: Arguments, first: Arguments | None = None) -> list[Any] | None:
-        """Return the kept replies to a request, and mark them as used; None if no unused ones are left.
+        """Return the kept replies to a request, and mark them as used; None if all are used or there are none.
 
         Args:
             method: the name of the model's method, as lm_eval calls it.
@@ -246,7 +246,7 @@ class ReplyStore:
         return None
 
     def explain(self) -> None:
-        """Log, with ``--extend``, how many requests have to be sent, and why no kept reply fits them."""
+        """Log, with ``--extend``, the number of requests to send, and why no kept reply matches them."""
         if self._extends and self._missed and self._by_prompt:
             reasons = "; ".join(f"{count:,} {reason}" for reason, count in self._missed.items())
             logger.warning(
@@ -278,7 +278,7 @@ class ReplyStore:
             self._add([_Kept(entry, None) for _, entry in objects_in(self._path)])
 
     def _open(self) -> IO[bytes]:
-        """Create and lock the file of this process; warn if another run of the model is using the folder."""
+        """Create and lock this process's file; warn if another run of the model is using the folder."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for path in () if self._has_several_processes else self._unfinished():
             with unlocked(path) as has_ended:
@@ -301,7 +301,7 @@ class ReplyStore:
 
     @property
     def way_on(self) -> str:
-        """A sentence that says how to continue a run that ended early."""
+        """A sentence on how to continue a run that ended early."""
         return f"replies kept in {self.folder}: {self.kept}; run the same command again to continue where it stopped"
 
     def close(self) -> None:
@@ -312,8 +312,8 @@ class ReplyStore:
     def end(self, without_text: bool = False) -> None:
         """Move the replies that this run received or used to the archive. Call it after the results are saved.
 
-        With ``without_text``, for a run in which all replies of a task are empty, ``--extend`` requests the empty
-        replies again.
+        ``without_text`` marks a run with a task whose replies are all empty; ``--extend`` then requests the empty ones
+        again.
         """
         self.close()
         sources: dict[Path, list[bytes] | None] = {**self._used, self._path: None}
@@ -322,18 +322,18 @@ class ReplyStore:
         self._move_to_archive(sources, **({"without_text": True} if without_text else {}))
 
     def _move_to_archive(self, sources: Mapping[Path, list[bytes] | None], **about: bool) -> None:
-        """Move lines of files to the archive; None means all lines of a file."""
+        """Move the given lines of files to the archive; None means all lines of a file."""
         with self._explaining_errors():
             archive(self._archive, {"model": self._model, "run": uuid.uuid4().hex, **about}, sources)
 
 
 def _has_text(entry: Settings) -> bool:
-    """Return whether any of the replies in a line has text; log-likelihoods need none."""
+    """Return whether any of the replies in a line has text; log-likelihoods always count."""
     return any(not isinstance(reply, dict) or reply["text"].strip() for reply in entry["replies"])
 
 
 def _reason(settings: Settings, candidates: Sequence[_Kept]) -> str:
-    """Return why no kept reply fits a request: the settings that differ in the closest reply to the same prompt."""
+    """Return why no kept reply matches a request: the settings that differ in the closest reply to its prompt."""
     differences = [kept.differences(settings) for kept in candidates]
     names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])
     return f"with another value of {', '.join(names)}" if names else "with a prompt that has no reply left"

@@ -12,7 +12,7 @@
 ``NoResponse``          it is unavailable because it does not answer within the timeout
 ======================  =======================================================================================
 
-What providers say in each case is in :mod:`.provider_words`.
+:mod:`.provider_words` has the wording of providers in each case.
 """
 
 import re
@@ -27,7 +27,7 @@ from .replies import Completion, End, NoReplyError, read_completion, words_of
 
 _MAX_QUOTED = 300  # maximum number of characters that are quoted from a server's message
 _NEEDED = ("model", "messages", "prompt", "tools", "max_tokens", "max_completion_tokens")
-"""Fields that a request needs, or that have another name in ``--gen_kwargs``."""
+"""Fields that a request cannot omit, or that have a different name in ``--gen_kwargs``."""
 _NO_SYSTEM_ROLE = re.compile(r"system\W{0,3}role|roles? must alternate|system messages?.{0,20} not ", re.I)
 _IN_USER_TURN = (
     "the model's chat template may have no system role: --set BENCHMARK.system_role=user moves the instructions to the "
@@ -36,12 +36,12 @@ _IN_USER_TURN = (
 
 
 class ServerError(MedtasksError):
-    """A request to a server that got no completion.
+    """A failed request to a server.
 
     Attributes:
         problem: the message without the hint.
-        hint: what to check, at the end of the message; empty if it is not known.
-        status: the HTTP status, or the one that the body of a successful response states; None without a response.
+        hint: advice at the end of the message; empty if there is none.
+        status: the HTTP status, or the one in the body of a successful response; None without a response.
         body: the body of the response; empty without one.
     """
 
@@ -58,7 +58,7 @@ class PromptRefused(RequestRefused):
     """A request whose prompt the server refuses.
 
     Attributes:
-        ended: how the missing reply ended, as in :class:`.replies.Reply`.
+        ended: the finish reason of the missing reply, as in :class:`.replies.Reply`.
     """
 
     ended: End = "unknown"
@@ -78,14 +78,14 @@ class ServerUnavailable(ServerError):
     """A server that cannot answer now.
 
     Attributes:
-        retry_after: the time in seconds that the server asks to wait; 0 if it does not say.
+        retry_after: the time in seconds that the server asks clients to wait; 0 if unspecified.
     """
 
     retry_after = 0.0
 
 
 class ServerBusy(ServerUnavailable):
-    """A server that has too much to do."""
+    """A server that is overloaded or rate-limits requests."""
 
 
 class NoCompletion(ServerUnavailable):
@@ -110,11 +110,11 @@ def parse_response(
         body: the body of the response.
         url: the URL of the request, for messages.
         model: the model's name, for messages.
-        request: the body of the request, whose limit on tokens shows whether a reply was cut.
+        request: the body of the request; its token limit shows whether a reply was cut.
         retry_after: the header ``Retry-After``.
 
     Raises:
-        ServerError: of the type that the response indicates.
+        ServerError: of the subclass that fits the response.
     """
     words = words_of(body) if status >= 400 else ""
     if status < 400:
@@ -152,7 +152,7 @@ def parse_response(
 
 
 def through_proxy(url: str) -> str:
-    """Return words that name the proxy that the environment sets for a URL; empty if there is none."""
+    """Return a clause that names the proxy used for a URL by the environment's settings; empty if there is none."""
     address = urlsplit(url)
     proxy = getproxies().get(address.scheme)
     if not proxy or proxy_bypass(address.hostname or ""):
