@@ -48,7 +48,7 @@ class Cache:
         """Store a reply on a line of its own, even if the last line of the file is incomplete.
 
         Raises:
-            JudgeError: if the file cannot be written, for instance since the disk is full.
+            JudgeError: if the file cannot be written, for instance because the disk is full.
         """
         with _explaining_errors(self._path):
             self._added.write(b"\n%b\n" % line_of({"key": key, "text": text}))

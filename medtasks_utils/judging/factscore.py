@@ -1,10 +1,10 @@
-"""Judge explanations by FActScore (Min et al., arXiv:2305.14251): the share of atomic claims that have support.
+"""Judge explanations by FActScore (Min et al., arXiv:2305.14251): the share of supported atomic claims.
 
 One request extracts the claims (``prompts/factscore_claims.md``). For each claim, another request verifies it against
 the question, the right choice and the references (``factscore_verify.md``): full support counts 1, partial support 0.5,
-no support 0. With coverage, the distinct claims of all references are extracted too, and each is verified against the
-explanation (``factscore_cover.md``). The score is then the mean of both rates, or support alone if the references make
-no claims.
+no support 0. With coverage, the distinct claims of all references are also extracted and verified against the
+explanation (``factscore_cover.md``). The score is then the mean of both rates, or the support rate alone if the
+references make no claims.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class FActScore:
 
     @property
     def signature(self) -> str:
-        """A text that identifies how cases are scored, independently of the judge model."""
+        """A string that identifies the scoring method, independently of the judge model."""
         names = ["claims", "verify", *(["cover"] if self.use_coverage else [])]
         versions = "|".join(f"{name}:{templates.load(f'factscore_{name}').version}" for name in names)
         return f"factscore|coverage:{'each-reference' if self.use_coverage else 'no'}|{versions}"
@@ -45,7 +45,7 @@ class FActScore:
         fields = case._asdict()
 
         async def rate(texts: Sequence[str], prompt: str) -> tuple[list[str], list[str], float | None]:
-            """Extract the claims in texts and verify each; return claims, labels and the rate (None without claims)."""
+            """Extract and verify the claims in texts; return claims, labels and the rate (None without claims)."""
             extraction, verification = (templates.load(f"factscore_{step}") for step in ("claims", prompt))
             extractions = [ask(extraction.messages(**{**fields, "explanation": text}), read_claims) for text in texts]
             claims = list(dict.fromkeys(chain(*await asyncio.gather(*extractions))))

@@ -25,7 +25,7 @@ class GEval:
 
     @property
     def signature(self) -> str:
-        """A text that identifies how cases are scored, independently of the judge model."""
+        """A string that identifies the scoring method, independently of the judge model."""
         return f"g-eval|prompt:{templates.load('geval').version}|fractions:fail"
 
     async def judge(self, case: Case, ask: Ask) -> Judgement:
@@ -39,8 +39,8 @@ def read_object(text: str) -> JsonObject:
     """Return the judge's JSON object, with ``final_score`` as a number.
 
     Raises:
-        UnreadableError: if there is no object or several different ones, or if ``final_score`` is missing, not a
-            number, outside 0 to 100, or strictly between 0 and 1, which would be another scale.
+        UnreadableError: if there is no object or more than one, or if ``final_score`` is missing, not a number, outside
+            0 to 100, or strictly between 0 and 1, which would be another scale.
     """
     reply = only_json(text, "{", lambda value: "final_score" in value, "object with 'final_score'")
     score = reply["final_score"]

@@ -1,4 +1,4 @@
-"""Define judges, the cases that they get and the judgements that they return, and register judges by name."""
+"""Define judges, their cases and their judgements, and register judges by name."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ Schema = JsonObject | None
 
 
 class Case(NamedTuple):
-    """The explanation of a right answer, with everything that a judge needs.
+    """The explanation of a right answer, with its question, choices and references.
 
     Attributes:
         specialty: the medical field, such as ``clinical_psychology``, which selects the worked examples.
@@ -45,7 +45,7 @@ class Judgement:
         score: the score from 0 to 100; None if the judge failed.
         failure: the kind of failure: ``timeout``, ``unreachable``, ``refusal``, ``unreadable``, ``http_429`` and other
             statuses; None if the case was judged.
-        error: the failure in words, on one line and without secrets; None if the case was judged.
+        error: a description of the failure, on one line and without secrets; None if the case was judged.
         output: the complete output of the judge: G-Eval's JSON object, or FActScore's ``claims``, ``labels``,
             ``support`` and, with coverage, ``reference_claims``, ``reference_labels`` and ``coverage``. Empty after a
             failure.
@@ -75,7 +75,7 @@ class CallError(Exception):
 
 
 Ask = Callable[..., Awaitable[Any]]
-"""A function that asks the judging model: ``await ask(messages, read, schema)`` returns the parsed reply.
+"""A function that queries the judge model: ``await ask(messages, read, schema)`` returns the parsed reply.
 
 ``messages`` is the chat. ``read`` parses the reply's text (without its think block), or raises
 :class:`~medtasks_utils.judging.judge_replies.UnreadableError`. ``schema`` is optional. The function raises
@@ -88,7 +88,7 @@ class Judge(Protocol):
 
     Attributes:
         name: the judge's name in :data:`JUDGES`.
-        rates: the names of further numbers from 0 to 100 in the output.
+        rates: the names of additional scores from 0 to 100 in the output.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Judge(Protocol):
 
     @property
     def signature(self) -> str:
-        """A line that identifies how cases are scored, including versions of prompts but not the model."""
+        """A line that identifies the scoring method, including prompt versions but not the model."""
 
     async def judge(self, case: Any, ask: Ask) -> Judgement:
         """Judge one hashable case, and return its score and output.
@@ -118,13 +118,13 @@ JUDGES = Registry(
 
 
 def joint(judgements: Mapping[str, Judgement], rates: Sequence[str]) -> Judgement:
-    """Return the judgement of several models on one case: the means over those that judged it.
+    """Combine the judgements of different models on one case: means over the models that succeeded.
 
-    Its output has each model's judgement under ``judges``, and the number of ``failed_judges``.
+    The output has each model's judgement under ``judges``, and the number of ``failed_judges``.
 
     Args:
         judgements: the judgement of each model, by the model's name.
-        rates: the names of further numbers in the output of a judgement.
+        rates: the names of additional scores in the output of a judgement.
     """
     judged = [judgement for judgement in judgements.values() if judgement.score is not None]
     by_model = {model: judgement.logged for model, judgement in judgements.items()}
@@ -139,7 +139,7 @@ def joint(judgements: Mapping[str, Judgement], rates: Sequence[str]) -> Judgemen
 
 
 def judge_name(name: str) -> str:
-    """Check that there is a judge of this name, and return the name.
+    """Return the name of a judge unchanged, after checking that it exists.
 
     Raises:
         JudgeError: for an unknown judge.

@@ -32,7 +32,7 @@ def check_endpoint(settings: JudgeSettings) -> None:
 
 
 def by_model(judge: Judge, settings: JudgeSettings) -> list[JudgeSettings]:
-    """Return the settings of each model that the settings name, with the sampling that the judge asks for."""
+    """Return the settings of each model that ``settings`` names, with the judge's sampling parameters."""
     sampling: Callable[[str], JsonObject] = getattr(judge, "sampling", lambda model: {})
     models = settings.model.split(",")
     return [replace(settings, model=model, sampling=tuple(sampling(model).items())) for model in models]
@@ -41,7 +41,7 @@ def by_model(judge: Judge, settings: JudgeSettings) -> list[JudgeSettings]:
 def judge_all(
     judge: Judge, settings: JudgeSettings, cases: Sequence[Any], check_first: bool = False
 ) -> list[Judgement]:
-    """Judge cases with each model in the settings, and join the judgements of several (:func:`.judge.joint`).
+    """Judge cases with each model in the settings; combine the judgements of more than one (:func:`.judge.joint`).
 
     The arguments, result and errors are those of :func:`_judged_by_one`.
     """
@@ -55,7 +55,7 @@ def judge_all(
 
 
 def _judged_by_one(judge: Judge, settings: JudgeSettings, cases: Sequence[Any], check_first: bool) -> list[Judgement]:
-    """Judge cases concurrently, and print the numbers of judged and failed cases, and the cost, on standard error.
+    """Judge cases concurrently, and print counts of judged and failed cases, and the cost, on standard error.
 
     With ``check_first``, the endpoint is checked before the first request whose reply is not in the cache.
 

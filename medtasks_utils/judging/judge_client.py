@@ -1,4 +1,4 @@
-"""Ask the judging model for replies that are not cached, without parameters that it refuses, until they can be read."""
+"""Query the judge model for replies that are not cached, with retries for unreadable replies and refused parameters."""
 
 import asyncio
 import hashlib
@@ -39,7 +39,7 @@ HINTS = {
 """What the user should check, by kind of failure."""
 
 MAX_ATTEMPTS = 3
-"""Maximum number of attempts to get a readable reply; if none succeeds, the request counts as failed."""
+"""Maximum number of attempts to get a readable reply; after that, the request has failed."""
 
 _PATIENCE = 2.0  # seconds without a reply to the check before the log says so
 _CHECK: Messages = [{"role": "user", "content": 'Reply with this JSON object and nothing else: {"ready": true}'}]
@@ -54,7 +54,7 @@ _unsupported: dict[tuple[str, str], frozenset[str]] = {}
 
 
 class JudgeClient:
-    """A judging model with a cache, for use in a single event loop.
+    """A judge model with a cache, for use in a single event loop.
 
     Args:
         settings: the model and the limits.
@@ -171,8 +171,8 @@ class JudgeClient:
     def _key(self, messages: Messages, schema: Schema) -> str:
         """Return the key of a reply in the cache: a hash of everything that the reply depends on.
 
-        Two constants in it stand for the version of the format in which replies are stored. ``max_tokens`` is left out,
-        since replies that were cut off are never cached.
+        Two constants in it are the version of the storage format. ``max_tokens`` is left out, since replies that were
+        cut off are never cached.
         """
         parts = [1, self.settings.base_url, self.settings.model, messages, schema, 0]
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
@@ -182,7 +182,7 @@ class JudgeClient:
 
 
 def endpoint_of(settings: JudgeSettings) -> Endpoint:
-    """Return the endpoint of a judging model, with its limits."""
+    """Return the endpoint of a judge model, with its limits."""
     return Endpoint(
         url=f"{settings.base_url}/chat/completions",
         model=settings.model,
@@ -211,7 +211,7 @@ def parameters(
 
 
 def unsupported_parameter(error: RequestRefused, sent: Settings) -> str | None:
-    """Return the name of the parameter that the endpoint seems to have refused; None if the error has another cause."""
+    """Return the name of the parameter that the endpoint seems to refuse; None if the error has a different cause."""
     if error.status not in (400, 422) or isinstance(error, PromptRefused):
         return None
     complaint = error.body.lower()
@@ -231,5 +231,5 @@ def explain(error: ServerError) -> CallError:
 
 
 def error_line(text: str) -> str:
-    """Return a text on one line, without secrets, truncated to 300 characters."""
+    """Shorten a text to one line of 300 characters, without secrets."""
     return quoted(text, _LONGEST_LINE)

@@ -10,10 +10,10 @@ from medtasks_utils.writing import one_line, printable
 from .judge import CallError
 
 LABELS = {"FULLY_SUPPORTED": 1.0, "PARTIALLY_SUPPORTED": 0.5, "NOT_SUPPORTED": 0.0}
-"""The score of each label with which a judge may reply when FActScore verifies a claim."""
+"""The score of each label that a judge may return when FActScore verifies a claim."""
 
 MAX_CLAIMS = 20
-"""Maximum number of claims in a reply. The prompt asks for 5 to 7, so a longer list is a runaway reply."""
+"""Maximum number of claims in a reply. The prompt asks for 5 to 7, so a much longer list is a runaway reply."""
 
 _MAX_STARTS = 200  # maximum number of brackets at which a value is tried, so that no reply takes quadratic time
 _FENCE = re.compile(r"^```\w*\s*(.*?)\s*```$", re.DOTALL)
@@ -29,8 +29,8 @@ def read_claims(text: str) -> list[str]:
     Blank and repeated claims are dropped.
 
     Raises:
-        UnreadableError: if there is no array or several different ones, if items are not strings, or if there are more
-            than :data:`MAX_CLAIMS` claims.
+        UnreadableError: if there is no array or more than one, if items are not strings, or if there are more than
+            :data:`MAX_CLAIMS` claims.
     """
     items = only_json(text, "[", lambda value: all(isinstance(item, str) for item in value), "array of strings")
     claims = list(dict.fromkeys(filter(None, map(one_line, items))))
@@ -55,7 +55,7 @@ def read_label(text: str) -> str:
 def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -> Any:
     """Return the only JSON value of the requested form, which may be in a code fence or between sentences.
 
-    It may occur several times. Lone surrogates in its escapes are replaced with U+FFFD.
+    Repetitions of it are allowed. Lone surrogates in its escapes are replaced with U+FFFD.
 
     Args:
         text: the reply.
@@ -64,7 +64,7 @@ def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -
         name: the name of this form, for messages.
 
     Raises:
-        UnreadableError: if no value fits, or several different ones do.
+        UnreadableError: if no value fits, or different ones do.
     """
     fitting = [value for value in _values(text, opening) if fits(value)]
     if not fitting:
@@ -76,7 +76,7 @@ def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -
 
 
 def _values(text: str, opening: str) -> Iterator[Any]:
-    """Yield, in order, the outermost JSON values that begin at one of the first 200 occurrences of a bracket."""
+    """Yield the outermost JSON values that begin at one of the first 200 occurrences of a bracket, in order."""
     start = text.find(opening)
     for _ in range(_MAX_STARTS):
         if start < 0:

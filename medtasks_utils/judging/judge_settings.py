@@ -1,4 +1,4 @@
-"""Define the settings of the judging model: its name, endpoint, API key, limits and cache."""
+"""Define the settings of the judge model: its name, endpoint, API key, limits and cache."""
 
 import os
 import re
@@ -17,7 +17,7 @@ _URL = re.compile(r"https?://[^/@?#\s]+(/[^@?#\s]*)?")
 
 
 class JudgeError(MedtasksError, ValueError):
-    """A judge that cannot be used; the error is raised before any explanation is sent to it."""
+    """A judge that cannot be used. The error is raised before any explanation is sent."""
 
 
 def model_names(names: str) -> str:
@@ -34,7 +34,7 @@ def model_names(names: str) -> str:
 
 @dataclass(frozen=True)
 class JudgeSettings:
-    """The settings of requests to the judging model. Their ``repr`` does not show the API key.
+    """The settings of requests to the judge model. Their ``repr`` hides the API key.
 
     Attributes:
         model: the name of the model at the endpoint, or several separated by commas.
@@ -45,7 +45,7 @@ class JudgeSettings:
         max_tokens: the maximum number of tokens in a reply, including reasoning.
         max_retries: the maximum number of retries after transient failures of a request; None to retry for as long as
             :data:`.pace.LONGEST_OUTAGE`.
-        sampling: parameters of requests with their values, instead of ``max_tokens`` and a temperature of 0.
+        sampling: request parameters that replace ``max_tokens`` and a temperature of 0.
         pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.
     """
 

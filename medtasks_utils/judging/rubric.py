@@ -1,6 +1,6 @@
 """Judge explanations by the rubric of Medmarks (arXiv:2605.01417): four yes-or-no questions in one request.
 
-The prompt is ``prompts/rubric.md``, which is Medmarks' own. A tag that a reply lacks earns nothing.
+The prompt is ``prompts/rubric.md``, which is Medmarks' own. A tag missing from a reply earns no point.
 """
 
 import re
@@ -16,7 +16,7 @@ _EARNS = {
     "extraneous_reasoning": False,
     "critical_error": False,
 }
-"""The tags of a reply, each with the answer that earns a point."""
+"""The tags of a reply, each with the value that earns a point."""
 
 _GEMINI = {"temperature": 1.0, "top_p": 0.95, "top_k": 64, "reasoning_effort": "low"}
 _OTHERS = {"temperature": 1.0, "reasoning_effort": "low"}
@@ -30,12 +30,12 @@ class Rubric:
 
     @property
     def signature(self) -> str:
-        """A text that identifies how cases are scored, independently of the judge model."""
+        """A string that identifies the scoring method, independently of the judge model."""
         return f"rubric|prompt:{templates.load('rubric').version}|sampling:medmarks"
 
     @staticmethod
     def sampling(model: str) -> JsonObject:
-        """Return the parameters of requests to a judging model, as in Medmarks, without a limit on the reply."""
+        """Return Medmarks' request parameters for a judge model; they do not limit the reply's length."""
         return dict(_GEMINI if "gemini" in model.lower() else _OTHERS)
 
     async def judge(self, case: Case, ask: Ask) -> Judgement:

@@ -33,7 +33,7 @@ class Template:
     """A prompt of one or more messages.
 
     Attributes:
-        version: 8 hexadecimal digits that change with the file and with the worked examples that it shows.
+        version: 8 hexadecimal digits that change with the file and its worked examples.
     """
 
     def __init__(self, text: str) -> None:
@@ -83,8 +83,8 @@ def _all_examples() -> dict[str, str]:
 def delimited(text: str, tag: str) -> str:
     """Wrap a text in a tag whose name does not occur in any tag of the text.
 
-    A response may contain ``</explanation>`` followed by instructions to the judge. The tag then becomes
-    ``explanation_2``, so the text cannot close it.
+    A response may contain ``</explanation>`` followed by instructions to the judge. The tag is then ``explanation_2``,
+    which the text cannot close.
     """
     text = str(text)  # raises for a variable without a value
     used = {name.lower() for name in re.findall(rf"<\s{{0,4}}/?\s{{0,4}}({re.escape(tag)}\w*)", text, re.IGNORECASE)}
