@@ -1,4 +1,4 @@
-"""Collect facts about the runs: how replies ended, the cost of abstaining, settings and durations, and signatures."""
+"""Collect facts about the runs: finish reasons, the cost of abstaining, settings and durations, and signatures."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -21,10 +21,10 @@ from .topics import Topic
 
 
 def endings_of_replies(topics: Sequence[Topic]) -> Iterator[list[str]]:
-    """Yield a row for each topic of a benchmark and each run whose samples say how replies ended.
+    """Yield a row for each benchmark's topic and each run whose samples have finish reasons.
 
-    It has the topic, the run and the number of replies; the percentage of each of :data:`ENDINGS`; the accuracy of
-    finished replies; and the median, the 90 % quantile and the maximum of tokens.
+    The columns are: topic, run, number of replies; the percentage of each of :data:`ENDINGS`; the accuracy of finished
+    replies; the median, 90 % quantile and maximum of tokens.
     """
     for topic in topics:
         finished = topic.in_runs(STRICT, "acc_finished")
@@ -41,7 +41,7 @@ def endings_of_replies(topics: Sequence[Topic]) -> Iterator[list[str]]:
 
 
 def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each run of a topic with the numbers that its benchmark declares, each with its interval, as shown."""
+    """Yield each run of a topic with its benchmark's metrics of abstention, formatted with intervals."""
     abstention = topic.facts.abstention
     for run, result in topic.sampled.items() if abstention and filter_name in topic.filters else ():
         numbers = []
@@ -57,7 +57,7 @@ def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, l
 
 
 def runs_by_signatures(topics: Sequence[Topic]) -> dict[str, list[str]]:
-    """Return the runs by the signatures of their scores, one per line; equal ones make scores comparable."""
+    """Return the runs by the signatures of their scores, one per line; runs with equal signatures are comparable."""
     runs: dict[str, list[str]] = defaultdict(list)
     for topic in topics:
         for run, result in topic.results.items():
@@ -67,7 +67,7 @@ def runs_by_signatures(topics: Sequence[Topic]) -> dict[str, list[str]]:
 
 
 def settings(run: Run) -> dict[str, str]:
-    """Return the name and the settings of a run by column head; empty for an unknown setting."""
+    """Return a run's settings and its name, by column heading; unknown settings are empty."""
     backend = str(run.setting("model") or "")
     date, seconds = run.seconds("date"), run.seconds("total_evaluation_time_seconds")
     tokens = run.spent("tokens")
@@ -85,7 +85,7 @@ def settings(run: Run) -> dict[str, str]:
 
 
 def _cost(run: Run) -> str:
-    """Return the GPU time of a run in a sweep, in all and per right answer, as far as known."""
+    """Return the GPU time of a run in a sweep, in total and per right answer, as far as known."""
     seconds = run.spent("cost")["gpu_seconds"]
     right = sum(task.metric_scores(STRICT, "acc").numerators.sum() for task in run.tasks.values())
     parts = {
@@ -96,7 +96,7 @@ def _cost(run: Run) -> str:
 
 
 def _arguments(value: Any) -> str:
-    """Format arguments as on the command line, without API keys."""
+    """Format a model's arguments as on the command line, without API keys."""
     text = value if isinstance(value, str) else ",".join(f"{name}={item}" for name, item in mapping(value).items())
     secrets = Secrets()
     secrets.learn(dict(part.partition("=")[::2] for part in text.split(",")))

@@ -1,4 +1,4 @@
-"""Show what ``medtasks audit`` found, from the files next to the sample logs."""
+"""Show the findings of ``medtasks audit``, from the files next to the sample logs."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +12,7 @@ from .drawing import samples_link
 
 
 def disputed(task: TaskRun) -> Mapping[int, set[str]]:
-    """Return, by ``doc_id``, what an LLM read in the responses in which it disagrees with a filter."""
+    """Return the LLM's readings where it disagrees with a filter, by ``doc_id``."""
     notes = defaultdict(set)
     for row in audit_of(task).get("readings", ()):
         if row["differs"]:
@@ -21,13 +21,13 @@ def disputed(task: TaskRun) -> Mapping[int, set[str]]:
 
 
 def disputed_share(task: TaskRun, filter_name: str) -> float:
-    """Return the percentage of responses in which an LLM and a filter read different answers; 0 without an audit."""
+    """Return the percentage of responses for which the LLM and a filter differ; 0 without an audit."""
     rates = audit_of(task).get("filters", {}).get(filter_name, {})
     return 100.0 * sum(float(rates[name]["value"]) for name in ("misread", "missed") if rates.get(name))
 
 
 class AuditedFilter(NamedTuple):
-    """What an LLM found about a filter on a run's task: estimates and shares from 0 to 1, and a link to samples."""
+    """An audit's findings on one filter in a run's task: estimates and shares from 0 to 1, and a link to samples."""
 
     task: str
     run: str

@@ -1,4 +1,4 @@
-"""Lay out the scores of all runs by benchmark, best first, and mark the runs that may be best."""
+"""Arrange the scores of all runs by benchmark, best first, and mark the runs that may be best."""
 
 import math
 from collections import Counter, defaultdict
@@ -35,23 +35,23 @@ ENDED = {
     "none": "no answer",
     "cut": "cut off, no answer",
 }
-"""How examples end, in the order in which bars show it."""
+"""The outcomes of examples, in the order of the bars."""
 HATCHED = 0.4
-"""Minimum possible rise of a score, in points, that is drawn with hatching."""
+"""Minimum possible gain of a score, in points, to be drawn with hatching."""
 FEW = 30
-"""Minimum number of examples of a part, or of a run, to judge it."""
+"""Minimum number of examples for statements about a part or a run."""
 _NO_SAMPLES = "no samples (--log_samples), so it cannot be compared"
 VOTERS = 3
-"""Minimum number of runs with a question to contradict its label."""
+"""Minimum number of runs with a question before it counts as contradicting its label."""
 
 
 class Score(NamedTuple):
-    """A run's value as shown.
+    """A run's value as the page shows it.
 
     Attributes:
         rise: the points it would gain if every reply that was cut or has no answer were right.
         bracket: with repeats, the shares of examples that all generations, and that any generation, got right.
-        audited: the ends of the interval of the accuracy as an LLM reads the replies, if it was audited.
+        audited: the ends of the accuracy's interval by the readings of an audit's LLM, if there was an audit.
     """
 
     value: float
@@ -65,7 +65,7 @@ class Score(NamedTuple):
 
 
 class Floor(NamedTuple):
-    """The score attainable without reading the question or, if that was never measured, by guessing."""
+    """The score attainable without the question or, if that was never measured, by guessing."""
 
     value: float
     is_reached: bool
@@ -73,18 +73,18 @@ class Floor(NamedTuple):
 
 @dataclass(kw_only=True)
 class Ranking:
-    """The values of the runs, and which of them may be the best.
+    """The values of the runs on a benchmark or on average, and which of them may be the best.
 
     Attributes:
         label: the name of the benchmark.
         metric: the metric by which runs are ranked.
-        scores: by run, its value; without runs that have none.
-        ranked: the runs that can be compared with each other, the best first.
-        best: those of them that may be the best; None if there are too few examples to tell.
-        ahead: how far the only best run is ahead of the next; None without one.
-        floor: what is reached without the question; None if it is not known.
-        questions: the number of questions on which runs are ranked or, if none are, of the largest run.
-        also: by name, further headline metrics with their scores by run.
+        scores: the value of each run that has one.
+        ranked: the mutually comparable runs, best first.
+        best: the ranked runs that may be the best; None if there are too few examples to tell.
+        ahead: the lead of a single best run over the next; None if there is no single best run.
+        floor: the score attainable without the question; None if unknown.
+        questions: the number of questions on which runs are ranked or, without a ranking, the largest number in a run.
+        also: additional headline metrics by name, with their scores by run.
         reasons: the reason why a run is not ranked, by run.
     """
 
@@ -106,16 +106,16 @@ class Ranking:
 
     @property
     def marked(self) -> list[str]:
-        """The runs that may be the best; empty if all ranked runs may be."""
+        """The runs to mark as possibly best; empty if every ranked run is."""
         best = self.best or []
         return best if len(best) < len(self.ranked) else []
 
     def star(self, run: str) -> str:
-        """Return the mark of a run that is the best (★), or may be the best (☆); else an empty string."""
+        """Return ★ for a run that is the best, ☆ for one that may be, else an empty string."""
         return ("★" if len(self.marked) == 1 else "☆") if run in self.marked else ""
 
     def best_first(self, runs: Sequence[str]) -> list[str]:
-        """Return the runs that have a value, the best first; in the given order if neither direction is better."""
+        """Return the runs that have a value, best first, or in the given order for a metric without a direction."""
         sign = {True: -1, False: 1, None: 0}[self.metric.higher_is_better]
         return sorted(filter(self.scores.__contains__, runs), key=lambda run: sign * self.scores[run].value)
 
@@ -126,9 +126,9 @@ class Column(Ranking):
 
     Attributes:
         topic: the task or group of tasks.
-        filter: the filter, which is the topic's own if it lacks the one that the page shows.
-        outcomes: for each run with samples, the number of examples by how they ended (:data:`ENDED`).
-        counts: for each run with samples, the number of questions of each kind (:func:`_counts`).
+        filter: the page's filter, or the topic's own if it lacks that one.
+        outcomes: for each run with samples, the number of examples by outcome (:data:`ENDED`).
+        counts: for each run with samples, the number of questions by kind (:func:`_counts`).
     """
 
     topic: Topic
@@ -138,27 +138,27 @@ class Column(Ranking):
 
     @property
     def task(self) -> str:
-        """The name of its task, for links to samples; empty if it has several."""
+        """The name of the only task, for links to samples; empty if there is more than one."""
         return self.topic.only_task
 
     @property
     def available(self) -> int:
-        """The number of questions that the benchmark has; 0 if it is not known."""
+        """The number of questions in the benchmark; 0 if unknown."""
         return max(sum(task.available for task in result.tasks) for result in self.topic.results.values())
 
     @cached_property
     def axis(self) -> Axis:
-        """An axis for the ranked runs, or for all if none are ranked, and for the floor."""
+        """An axis that covers the ranked runs (or all runs, if none is ranked) and the floor."""
         shown_scores = [self.scores[run] for run in self.ranked or self.scores]
         marks = [mark for score in shown_scores for mark in (*score[:3], score.value + score.rise, *score.bracket)]
         of_share = (0.0, 100.0) if self.metric.unit in ("share", "points") else ()
         return Axis.over([*marks, self.floor and self.floor.value], *of_share)
 
     def losses(self, run: str) -> dict[str, tuple[float, float]]:
-        """Return, by cause, the percentage of a run's examples that are lost, and its score if they were right.
+        """Return, by cause, the percentage of a run's examples that are lost, and its score had they been right.
 
-        ``none`` counts all unanswered examples; if most of them were cut, ``cut`` counts only these instead.
-        The loss by ``form`` is in points.
+        ``none`` counts all unanswered examples; if most of them were cut, ``cut`` counts only these instead. The loss
+        by ``form`` is in points.
         """
         score, ended = self.scores[run], self.outcomes.get(run, {})
         losses = {}
@@ -173,9 +173,10 @@ class Column(Ranking):
 
     @cached_property
     def contradicted(self) -> int:
-        """The number of questions to which most runs give the same wrong answer, as the page's samples count them.
+        """The number of questions where most runs agree on a wrong answer, as in the page's samples.
 
-        Only runs that are right on more than half of the questions count, and three of them must have a question.
+        Only runs that are right on more than half of the questions count, and at least three of them must have the
+        question.
         """
         votes: dict[tuple[str, object], Counter[str | None]] = defaultdict(Counter)
         for task in (task for result in self.topic.sampled.values() for task in result.tasks):
@@ -196,8 +197,8 @@ class Board:
         runs: the names of all runs in the order of the page.
         columns: the benchmarks.
         mean: the mean of all benchmarks, if every ranked run has the same two or more.
-        ranked: the runs above the rule, the best first.
-        unranked: by run below the rule, since it cannot be ranked on some benchmark, the reasons.
+        ranked: the runs above the dividing line, best first.
+        unranked: for each run below the dividing line, the reasons why it cannot be ranked on some benchmark.
     """
 
     runs: list[str]
@@ -208,12 +209,12 @@ class Board:
 
     @property
     def first(self) -> Ranking:
-        """The ranking by which runs are sorted: the mean or, without one, the first benchmark."""
+        """The ranking that determines the order of runs: the mean or, without one, the first benchmark."""
         return self.mean or self.columns[0]
 
     @cached_property
     def endings(self) -> dict[str, str]:
-        """Those of :data:`ENDED` that some run has; beside replies that were cut, others without an answer say more."""
+        """The outcomes in :data:`ENDED` that occur in some run; if replies were cut, *no answer* excludes these."""
         counts = Counter[str]()
         for column in self.columns:
             for ended in column.outcomes.values():
@@ -223,11 +224,11 @@ class Board:
 
     @property
     def extra(self) -> list[str]:
-        """The kinds of questions (:func:`_counts`) that have a column of their own, since some run has any."""
+        """The kinds of questions (:func:`_counts`) that occur in some run, and so have their own column."""
         return [kind for kind in ("none", "cut", "same") if any(self.share(run, kind) for run in self.runs)]
 
     def share(self, run: str, kind: str) -> float | None:
-        """Return the percentage of a run's questions of a kind, over the benchmarks where it is known, if any."""
+        """Return the percentage of a run's questions of a kind, over benchmarks that count them; None without any."""
         known = [column for column in self.columns if kind in column.counts.get(run, ())]
         n = sum(len(column.topic.results[run].samples) for column in known)
         return 100 * sum(column.counts[run][kind] for column in known) / n if n else None
@@ -251,7 +252,7 @@ def board_of(topics: Sequence[Topic], runs: Sequence[str], filter_name: str) -> 
 
 
 def _why_not_ranked(columns: Sequence[Column], run: str) -> str:
-    """Return why a run is not ranked, by benchmark; empty if it is."""
+    """Return the benchmarks on which a run is not ranked, with the reasons; empty if it is ranked on all."""
     labels = defaultdict(list)
     for column in columns:
         if run in column.reasons:
@@ -262,7 +263,7 @@ def _why_not_ranked(columns: Sequence[Column], run: str) -> str:
 
 
 def _column(topic: Topic, filter_name: str) -> Column:
-    """Return the column of a topic, with the runs that can be ranked and those of them that may be the best."""
+    """Return a topic's column, with the runs that can be ranked, and those that may be the best."""
     filter_name = filter_name if filter_name in topic.filters else topic.filters[0]
     name, *others = topic.headline
     values = topic.in_runs(filter_name, name)
@@ -301,7 +302,7 @@ def _column(topic: Topic, filter_name: str) -> Column:
 
 
 def _may_be_best(columns: Sequence[Column], runs: Sequence[str]) -> list[str] | None:
-    """Return which of the runs may be the best on the mean of benchmarks; None for one run or too few examples."""
+    """Return which runs may be the best on average; None for one run or too few examples."""
     if len(runs) < 2:
         return None
     of_runs = [ratios(column.topic, runs, column.filter, column.metric) for column in columns]
@@ -310,7 +311,7 @@ def _may_be_best(columns: Sequence[Column], runs: Sequence[str]) -> list[str] | 
 
 
 def _reasons(topic: Topic, incomparable: Mapping[str, str]) -> dict[str, str]:
-    """Return why each run is not ranked; if it has other examples, how they differ from those of ranked runs."""
+    """Return why each run is not ranked; if its examples differ from those of the ranked runs, how they differ."""
     ranked = next((result.examples for run, result in topic.results.items() if run not in incomparable), set())
     return {
         run: other_questions(topic.results[run].examples, ranked) if reason == "different examples" else reason
@@ -319,7 +320,7 @@ def _reasons(topic: Topic, incomparable: Mapping[str, str]) -> dict[str, str]:
 
 
 def other_questions(examples: Set[object], ranked: Set[object]) -> str:
-    """Say how the examples of a run differ from those of the ranked runs."""
+    """Describe how the examples of a run differ from those of the ranked runs."""
     n, shared = len(examples), len(examples & ranked)
     if shared == n:
         return f"only {n:,} of {len(ranked):,} questions"
@@ -355,13 +356,13 @@ def shown(result: Estimate, metric: Metric) -> Score | None:
 
 
 def score_of(value: float, result: Estimate | Contrast, metric: Metric) -> Score:
-    """Return a value, or a difference, with its interval in the unit in which it is shown."""
+    """Return a value or difference with its interval, in display units."""
     low, high = (None if end is None else end * metric.scale for end in (result.low, result.high))
     return Score(value * metric.scale, low, high, result.n, result.unreliable)
 
 
 def common(topic: Topic, runs: Sequence[str], filter_name: str, metric: str) -> list[MetricScores]:
-    """Return the scores of each run on the examples that all of them have, with the clusters of the first run.
+    """Return the scores of each run on the examples common to all, with the clusters of the first run.
 
     In a group, each task is a stratum.
     """
@@ -374,7 +375,7 @@ def common(topic: Topic, runs: Sequence[str], filter_name: str, metric: str) -> 
 
 
 def ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) -> list[Ratio]:
-    """Return the runs' ratios of a metric over the examples to which it applies in all of them."""
+    """Return each run's ratio for a metric, over the examples to which the metric applies in all runs."""
     whole = metric.over_strata() if topic.is_group else metric
     scores = common(topic, runs, filter_name, metric.name)
     over = np.any if metric.aggregation.over_decided else np.all
@@ -388,7 +389,7 @@ def scores_of(estimates: Mapping[str, Estimate], metric: Metric) -> dict[str, Sc
 
 
 def _ended(result: RunResult, filter_name: str) -> dict[str, float]:
-    """Return the number of examples by how they ended under a filter (:data:`ENDED`)."""
+    """Return the number of examples by outcome under a filter (:data:`ENDED`)."""
     strict_alone, right, form, *others = outcomes(result).values()
     wrong, *lost = others
     if filter_name == STRICT:
@@ -399,11 +400,11 @@ def _ended(result: RunResult, filter_name: str) -> dict[str, float]:
 
 
 def _counts(column: Column, run: str) -> dict[str, float]:
-    """Return the number of a run's questions of each kind.
+    """Count a run's questions by kind.
 
-    These have no answer (``none``, cut or not), or are right in the wrong form (``form``), or have an empty reply
-    (``empty``), the most frequent answer (``alike``), a label with known issues (``doubted``), or, where it is
-    recorded, a reply that ended at the token limit (``cut``), or several generations with the same answer (``same``).
+    The kinds are: no answer (``none``, cut or not), right in the wrong form (``form``), an empty reply (``empty``), the
+    most frequent answer (``alike``), a label with known issues (``doubted``) and, where recorded, a reply cut at the
+    token limit (``cut``), and equal answers in all generations (``same``).
     """
     samples, in_runs = column.topic.results[run].samples, column.topic.in_runs
     answers = Counter(answer for sample in samples for answer in sample.answers.get(column.filter, ())[:1])
@@ -422,7 +423,7 @@ def _counts(column: Column, run: str) -> dict[str, float]:
 
 
 def _with_bounds(column: Column, run: str) -> Score:
-    """Return a run's score with its bounds: if lost replies were right, over all generations, and by an audit."""
+    """Return a run's score with its bounds: with all lost replies right, over all generations, and by an audit."""
     score, result, metric = column.scores[run], column.topic.results[run], column.metric
     score = score._replace(rise=_rise(column, result, score))
     if metric.name != "acc":
@@ -435,7 +436,7 @@ def _with_bounds(column: Column, run: str) -> Score:
 
 
 def _rise(column: Column, result: RunResult, score: Score) -> float:
-    """Return by how much a share would rise if all examples without an answer were right; 0 for other metrics."""
+    """Return how much a share would rise if all unanswered examples were right; 0 for other metrics."""
     metric, is_group = column.metric, column.topic.is_group
     of_means = metric.aggregation.within_stratum or metric.aggregation
     if metric.unit != "share" or of_means.over_decided or not column.is_of_right:
@@ -449,7 +450,7 @@ def _rise(column: Column, result: RunResult, score: Score) -> float:
 
 
 def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
-    """Return the score reached without the question or, for accuracy, by guessing among answers that do not abstain."""
+    """Return the floor: the score without the question or, for accuracy, of guessing among non-abstaining answers."""
     if reached is not None:
         return Floor(reached * metric.scale, True)
     guessing = topic.guessing if metric.name.endswith("acc") else None
@@ -457,7 +458,7 @@ def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
 
 
 def _answer(sample: Sample, filter_name: str) -> str | None:
-    """Return the answer that the page shows: the filter's or, if it reads none, the lenient one's."""
+    """Return the answer that the page shows: the filter's or, without one, the lenient filter's."""
     for answers in (sample.answers.get(name, []) for name in (filter_name, FLEXIBLE)):
         if {*answers} - {UNANSWERED}:
             return str(Counter(answers).most_common())
@@ -465,7 +466,7 @@ def _answer(sample: Sample, filter_name: str) -> str | None:
 
 
 def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[int, int]]:
-    """Return B − A on the examples that both have, and how many only A and only B gets right."""
+    """Return B − A on the common examples, and the numbers of them that only A, and only B, gets right."""
     metric = column.metric.over_strata() if column.topic.is_group else column.metric
     first, second = common(column.topic, [a, b], column.filter, metric.name)
     difference = contrast(first, second, metric)

@@ -1,4 +1,4 @@
-"""Show how sure models are and how often they are right: reliability diagrams and risk–coverage curves.
+"""Show models' confidence against their accuracy: reliability diagrams and risk–coverage curves.
 
 ``docs/calibration.md`` explains both to readers.
 """
@@ -18,7 +18,7 @@ from medtasks_utils.statistics.score_arrays import MetricScores
 from medtasks_utils.writing import filled
 
 Point = tuple[float, float]
-"""A share of all answers, and the share of wrong ones among them."""
+"""The share of answers given (coverage), and the share of wrong ones among them (risk)."""
 
 _POINTS = 100  # maximum number of points of a drawn curve
 
@@ -34,13 +34,13 @@ class ReliabilityBin(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """The confidences of a run's answers to a task under the filter that counts.
+    """The confidences of a run's answers to a task under its default filter.
 
     Attributes:
-        origin: ``logits``, ``stated`` or ``agreement``, or several of them; empty if there is only the point.
+        origin: one or more of ``logits``, ``stated`` and ``agreement``; empty if there is only the point.
         bins: the reliability diagram.
         curve: the risk–coverage curve; it ends at the share of answers with a confidence.
-        point: coverage and risk if the answers that abstain are not counted; None if none does.
+        point: coverage and risk without the abstaining answers; None if no answer abstains.
     """
 
     run: str
@@ -63,13 +63,13 @@ def reliability(scores: MetricScores) -> list[ReliabilityBin]:
 
 
 def risk_coverage(scores: MetricScores) -> list[Point]:
-    """Return the points of the risk–coverage curve, from the surest answer on; empty without answers."""
+    """Return the points of the risk–coverage curve, from the most confident answer on; empty without answers."""
     risk = risks(Confidences.of(scores))
     return [((place + 1) / scores.counted.size, value) for place, value in enumerate(risk.tolist())]
 
 
 def of_abstaining(task: TaskRun) -> Point | None:
-    """Return the share of answers that do not abstain, and that of wrong ones among them; None if none abstains."""
+    """Return coverage and risk without the abstaining answers; None if no answer abstains."""
     abstention, name = task.facts.abstention, task.default_filter
     answered = [
         (abstention is None or answer != abstention.answer, score == 1)
@@ -83,7 +83,7 @@ def of_abstaining(task: TaskRun) -> Point | None:
 
 
 def calibrations(runs: Sequence[Run]) -> list[Calibration]:
-    """Return the confidences of each task that has some, or an answer that abstains, in each run."""
+    """Return the confidences of each run and task whose answers have confidences or abstain."""
     shown = []
     for run in runs:
         for task in run.tasks.values():
@@ -98,14 +98,14 @@ def calibrations(runs: Sequence[Run]) -> list[Calibration]:
 
 
 def origins(task: TaskRun, filter_name: str) -> str:
-    """Return where the confidences of a task's samples come from, which some samples may lack."""
+    """Return the origins of a task's confidences; samples without one are skipped."""
     details = (sample.details.get(filter_name, {}) for sample in task.samples)
     confidences = (mapping(of_sample.get("confidence")) for of_sample in details)
     return " and ".join(filter(None, dict.fromkeys(str(logged.get("origin", "")) for logged in confidences)))
 
 
 def to_draw(runs: Sequence[Run]) -> list[Calibration]:
-    """Return :func:`calibrations`; raise a MedtasksError that says how to get some if there are none."""
+    """Return :func:`calibrations`; without any, raise a MedtasksError that says how to get confidences."""
     drawn = calibrations(runs)
     if not drawn:
         raise MedtasksError(
@@ -116,7 +116,7 @@ def to_draw(runs: Sequence[Run]) -> list[Calibration]:
 
 
 def confidence_lines(run: Run) -> Iterator[str]:
-    """Yield a line for each task whose answers have a confidence, under the filter that counts."""
+    """Yield a line for each task whose answers have a confidence, under its default filter."""
     for task in run.tasks.values():
         name = next((name for metric, name in task.metrics if metric == "ece"), "")
         shown = []

@@ -1,4 +1,4 @@
-"""Find reasons to distrust the numbers, the worst first, each with a link to what shows it."""
+"""Find reasons to distrust the numbers, most serious first, each with a link to the evidence."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ _FAR = 30.0  # points below a run's other parts
 
 
 class Caution(NamedTuple):
-    """A chip: what is wrong, in bold, and more about it, with a link; ``is_mild`` if it only informs."""
+    """A chip on the page: the problem in bold, details, and a link; ``is_mild`` if it is only informative."""
 
     what: str
     more: str
@@ -21,7 +21,7 @@ class Caution(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The whole as a sentence."""
+        """The headline and details as one sentence."""
         return self.what + self.more
 
 
@@ -40,14 +40,14 @@ class Part:
 
 @dataclass(frozen=True, kw_only=True)
 class Shares:
-    """What is known about a run on a benchmark.
+    """Counts of questionable replies and labels of a run on a benchmark.
 
     Attributes:
-        asked: the number of questions.
-        available: the number of all questions; 0 if it is not known.
-        counts: by kind (:data:`_KINDS`), the number of questions; without kinds that are not known.
+        asked: the number of evaluated questions.
+        available: the number of questions in the benchmark; 0 if unknown.
+        counts: by kind (:data:`_KINDS`), the number of questions; without unknown kinds.
         hrefs: links to the samples, by kind.
-        disputed: the percentage of audited replies in which an LLM reads another answer.
+        disputed: the percentage of audited replies in which the LLM reads a different answer.
     """
 
     run: str
@@ -59,7 +59,7 @@ class Shares:
     disputed: float = 0.0
 
     def percent(self, kind: str) -> float:
-        """Return the percentage of questions of a kind; 0 if it is not known."""
+        """Return the percentage of questions of a kind; 0 if unknown."""
         return self.disputed if kind == "audit" else 100 * self.counts.get(kind, 0.0) / (self.asked or 1)
 
 
@@ -73,7 +73,7 @@ _KINDS = {
     "form": ("Wrong form", 2.0),
     "audit": ("An audit reads otherwise", 2.0),
 }
-"""The name of each kind of caution, and the percentage of questions from which it is shown."""
+"""The name of each kind of caution, and the minimum percentage of questions to show it."""
 _OF_LABELS = ("doubted", "contradicted")
 """The kinds that concern the data."""
 
@@ -84,7 +84,7 @@ def suspect_parts(parts: Iterable[Part]) -> list[Part]:
 
 
 def _at_chance(part: Part) -> bool:
-    """Return True if every run's interval contains chance there, and every run is far better elsewhere."""
+    """Return whether every run's interval contains chance, although every run is far better elsewhere."""
     if part.chance is None or min(part.elsewhere) <= part.chance + _FAR / 2:
         return False
     intervals = [(score.low, score.high) for score in part.scores]
@@ -92,7 +92,7 @@ def _at_chance(part: Part) -> bool:
 
 
 def _is_far_off(part: Part) -> bool:
-    """Return True if even the best run there is far below its score elsewhere."""
+    """Return whether even the best run on the part is far below its score elsewhere."""
     best, elsewhere = max(zip((score.value for score in part.scores), part.elsewhere, strict=True))
     return best < elsewhere - _FAR
 
@@ -104,13 +104,13 @@ def cautions(
     notes: Sequence[Caution] = (),
     floors: Sequence[str] = (),
 ) -> list[Caution]:
-    """Return all cautions, the worst first.
+    """Return all cautions, most serious first.
 
     Args:
-        shares: of each run on each benchmark.
+        shares: the counts of each run on each benchmark.
         parts: the suspect parts (:func:`suspect_parts`).
         unranked: by run, the reason why it is not ranked.
-        notes: further cautions, such as of imported runs, which come last.
+        notes: additional cautions, such as about imported runs, which come last.
         floors: sentences about benchmarks on which no run is above the score without the question.
     """
     is_alone = len({share.run for share in shares}) == 1
@@ -128,7 +128,7 @@ def cautions(
 
 
 def _suspect(part: Part) -> Caution:
-    """Return a caution about a suspect part; of one run alone, it may also be the run that is far off."""
+    """Return a caution about a suspect part; with a single run, the run itself may be at fault."""
     values = [score.value for score in part.scores]
     if len(values) == 1:
         far = f"{one(values[0])} %, elsewhere {one(part.elsewhere[0])}"
@@ -138,7 +138,7 @@ def _suspect(part: Part) -> Caution:
 
 
 def _of_kind(shares: Sequence[Shares], kind: str, is_alone: bool) -> Iterator[Caution]:
-    """Yield a caution on the run with the highest share of a kind, and how many others reach the limit."""
+    """Yield a caution about the run with the highest share of a kind, and the number of others above the limit."""
     what, least = _KINDS[kind]
     many = [share for share in shares if share.percent(kind) >= least]
     if not many:
@@ -173,7 +173,7 @@ def _unranked(reasons: dict[str, str]) -> Iterator[Caution]:
 
 
 def _partial(shares: Sequence[Shares]) -> Iterator[Caution]:
-    """Yield a caution about benchmarks of which the ranked runs have only a part."""
+    """Yield a caution about benchmarks that the ranked runs cover only in part."""
     partial = sorted((share for share in shares if 0 < share.asked < share.available), key=lambda share: -share.asked)
     fewest = {share.benchmark: f"{share.asked:,} of {share.available:,} in {share.benchmark}" for share in partial}
     if fewest:

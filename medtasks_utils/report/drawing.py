@@ -1,4 +1,4 @@
-"""Write numbers as the page shows them, and compute their places on an axis."""
+"""Format numbers for the page, and compute positions on axes."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -16,7 +16,7 @@ class Axis(NamedTuple):
 
     @classmethod
     def over(cls, marks: Iterable[float | None], least: float = -math.inf, most: float = math.inf) -> "Axis":
-        """Return an axis with at most eight ticks for all marks, which does not go beyond ``least`` and ``most``."""
+        """Return an axis with at most eight ticks that covers all marks, clipped to ``least`` and ``most``."""
         known = [mark for mark in marks if mark is not None] or [0.0, 1.0]
         low, high = min(known), max(known)
         span = max(high - low, 1e-6)
@@ -27,7 +27,7 @@ class Axis(NamedTuple):
 
     @classmethod
     def of_differences(cls, scores: Iterable[Sequence[Any]], *marks: float | None) -> "Axis":
-        """Return an axis for 0, for differences with their intervals, and for further marks."""
+        """Return an axis that covers 0, differences with their intervals, and other marks."""
         return cls.over([0.0, *marks, *chain.from_iterable(score[:3] for score in scores)])
 
     @property
@@ -36,62 +36,62 @@ class Axis(NamedTuple):
         return [self.low + place * self.step for place in range(round((self.high - self.low) / self.step) + 1)]
 
     def at(self, value: float) -> float:
-        """Return the place of a value on the axis, in per cent; values beyond an end are put there."""
+        """Return the position of a value on the axis, in per cent, clipped to the ends."""
         return round(min(100.0, max(0.0, 100 * (value - self.low) / (self.high - self.low))), 2)
 
 
 def one(value: float | None) -> str:
-    """Write a number with one decimal; None as a dash."""
+    """Format a number with one decimal; None as a dash."""
     return "–" if value is None else f"{value + 0.0:.1f}".replace("-", "−")
 
 
 def signed(value: float) -> str:
-    """Write a difference with its sign, unless it is 0.0."""
+    """Format a difference with its sign, unless it rounds to 0.0."""
     shown = one(value).removeprefix("−")
     return shown if shown == "0.0" else f"{'+' if value > 0 else '−'}{shown}"
 
 
 def ends(low: float | None, high: float | None) -> str:
-    """Write the ends of the interval of a difference, which may have signs; empty if there is none."""
+    """Format the interval of a difference, whose ends may have signs; empty if there is none."""
     return "" if low is None else f"{one(low)} to {one(high)}".replace("−0.0", "0.0")
 
 
 def between(low: float | None, high: float | None) -> str:
-    """Write the ends of the interval of a value; empty if there is none."""
+    """Format the interval of a value; empty if there is none."""
     return "" if low is None else f"{one(low)}–{one(high)}"
 
 
 def span(values: Sequence[float]) -> str:
-    """Write the smallest and the largest of some values without decimals, such as ``33 to 35``."""
+    """Format the range of some values without decimals, such as ``33 to 35``."""
     return " to ".join(dict.fromkeys(f"{value:.0f}" for value in (min(values), max(values))))
 
 
 def p_value(p: float | None) -> str:
-    """Write a p-value with its sign, such as ``p = .012``."""
+    """Format a p-value, such as ``p = .012``."""
     if p is None:
         return "not tested"
     return "p < .001" if p < 0.001 else "p = 1" if p >= 0.9995 else f"p = {p:.3f}".replace("0.", ".", 1)
 
 
 def tick(value: float) -> str:
-    """Write the number at a tick."""
+    """Format the number at a tick."""
     return f"{round(value, 6) + 0.0:g}".replace("-", "−")
 
 
 def joined(names: Sequence[str], word: str = "and") -> str:
-    """Join all names as in a sentence."""
+    """Join names with commas and a final conjunction."""
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def samples_link(runs: Sequence[str], a: str = "", b: str = "", **chosen: str) -> str:
-    """Return a link to the samples in the page that the given choices show.
+    """Return a link to a selection of samples on the page.
 
     Args:
         runs: the names of all runs, in the order of the page.
         a: the run whose samples are shown.
-        b: the run with which it is compared.
-        chosen: by name: ``task``, ``filter``, ``which``, ``among``, ``lost``, ``distrust``, ``sign``, or the group of a
-            breakdown.
+        b: the run to compare with.
+        chosen: facets of the selection: ``task``, ``filter``, ``which``, ``among``, ``lost``, ``distrust``, ``sign``,
+            or the group of a breakdown.
     """
     places = {side: str(runs.index(name)) for side, name in (("a", a), ("b", b)) if name}
     return "#samples?" + urlencode({name: value for name, value in ({**chosen, **places}).items() if value})

@@ -1,6 +1,6 @@
 """Write a run's results in the Hub's ``.eval_results/*.yaml`` format, one file per data set: ``medtasks publish``.
 
-The format is described at https://huggingface.co/docs/hub/eval-results. It is written without the Hub's client, so that
+The format is described at https://huggingface.co/docs/hub/eval-results. The Hub's client is not needed to write it, so
 any release of the client works; a test reads it with ``huggingface_hub.EvalResultEntry``, which exists since 1.4. The
 value is the benchmark's first metric under its published rule (``strict-match``), with shares in per cent. The notes
 state the metric, the filter, the tools and the signature.
@@ -52,10 +52,10 @@ def contents(run: Run, allow_partial: bool) -> dict[str, str]:
 
 
 def publishable(run: Run, allow_partial: bool) -> list[Headline]:
-    """Return the headline values of a run that may be published as results on their benchmarks.
+    """Return the headline values of a run that may be published.
 
-    With ``allow_partial``, these include results over a part of the rows, and over rows from local files, but never
-    over the bundled sample.
+    With ``allow_partial``, these include results on a part of the rows and on local files, but never on the bundled
+    sample.
 
     Raises:
         MedtasksError: if there is nothing to publish, or only partial results without ``allow_partial``.
@@ -90,7 +90,7 @@ def _headlines(run: Run) -> Iterator[Headline]:
 
 
 def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
-    """Yield the reasons why a value does not cover the whole benchmark, or the responses."""
+    """Yield the reasons why a value does not cover all rows of the benchmark, or all responses."""
     limit = run.setting("limit")
     if limit is not None:
         yield f"--limit {limit:g}"
@@ -106,7 +106,7 @@ def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
 
 
 def _entry(run: Run, headline: Headline) -> JsonObject:
-    """Return an entry of a file in the Hub's format."""
+    """Return a headline value as an entry in the Hub's format."""
     tasks, metric = headline.result.tasks, headline.metric
     config, benchmark = tasks[0].config, tasks[0].benchmark
     options, repository = config.get("dataset_kwargs") or {}, str(config.get("dataset_path"))

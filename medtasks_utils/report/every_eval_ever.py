@@ -48,7 +48,7 @@ def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
 
 
 def _about_run(run: Run, model: str) -> JsonObject:
-    """Return who evaluated the model, when and with what."""
+    """Return the evaluator, time and software of a run."""
     return {
         "evaluation_timestamp": run.date,
         "retrieved_timestamp": str(int(time.time())),
@@ -73,7 +73,7 @@ def _about_run(run: Run, model: str) -> JsonObject:
 
 
 def _results(headline: Headline) -> list[JsonObject]:
-    """Return the result of each metric with a smallest and a largest possible value, under the published rule."""
+    """Return the results under the published rule, for metrics with known limits."""
     task = headline.result.tasks[0]
     source: JsonObject = {"dataset_name": headline.name, "source_type": "other"}
     if task.source == "hub":
@@ -102,7 +102,7 @@ def _results(headline: Headline) -> list[JsonObject]:
 
 
 def _sample(headline: Headline, sample: Sample) -> JsonObject:
-    """Return the line of a sample; after conversations with tools, it has all messages instead of the responses."""
+    """Return the line of a sample; for conversations with tools, it has all messages instead of the responses."""
     accuracy = sample.metrics[headline.filter].get("acc") or 0.0
     transcript = sample.details[headline.filter].get("transcript") or []
     if len(sample.responses) > 1:  # it is a list of transcripts

@@ -1,6 +1,6 @@
-"""Say in at most two sentences who is best, by how much and how sure.
+"""Summarise in at most two sentences which run is best, by how much, and how certain that is.
 
-Runs without a shown difference need not be equal: no sentence says that they are, nor that one of them leads.
+Runs whose difference is not shown need not be equal: no sentence calls them equal, or puts one ahead.
 """
 
 import math
@@ -15,11 +15,11 @@ from .drawing import ends, joined, one, signed
 from .pair import PairLine, PairRow
 
 LINE = 125
-"""Maximum number of characters that fit on one line of a wide window."""
+"""Maximum number of characters on one line of a wide window."""
 MOST = 2
-"""Maximum number of lines; each sentence begins a line."""
+"""Maximum number of lines; each sentence starts a new one."""
 NEAR = 2.0
-"""Two runs are near each other if the whole interval of their difference is within this number of points."""
+"""Two runs are close if the whole interval of their difference is within this number of points."""
 
 _SENTENCES = {
     "best": "{first} is best on {on}{ahead}.",
@@ -32,7 +32,7 @@ _SENTENCES = {
     "nothing in common": "On {on} no two runs answered the same questions.",
     "not comparable": "On {on} no two runs can be compared: {reasons}.",
 }
-"""The sentence about benchmarks with an outcome, by outcome, in the order of the lead."""
+"""The template of the sentence for each outcome, in the order of the lead."""
 
 
 def lead(standings: Sequence[Ranking], mean: Ranking | None = None) -> list[str]:
@@ -58,13 +58,13 @@ def lead(standings: Sequence[Ranking], mean: Ranking | None = None) -> list[str]
 
 
 def _of_two_lines(sentences: Sequence[str]) -> list[str]:
-    """Return the first two sentences; of long ones, as many as fit on two lines, but at least one."""
+    """Return the first two sentences; if they are long, as many as fit on two lines, but at least one."""
     lines = accumulate(math.ceil(len(sentence) / LINE) for sentence in sentences)
     return [sentence for sentence, line in zip(sentences, lines, strict=True) if line <= MOST] or [*sentences[:1]]
 
 
 def _outcome(standing: Ranking) -> tuple[str, tuple[str, ...]]:
-    """Return which sentence applies, and the runs that it names."""
+    """Return the outcome on a benchmark, a key of :data:`_SENTENCES`, and the runs to name."""
     ranked, best, reasons = standing.ranked, tuple(standing.best or ()), standing.reasons.values()
     outcomes = {
         "no samples": (not ranked, standing.best_first([*standing.scores])[:1]),
@@ -105,7 +105,7 @@ def _sentence(outcome: str, named: Sequence[str], standings: Sequence[Ranking], 
 
 
 def _ahead(standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
-    """Return how far the only best run is ahead; on one benchmark, also of which run, and its score if ``is_alone``."""
+    """Return the lead of a single best run; on one benchmark, also over which run, and its score if ``is_alone``."""
     known = [(standing, standing.ahead) for standing in standings if standing.ahead]
     if not known:
         return ""
@@ -118,12 +118,12 @@ def _ahead(standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
 
 
 def _interval(score: Score, before: str = "") -> str:
-    """Return the interval of a score in brackets; empty without one."""
+    """Format the interval of a score in brackets; empty without one."""
     return "" if score.low is None else f" ({before}{ends(score.low, score.high)})"
 
 
 def floor_sentences(standings: Sequence[Ranking]) -> Iterator[str]:
-    """Yield a sentence for each benchmark on which no run is above the score without the question."""
+    """Yield a sentence for each benchmark on which no run exceeds the score attainable without the question."""
     for standing in standings:
         run = next(iter(standing.ranked or standing.best_first([*standing.scores])), None)
         if run is None or not standing.floor or not standing.floor.is_reached:
@@ -141,12 +141,12 @@ def floor_sentences(standings: Sequence[Ranking]) -> Iterator[str]:
 
 
 def common_beginning(names: Sequence[str]) -> str:
-    """Return what all names begin with, up to a sign between their parts."""
+    """Return the longest common prefix of names that ends at a separator."""
     return re.sub(r"[^-_/· ]*$", "", os.path.commonprefix(names))  # noqa: RUF071 (of names, not of paths)
 
 
 def differing_parts(names: Sequence[str]) -> tuple[str, list[str]] | None:
-    """Return the names' common beginning and the one part in which they differ; None if others differ too.
+    """Split names into their common beginning and the one part that differs; None if more parts differ.
 
     >>> differing_parts(["gemma3-12b_q8_0", "gemma3-12b_q5_k_m", "gemma3-12b_q6_k"])
     ('gemma3-12b', ['q8_0', 'q5_k_m', 'q6_k'])
@@ -157,7 +157,7 @@ def differing_parts(names: Sequence[str]) -> tuple[str, list[str]] | None:
 
 
 def grid_of(names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return names by their two parts, such as model and quantisation, if they fill 60 % of a grid; else nothing.
+    """Arrange names by two parts, such as model and quantisation; empty if they fill under 60 % of the grid.
 
     >>> grid_of(["a_x", "a_y", "b_x", "c_y"])
     {'a': {'x': 'a_x', 'y': 'a_y'}, 'b': {'x': 'b_x'}, 'c': {'y': 'c_y'}}
@@ -182,8 +182,8 @@ def lead_of_one(run: str, standings: Sequence[Ranking], losses: Mapping[str, tup
     Args:
         run: the run.
         standings: its benchmarks.
-        losses: for the first benchmark by kind (``cut``, ``none``, ``form``), the percentage of its examples that are
-            lost (for ``form``, the points), and the score that the run would have if they were right.
+        losses: for the first benchmark, by kind (``cut``, ``none``, ``form``): the percentage of examples lost (for
+            ``form``, points), and the run's score had they been right.
     """
     if not standings:
         return [f"{run} has no scores."]
@@ -206,7 +206,7 @@ _LOSSES = {
 
 
 def _has(run: str, standing: Ranking) -> str:
-    """Return a run's score on a benchmark with its interval, as in a sentence."""
+    """Return a clause with a run's score on a benchmark and its interval."""
     score, unit = standing.scores[run], "% " * (standing.metric.unit == "share")
     what = "right" if standing.is_of_right else standing.metric.name
     return f"{one(score.value)} {unit}{what} on {standing.label}{_interval(score, '95 % CI ')}"
@@ -216,7 +216,7 @@ def _has(run: str, standing: Ranking) -> str:
 
 
 def lead_of_two(a: str, b: str, rows: Sequence[PairRow]) -> list[str]:
-    """Return at most two sentences about two runs: what is shown, what is not, and what is not compared."""
+    """Return at most two sentences about two runs: the differences shown, those not shown, and what is not compared."""
     groups: dict[str, list[tuple[str, Score]]] = defaultdict(list)
     for row in rows:
         if row.line:
@@ -242,7 +242,7 @@ def lead_of_two(a: str, b: str, rows: Sequence[PairRow]) -> list[str]:
 
 
 def _standing(line: PairLine) -> str:
-    """Return whether B is shown to be better or worse than A, or else near it, or neither."""
+    """Return whether B is shown to be better or worse than A, is close to it, or none of these."""
     _, low, high, *_ = line.score
     if line.is_shown:
         return "better" if line.score.value > 0 else "worse"
@@ -259,14 +259,14 @@ def _labels(differences: Sequence[tuple[str, Score]]) -> str:
 
 
 def _by(differences: Sequence[tuple[str, Score]], before: str = "") -> str:
-    """Return benchmarks with the differences of the run that is better there, as in a sentence."""
+    """Return a clause that lists benchmarks with the differences in favour of the better run."""
     points = joined([one(score.value) for _, score in differences])
     intervals = "; ".join(ends(score.low, score.high) for _, score in differences if score.low is not None)
     return f"{_labels(differences)}, by {points} points" + f" ({before}{intervals})" * bool(intervals)
 
 
 def _not_compared(a: str, b: str, row: PairRow) -> str:
-    """Return the sentence about a benchmark on which two runs are not compared."""
+    """Return a sentence on why two runs are not compared on a benchmark."""
     why = row.incompatible
     if row.asks_other:
         of_a, of_b, of_both = row.counts
@@ -275,7 +275,7 @@ def _not_compared(a: str, b: str, row: PairRow) -> str:
 
 
 def _of_decided(a: str, b: str, column: Ranking) -> str:
-    """Return the sentence about F1 over different examples; empty unless the decided shares are 5 points apart."""
+    """Return a sentence if the F1 scores of two runs cover different examples; empty if coverage is within 5 points."""
     of_f1 = column.also.get("f1", {})
     shares = [100 * of_f1[run].n / column.scores[run].n for run in (a, b) if run in of_f1]
     if len(shares) < 2 or abs(shares[0] - shares[1]) <= 5:

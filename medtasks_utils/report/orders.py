@@ -13,7 +13,7 @@ from medtasks_utils.writing import JsonObject
 
 
 def orders_of(runs: Sequence[Run]) -> Iterator[JsonObject]:
-    """Yield what another order of the choices changes, for each pair of tasks of one model that differ in nothing else.
+    """Yield the effect of the order of choices, for each pair of a model's tasks that differ in nothing else.
 
     Each has the keys of :func:`.compare.option_orders.order_data`, and ``a`` and ``b``: the run and the task.
     """

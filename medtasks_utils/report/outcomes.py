@@ -1,4 +1,4 @@
-"""Count the outcomes of examples, to separate points lost for knowledge from points lost for the form of the answer."""
+"""Count the outcomes of examples, to separate points lost to knowledge from points lost to the form of the answer."""
 
 import numpy as np
 
@@ -18,16 +18,16 @@ OUTCOMES = (
     "no answer found",
     "cut",
 )
-"""The outcomes, in such an order that a bar shows each filter's right answers without a gap. Of the replies without an
-answer, those that reached the token limit are *cut*."""
+"""The outcomes, ordered so that the right answers of each filter are adjacent in a bar. *cut* means unanswered at the
+token limit."""
 
 
 def outcome_of(sample: Sample, filter_name: str, abstention: Abstention | None) -> str | None:
-    """Return how an example ended under a filter, as the addresses of the page's samples name it.
+    """Return the outcome of an example under a filter, as named in the page's links to samples.
 
     Returns:
-        ``right``; or why a generation lost the point: ``form``, ``cut``, ``none`` (no answer), ``unsure``, ``wrong``;
-        None if it is not scored.
+        ``right``, or the first reason for a loss: ``form``, ``cut``, ``none`` (no answer), ``unsure``, ``wrong``; None
+        if the example is not scored.
     """
     best = FLEXIBLE if FLEXIBLE in sample.metrics else filter_name
     under_filter, values = sample.metrics.get(filter_name, {}), sample.metrics.get(best, {})
@@ -50,8 +50,8 @@ def outcomes(result: RunResult) -> dict[str, float]:
     """Return the number of examples by outcome, in the order of :data:`OUTCOMES`.
 
     With repeats, the numbers are expected values for one generation: two right generations of four count as half a
-    right example. Only the share of right generations is known for each filter, so these are assumed to overlap as much
-    as possible between filters.
+    right example. Since only each filter's share of right generations is known, the filters' right generations are
+    assumed to overlap as much as possible.
     """
     filters, abstention = result.tasks[0].filters, result.tasks[0].facts.abstention
     best = FLEXIBLE if FLEXIBLE in filters else filters[0]

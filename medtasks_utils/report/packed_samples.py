@@ -1,7 +1,7 @@
-"""Pack the samples of all runs for the page's browser of samples, as an index in columns and two stores.
+"""Pack the samples of all runs for the page's sample browser, as a columnar index and two stores.
 
-A *document* is the part that runs share (the prompt and the fields of the example), which is stored once. A *sample* is
-the part that differs between runs: responses, answers and scores. The index has what the list and its facets need; the
+A *document* is the part that runs share (the prompt and the example's fields) and is stored once. A *sample* is the
+part that differs between runs: responses, answers and scores. The index has the values for the list and its facets; the
 stores have the rest.
 """
 
@@ -30,7 +30,7 @@ _UNCERTAIN_BELOW = 0.9  # as medtasks audit reads
 
 
 class SamplePacker:
-    """The index and the stores, to which runs are added one after the other."""
+    """The index and the stores, filled one run at a time."""
 
     def __init__(self) -> None:
         """Create an empty index and empty stores."""
@@ -41,16 +41,16 @@ class SamplePacker:
         self._equal: dict[str, Any] = {}  # values by their representation, so that equal ones are held once
 
     def add(self, run: Run) -> Run:
-        """Pack the samples of a run; return the run with samples without texts, which take much less memory."""
+        """Pack a run's samples; return the run without the samples' texts, which take most of the memory."""
         return replace(run, tasks={name: self._packed(run.name, task) for name, task in run.tasks.items()})
 
     def parts(self, runs: Sequence[str], labels: Mapping[str, str], begin: str = "") -> dict[str, Iterable[str]]:
         """Return the compressed chunks of each part in base64, with the runs in this order; empty without samples.
 
-        ``runs`` are the names that the page shows, without their common beginning ``begin``. ``labels`` are its names
-        for tasks; a task without a label keeps its own.
-        ``index`` is one chunk, ``documents`` has the prompts and examples, and ``samples`` the responses and what
-        was read and scored in them. In samples that lack a filter, its readings are None.
+        ``runs`` are the names on the page, without their common beginning ``begin``. ``labels`` are the page's names
+        for tasks; a task without a label keeps its own. ``index`` is one chunk, ``documents`` has the prompts and
+        examples, and ``samples`` the responses with their readings and scores. In samples that lack a filter, its
+        readings are None.
         """
         if not self._samples.count:
             return {}
@@ -70,7 +70,7 @@ class SamplePacker:
         return {"index": [pack_one(index)], "documents": self._documents.finish(), "samples": self._samples.finish()}
 
     def _packed(self, run: str, task: TaskRun) -> TaskRun:
-        """Pack a task's samples; a document is stored as it is in the first run that has it."""
+        """Pack a task's samples; a document is stored only once, from the first run that has it."""
         task = copy(task)  # which alone holds what is read from now on
         facts, notes = task.facts, disputed(task)
         if task.task not in self._tasks:
@@ -118,7 +118,7 @@ class SamplePacker:
         )
 
     def _without_texts(self, sample: Sample, doc: Row) -> Sample:
-        """Return a sample without texts, which shares equal values with others."""
+        """Return a sample without its texts, sharing equal values with other samples."""
         short = sample.without_texts()
         short.doc = doc if sample.doc == doc else sample.doc
         for name in ("doc_hash", "prompt_hash", "target", "answers", "metrics", "details"):
@@ -128,7 +128,7 @@ class SamplePacker:
 
 
 def _read(task: TaskRun, sample: Sample, filter_name: str) -> Row:
-    """Return what a filter read in a sample; the answer is None if there is none in any generation."""
+    """Return a filter's readings of a sample; the answer is None if no generation has one."""
     answers = sample.answers.get(filter_name, [])
     return {
         "acc": sample.metrics.get(filter_name, {}).get("acc"),
@@ -139,7 +139,7 @@ def _read(task: TaskRun, sample: Sample, filter_name: str) -> Row:
 
 
 def _record(task: TaskRun, sample: Sample) -> Row:
-    """Return what the page shows of an opened sample."""
+    """Return the part of a sample that the page shows when it is opened."""
     logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
     return {
         "responses": sample.responses,
@@ -152,13 +152,13 @@ def _record(task: TaskRun, sample: Sample) -> Row:
 
 
 def _in_words(task: TaskRun, answers: Iterable[str]) -> list[str]:
-    """Return answers for display: in words if the benchmark has words for them, else unchanged."""
+    """Return answers for display: the benchmark's words for them, where it has any."""
     words = {UNANSWERED: "no answer", **(task.benchmark.answers if task.benchmark else {})}
     return [words.get(answer, answer) for answer in answers]
 
 
 def _summary(task: TaskRun, answers: Sequence[str]) -> str:
-    """Return the distinct answers as one text, with their counts if there are several generations."""
+    """Join the distinct answers, with their counts if there is more than one generation."""
     counts = Counter(_in_words(task, answers))
     texts = [f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common()]
     return _snippet(", ".join(texts), _ANSWER_LENGTH)
@@ -172,14 +172,14 @@ def _certainty(sample: Sample) -> float | None:
 
 
 def _distrust(sample: Sample, certainty: float | None, is_disputed: bool) -> list[str]:
-    """Return why the reading of a sample may be distrusted, as the page's addresses name it."""
+    """Return the reasons to distrust a sample's readings, as named in the page's links."""
     is_read = any(answer != UNANSWERED for answer in sample.answers.get(FLEXIBLE, ()))
     is_uncertain = is_read and certainty is not None and certainty < _UNCERTAIN_BELOW
     return ["uncertain"] * is_uncertain + ["audit"] * is_disputed
 
 
 def _signs(task: TaskRun, sample: Sample) -> tuple[str, ...]:
-    """Return the signs of a sample; those of the benchmark are its metrics that are not 0."""
+    """Return the flags of a sample; the benchmark's own flags are its metrics that are not 0."""
     signs = {
         "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
         **{
@@ -194,5 +194,5 @@ def _signs(task: TaskRun, sample: Sample) -> tuple[str, ...]:
 
 
 def _snippet(text: str, length: int) -> str:
-    """Return the beginning of a text on one line; the rest, which may be long, is not read."""
+    """Return the beginning of a text on one line, without processing the rest, which may be long."""
     return shortened(one_line(text[: 4 * length]), length)

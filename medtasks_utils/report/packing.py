@@ -13,16 +13,16 @@ from pydantic_core import to_json
 
 
 class Packer:
-    """Records that are packed as they come; no more than a chunk of them is held uncompressed.
+    """Records that are packed as they arrive; at most one chunk is in memory uncompressed.
 
     Attributes:
-        chunks: the chunks that are full; all of them after :meth:`finish`.
+        chunks: the full chunks; all chunks after :meth:`finish`.
         starts: the number of the first record in each chunk.
         columns: by name, a list with a value of each record, for the index.
     """
 
     def __init__(self, size: int = 200_000) -> None:
-        """Create a packer of chunks of about ``size`` bytes of JSON, all of which the page decodes for one record."""
+        """Create a packer whose chunks have about ``size`` bytes of JSON; the page decodes a whole chunk per record."""
         self.chunks: list[str] = []
         self.starts: list[int] = []
         self.columns = defaultdict[str, list[Any]](list)
@@ -42,7 +42,7 @@ class Packer:
             self.finish()
 
     def finish(self) -> list[str]:
-        """Return all chunks, after packing the records that wait for one to be full."""
+        """Pack the remaining records, and return all chunks."""
         if self._waiting:
             self.chunks.append(_packed(b"[" + b",".join(self._waiting) + b"]"))
             self._waiting.clear()

@@ -1,4 +1,4 @@
-"""Assemble the page. Its runs are sorted once, the best first, so that all its parts count them alike.
+"""Assemble the page. Its runs are sorted once, best first, so that all its parts number them alike.
 
 The page is one self-contained file. With ``--split``, it is a file and a folder next to it, which has the prompts and
 responses as scripts that the page loads.
@@ -34,7 +34,7 @@ from .where import SHOWN
 
 
 class Page(NamedTuple):
-    """A page, the warnings that it shows, and its runs with samples without texts, which take little memory."""
+    """A page, its warnings, and its runs without the samples' texts."""
 
     html: str
     warnings: list[str]
@@ -47,15 +47,15 @@ def build_page(runs: Sequence[Run], beside: Path | None = None, baseline: str = 
 
 
 def page_of(runs: Sequence[Run], beside: Path | None = None, baseline: str = "") -> Page:
-    """Build the page for runs. Two runs stay in their order, as A and B; more are sorted, the best first.
+    """Build the page for runs. Two runs keep their order, as A and B; more are sorted, best first.
 
-    Runs without scores are left out, and the page says so. Texts of samples are in memory for one run at a time.
+    Runs without scores are left out, and the page says so. The texts of only one run's samples are in memory at a time.
 
     Args:
         runs: the runs.
         beside: a folder next to the page, in which prompts and responses are stored as scripts that the page loads one
             at a time; None to store them in the page.
-        baseline: the name of the run from which differences are shown at first; by default, the best.
+        baseline: the name of the run that differences refer to initially; by default, the best.
 
     Raises:
         MedtasksError: if no run has scores.
@@ -109,13 +109,13 @@ def page_of(runs: Sequence[Run], beside: Path | None = None, baseline: str = "")
 
 
 def in_order(runs: Sequence[Run], board: Board) -> list[Run]:
-    """Return the runs in the order of the page: two as they are, more with the best first and unranked ones last."""
+    """Return the runs in the order of the page: two as given, more with the best first and unranked ones last."""
     order = [*board.ranked, *board.unranked]
     return list(runs) if len(runs) == 2 else sorted(runs, key=lambda run: order.index(run.name))
 
 
 def named_briefly(runs: Sequence[Run]) -> tuple[str, list[Run]]:
-    """Return the common beginning of three or more runs' names, if it is long, and the runs named without it."""
+    """Return the common beginning of three or more runs' names, if it is long, and the runs without it."""
     names = [run.name for run in runs]
     begin = common_beginning(names) if len(runs) > 2 else ""
     if len(begin) < 6:
@@ -124,7 +124,7 @@ def named_briefly(runs: Sequence[Run]) -> tuple[str, list[Run]]:
 
 
 def filters_of(topics: Sequence[Topic], runs: Sequence[Run]) -> list[str]:
-    """Return the filters that the page shows: ours, :func:`usual_filter` first; if no run has any, the first one."""
+    """Return the filters on the page: ours, :func:`usual_filter` first; if no run has ours, its first filter."""
     names = dict.fromkeys(name for topic in topics for name in topic.filters)
     first = usual_filter(runs)
     known = sorted(filter(names.__contains__, FILTERS), key=lambda name: name != first)
@@ -132,7 +132,7 @@ def filters_of(topics: Sequence[Topic], runs: Sequence[Run]) -> list[str]:
 
 
 def usual_filter(runs: Sequence[Run]) -> str:
-    """Return the filter that counts in the runs: the published rule, unless a run's default is another."""
+    """Return the default filter of the page: the published rule, unless the runs have a different default."""
     usual = {task.default_filter for run in runs for task in run.tasks.values()}
     return next(iter(usual - {DEFAULT_FILTER}), DEFAULT_FILTER)
 
@@ -151,7 +151,7 @@ def _metrics(topics: Sequence[Topic]) -> str:
 
 
 FIGURES = (".svg", ".tex", ".md")
-"""The formats of the board for a paper, as file extensions."""
+"""The file extensions of the leaderboard figure for papers."""
 
 
 def calibration_figure(runs: Sequence[Run]) -> str:
@@ -183,7 +183,7 @@ def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
 
 
 def _put_beside(folder: Path, stores: dict[str, Iterable[str]]) -> None:
-    """Move prompts and responses out of the stores into a folder, one script per chunk, and delete older scripts."""
+    """Move prompts and responses from the stores to a folder, one script per chunk, and delete outdated scripts."""
     for path in folder.glob("*-*.js"):
         path.unlink()
     for name in ("documents", "samples"):

@@ -1,4 +1,4 @@
-"""Compare two runs as ``medtasks compare`` does, and lay out the differences; also those of all runs from one."""
+"""Compare two runs as ``medtasks compare`` does, or all runs with a reference, and arrange the differences."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
@@ -16,7 +16,7 @@ from .text import words
 from .topics import incompatibility
 
 PLANNED = 3
-"""The difference, in points, for which the page says how many questions it takes."""
+"""The difference, in points, for which the page gives the number of questions needed."""
 
 
 class PairLine(NamedTuple):
@@ -34,7 +34,7 @@ class PairLine(NamedTuple):
 
 
 class PairParts(NamedTuple):
-    """The parts of a task in two runs, the largest difference first; ``few`` are those with too few examples."""
+    """The parts of a task in two runs, largest difference first; ``few`` are the parts with too few examples."""
 
     column: Column
     breakdown: str
@@ -45,12 +45,13 @@ class PairParts(NamedTuple):
 
 @dataclass
 class PairRow:
-    """A benchmark in two runs: why they are not compared, and the numbers of questions of A, of B and of both.
+    """A benchmark in two runs: why they are not compared, and the numbers of questions in A, in B and in both.
 
     Attributes:
-        right: the numbers of questions by which run gets them right, as :meth:`.TaskPair.agreement` names them.
-        needed: the number of questions that show a difference of :data:`PLANNED` points.
-        only: the run that has it, if it is one alone.
+        right: the numbers of questions that both, one or neither run gets right, by the keys of
+            :meth:`.TaskPair.agreement`.
+        needed: the number of questions needed to show a difference of :data:`PLANNED` points.
+        only: the run that has the benchmark, if the other lacks it.
     """
 
     column: Column
@@ -63,7 +64,7 @@ class PairRow:
 
     @property
     def asks_other(self) -> bool:
-        """True if the runs are not compared since their questions differ."""
+        """True if the runs are not compared because their questions differ."""
         return self.incompatible.startswith("different examples")
 
 
@@ -106,12 +107,11 @@ def compared(a: Run, b: Run, filter_name: str) -> tuple[Comparison, dict[str, st
     """Compare two runs under one filter, on the tasks and groups that both have.
 
     Returns:
-        The comparison, without differences if nothing can be compared; and by task or group that is not compared, the
-        reason.
+        The comparison, which may have no differences; and the reason for each task or group that is not compared.
     """
 
     def reason(name: str, of_explanations: bool = False) -> str:
-        """Return why a group or task must not be compared; empty if it may be."""
+        """Return why a group or task is not comparable; empty if it is."""
         members = a.tasks_of(name), b.tasks_of(name)
         for task in (*members[0], *members[1]):
             if not any(filter_name in sample.answers for sample in task.samples):
@@ -166,7 +166,7 @@ def _line(difference: MetricDifference, label: str) -> PairLine:
 
 
 def _counts(column: Column, a: Run, b: Run) -> tuple[int, int, int]:
-    """Return the numbers of A's examples, of B's and of those in common."""
+    """Return the numbers of examples in A, in B and in both."""
     results = column.topic.results
     of_a, of_b = (results[run.name].examples if run.name in results else set() for run in (a, b))
     return len(of_a), len(of_b), len(of_a & of_b)
@@ -201,11 +201,11 @@ def _parts(board: Board, differences: Mapping[_Key, MetricDifference]) -> Iterat
 
 Against = list[tuple[Score | None, tuple[int, int]]]
 """A run's difference from the reference on each column of the board, if any, and the numbers of examples that only the
-reference and only the run gets right."""
+reference, and only the run, gets right."""
 
 
 def against(board: Board, reference: str) -> dict[str, Against]:
-    """Return each ranked run's differences from a reference on the same examples, in the order of the board."""
+    """Return each ranked run's differences from a reference on common examples, in the order of the board."""
     lines: dict[str, Against] = {}
     for run in board.ranked:
         both = {run, reference}

@@ -44,7 +44,7 @@ def environment() -> Environment:
 
 
 def breakable(text: str) -> Markup:
-    """Escape a text, and allow lines to break after the signs that names are made of."""
+    """Escape a text, and allow line breaks after separators, which names consist of."""
     return Markup(re.sub(r"(?<=\w)([-_/·.])(?=\w{3})", r"\1<wbr>", str(escape(text))))
 
 
@@ -68,7 +68,7 @@ def page(**parts: Any) -> str:
 
 
 def _joined(names: Iterable[str], between: str = "\n") -> str:
-    """Return the texts of assets, one after the other."""
+    """Concatenate the contents of assets."""
     return between.join((_ASSETS / name).read_text(encoding="utf-8") for name in names)
 
 

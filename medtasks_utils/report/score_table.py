@@ -24,8 +24,8 @@ class ScoreLine:
 
     Attributes:
         topic: the task or group.
-        label: the benchmark's name as its authors write it, or the name of a variant, a group or another task.
-        n: the number of evaluated examples in the tasks that report the metric, or in all if it has no value.
+        label: the benchmark's official name, or the name of a variant, a group or any other task.
+        n: the number of evaluated examples in the tasks that report the metric, or in all tasks if it has no value.
         scores: by filter, the score with its 95 % interval.
         answered: by filter, the share of examples in which an answer was found.
         without_question: the best score without the question; None if it was not measured on these rows.
@@ -44,12 +44,12 @@ class ScoreLine:
 
     @property
     def estimate(self) -> Estimate:
-        """The score under the filter that is shown first: ``strict-match``, if the task has it."""
+        """The score under the main filter: ``strict-match``, if the task has it."""
         return next(iter(self.scores.values()), _UNKNOWN)
 
     @property
     def lenient(self) -> Estimate:
-        """The score of answers that need not have the published form."""
+        """The score by the lenient filter, which accepts answers in any form."""
         return self.scores.get(FLEXIBLE, _UNKNOWN)
 
     @property
@@ -72,7 +72,7 @@ class ScoreLine:
         return not is_empty and (self.estimate.value != 0 or bool(self.metric.higher_is_better))
 
     def cells(self) -> list[str]:
-        """Return the cells of the main score of a topic, under :data:`_HEAD`; an unknown one is a dash."""
+        """Return the cells of a topic's main score, under :data:`_HEAD`; an unknown value is a dash."""
         available = sum(task.available for result in self.topic.results.values() for task in result.tasks)
         answered = self.answered.get(FLEXIBLE, next(iter(self.answered.values()), _UNKNOWN)).value
         return [
@@ -132,7 +132,7 @@ def _line(topic: Topic, label: str, metric: str) -> ScoreLine:
 
 
 def score_table(lines: Sequence[ScoreLine]) -> str:
-    """Return a row for each topic, with its further scores below it; columns that say nothing are left out."""
+    """Return a row for each topic, with its other scores below it; uninformative columns are left out."""
     rows: list[Sequence[str]] = [_HEAD]
     for _, (main, *others) in groupby(lines, lambda line: line.topic):
         rows += [main.cells(), *(("", line.shown()) for line in others if line.says_something)]

@@ -21,7 +21,7 @@ def problems(runs: Sequence[Run]) -> list[str]:
 
 
 def problems_of(run: Run, task: TaskRun) -> list[str]:
-    """Return the warnings about a task of a run: its problems and remarks, missing samples, contradictory values."""
+    """Return the warnings about a task of a run: problems, remarks, missing samples, and contradictory values."""
     warnings = [*task.problems, *(f"{task.task}: {text}" for text in (*task.remarks, *_contradictions(task)))]
     warnings += task.note_on_filter
     if task.samples_path and len(task.samples) < task.asked:
@@ -30,7 +30,7 @@ def problems_of(run: Run, task: TaskRun) -> list[str]:
 
 
 def _contradictions(task: TaskRun) -> list[str]:
-    """Return a sentence for each metric of a task whose reported value differs from the value of its samples."""
+    """Return a sentence for each metric whose reported value differs from that of the samples."""
     sentences = []
     for (name, filter_name), reported in task.metrics.items() if task.benchmark and task.samples else ():
         metric = task.metric(name)

@@ -1,4 +1,4 @@
-"""Format text for a page, and make text from data and models safe to show there."""
+"""Format text for a page, and make text from data and models safe to display."""
 
 import re
 
@@ -11,7 +11,7 @@ _INVISIBLE = re.compile(
 
 
 def visible(text: object) -> str:
-    """Spell out invisible characters in a text, and replace lone surrogates, which UTF-8 lacks, by U+FFFD."""
+    """Spell out invisible characters, and replace lone surrogates, which UTF-8 cannot encode, with U+FFFD."""
     return _INVISIBLE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", printable(str(text)))
 
 
@@ -22,5 +22,5 @@ def as_tex(text: str) -> str:
 
 
 def words(name: str) -> str:
-    """Convert a name such as ``lab_test`` to words."""
+    """Convert an identifier such as ``lab_test`` to words."""
     return name.replace("_", " ")

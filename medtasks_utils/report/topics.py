@@ -20,10 +20,10 @@ from medtasks_utils.statistics.metrics import ADDED_METRICS, PASSES, Metric
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 
 MOST_MISSING = 0.01
-"""Maximum share of examples that a ranked run may lack; runs are ranked on those that all of them have."""
+"""Maximum share of examples that a ranked run may lack; runs are ranked on their common examples."""
 
 TOLERANCE = 1e-6
-"""The difference below which two values are taken as equal, since they may differ by rounding."""
+"""The difference up to which two values count as equal, to allow for rounding."""
 
 
 @dataclass(eq=False)
@@ -31,7 +31,7 @@ class RunResult:
     """The results of one run on a topic.
 
     Attributes:
-        tasks: the task, or those tasks of the group that the run has.
+        tasks: the task, or the group's tasks that the run has.
         metrics: the values that the harness reported for the topic.
     """
 
@@ -45,7 +45,7 @@ class RunResult:
 
     @cached_property
     def examples(self) -> set[tuple[str, tuple[str, int]]]:
-        """The examples of all tasks, each by its task and its key there."""
+        """The examples of all tasks, as pairs of task and key."""
         return {(task.task, key) for task in self.tasks for key in task.examples}
 
     def metric_scores(self, filter_name: str, metric: str, by_task: bool = False) -> MetricScores:
@@ -65,9 +65,9 @@ class RunResult:
 def incompatibility(
     a: Sequence[TaskRun], b: Sequence[TaskRun], filter_name: str, of_explanations: bool, missing: float = 0.0
 ) -> str:
-    """Return why the results of two runs must not be compared; empty if they may be.
+    """Return why the results of two runs are not comparable; empty if they are.
 
-    A share of examples, ``missing``, may be in one of them alone.
+    Each may lack a share ``missing`` of the other's examples.
     """
     tasks_of_b = {task.task: task for task in b}
     if {task.task for task in a} != set(tasks_of_b):
@@ -88,7 +88,7 @@ class MetricOfTopic:
     Attributes:
         estimates: the values by run, with their 95 % intervals.
         without_question: the best score without the question; None if it was not measured on the rows of all runs.
-        incomparable: by run, the reason why it is not comparable with most others.
+        incomparable: the reasons why some runs are not comparable with most others, by run.
     """
 
     metric: Metric
@@ -114,29 +114,29 @@ class Topic:
 
     @property
     def benchmark(self) -> AnyBenchmark | None:
-        """The benchmark of its tasks, if they have one in common."""
+        """The benchmark that its tasks have in common, if any."""
         return benchmarks()[self.benchmark_name] if self.benchmark_name else None
 
     @property
     def facts(self) -> ReportFacts:
-        """What the report shows of its benchmark; the defaults for tasks of no or of several benchmarks."""
+        """The benchmark's settings for the report; the defaults without a common benchmark."""
         return self.benchmark.report if self.benchmark else ReportFacts()
 
     @property
     def is_overall(self) -> bool:
-        """True if it is a group of several benchmarks, which is shown in the summary and has no section."""
+        """True for a group of different benchmarks, which is shown in the summary and has no section."""
         return self.is_group and self.benchmark_name is None
 
     @property
     def label(self) -> str:
-        """The benchmark's name as its authors write it, followed by the name of the task if it is a variant."""
+        """The benchmark's official name, followed by the task's name if it is a variant."""
         if self.benchmark is None:
             return "Overall" if self.is_overall else self.name
         return self.title if self.is_default else f"{self.title} ({self.name})"
 
     @property
     def title(self) -> str:
-        """The benchmark's name as its authors write it; the name of a task of no benchmark."""
+        """The benchmark's official name, or the name of a task without a benchmark."""
         return self.benchmark.title if self.benchmark else self.label
 
     @property
@@ -146,14 +146,14 @@ class Topic:
 
     @property
     def guessing(self) -> float | None:
-        """The accuracy of guessing among answers that do not abstain, in per cent; None if they cannot be listed."""
+        """The accuracy of guessing among non-abstaining answers, in per cent; None without a fixed set of answers."""
         abstention = self.facts.abstention
         choices = self.benchmark.answers.keys() - {abstention and abstention.answer} if self.benchmark else ()
         return 100 / len(choices) if choices else None
 
     @cached_property
     def filters(self) -> list[str]:
-        """The filters that any run has: those of its reported values, or of its tasks if it has none."""
+        """The filters of any run's reported values, or of its tasks without reported values."""
         names = ([name for _, name in result.metrics] or result.filters for result in self.results.values())
         return list(dict.fromkeys(chain.from_iterable(names)))
 
@@ -164,12 +164,12 @@ class Topic:
 
     @property
     def only_task(self) -> str:
-        """The name of the topic's task, for links to its samples; empty if it has several tasks."""
+        """The name of the topic's task, for links to samples; empty if it has more than one."""
         return self.tasks[0] if len(self.tasks) == 1 else ""
 
     @property
     def rankable(self) -> list[str]:
-        """The runs with samples of each of their tasks."""
+        """The runs that have samples of all of their tasks."""
         return [
             run for run, result in self.results.items() if result.tasks and all(task.samples for task in result.tasks)
         ]
@@ -198,10 +198,9 @@ class Topic:
 
     @cached_property
     def headline(self) -> list[str]:
-        """The metrics that a summary shows.
+        """The metrics in a summary: the first one, the benchmark's headline metrics, and metrics that a variant adds.
 
-        These are the first metric, the benchmark's headline metrics, and those that a variant of the task adds, which
-        the benchmark does not declare; without a benchmark, all metrics. The one on which runs are compared is first.
+        Without a benchmark, these are all metrics. The metric on which runs are compared comes first.
         """
         names = list(chain.from_iterable(map(self.metrics, self.filters)))
         if self.benchmark is None:
@@ -214,11 +213,11 @@ class Topic:
 
     @cached_property
     def in_runs(self) -> Callable[[str, str], MetricOfTopic]:
-        """By filter and name, any metric that the benchmark declares or a run reports, computed on first use."""
+        """A cached function of a filter and a metric's name that returns the metric in all runs."""
         return cache(self._in_runs)
 
     def _in_runs(self, filter_name: str, name: str) -> MetricOfTopic:
-        """Return a metric in all runs; in a group of several benchmarks, it is the metric of the first of them."""
+        """Return a metric in all runs; for a group of different benchmarks, the definition of the first one is used."""
         names = (task.benchmark_name for result in self.results.values() for task in result.tasks)
         metric = metric_of(name, self.benchmark_name or next(filter(None, names), None))
         return MetricOfTopic(
@@ -247,7 +246,7 @@ class Topic:
         return estimate_from_results(metric, *reported, asked, not is_clustered and not self.is_group)
 
     def by_group(self, breakdown: str, filter_name: str, name: str) -> dict[str, dict[str, Estimate]]:
-        """Return the estimates of a metric by group of a breakdown, and then by run; without those in no group."""
+        """Return the estimates of a metric by group of a breakdown and by run; examples in no group are left out."""
         groups: dict[str, dict[str, Estimate]] = {}
         for run, result in self.sampled.items():
             names = np.array([group for task in result.tasks for group in task.groups[breakdown]], dtype=object)
@@ -267,9 +266,9 @@ class Topic:
         return Reached(sum(reached.value for reached in measured) / len(measured), ", ".join(readers))
 
     def _incomparable(self, filter_name: str, of_explanations: bool) -> dict[str, str]:
-        """Return, by run, the reason why it is not comparable with most others; on a tie, the earlier ones decide.
+        """Return the reasons why some runs are not comparable with most others; on a tie, earlier runs decide.
 
-        Reasons are without the differing values, which the signatures show.
+        Reasons leave out the differing values, which the signatures show.
         """
         tasks = {run: result.tasks for run, result in self.results.items() if filter_name in result.filters}
         alike: dict[str, list[str]] = {}  # comparable runs, by the first of them

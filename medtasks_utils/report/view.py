@@ -1,4 +1,4 @@
-"""Assemble what the page shows under one filter: the lead, cautions, the board, and the sections below it."""
+"""Assemble the contents of the page under one filter: the lead, cautions, the board, and the sections below it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from .pair import Against, Pair, against, pair_of
 from .where import PartTable, Pattern, by_number_right, judged_parts, part_tables, patterns
 
 LAYOUTS = {1: "one", 2: "pair", 6: "few", 15: "some"}
-"""The page's layouts, by the number of runs up to which they are used; for more, it is ``many``."""
+"""The page's layouts, by the maximum number of runs; beyond that, the layout is ``many``."""
 CHIPS = 4
 """Maximum number of cautions on the first screen."""
 _SHOWN_BY: dict[str, dict[str, str]] = {
@@ -32,7 +32,7 @@ _SHOWN_BY: dict[str, dict[str, str]] = {
     "contradicted": {"distrust": "contradicted"},
     "audit": {"distrust": "audit"},
 }
-"""The facet of the samples that shows each kind of caution."""
+"""The facet of the sample browser for each kind of caution."""
 
 
 @dataclass
@@ -40,10 +40,10 @@ class View:
     """The page under one filter.
 
     Attributes:
-        filter: the filter by which answers are read.
+        filter: the filter that determines the answers.
         board: the scores.
-        runs: the runs, by name in the order of the page.
-        reference: the run with which others are compared at first.
+        runs: the runs by name, in the order of the page.
+        reference: the run with which others are compared initially.
     """
 
     filter: str
@@ -60,7 +60,7 @@ class View:
 
     @cached_property
     def lead(self) -> list[str]:
-        """One or two sentences that say what the page shows."""
+        """One or two sentences that summarise the page."""
         columns = self.board.columns
         if len(self.runs) == 1:
             (run,) = self.runs
@@ -69,20 +69,20 @@ class View:
 
     @cached_property
     def suspect(self) -> dict[str, Part]:
-        """The parts whose labels may be wrong, by the address of their samples."""
+        """The parts whose labels may be wrong, by link to their samples."""
         parts = suspect_parts(part for table in self.tables for part in judged_parts(table))
         return {part.href: part for part in parts}
 
     @cached_property
     def cautions(self) -> list[Caution]:
-        """What to distrust, the worst first."""
+        """The reasons to distrust the numbers, most serious first."""
         floors = [sentence for sentence in floor_sentences(self.board.columns) if sentence not in self.lead]
         shares = [self._shares(column, run) for column in self.board.columns for run in column.outcomes]
         unranked = {} if self.pair else self.board.unranked
         return cautions(shares, [*self.suspect.values()], unranked, [*self._notes()], floors)
 
     def _shares(self, column: Column, run: str) -> Shares:
-        """Return what is known about a run on a benchmark."""
+        """Return the counts for the cautions about a run on a benchmark."""
         tasks = column.topic.results[run].tasks
         return Shares(
             run=run,
@@ -95,7 +95,7 @@ class View:
         )
 
     def _notes(self) -> Iterator[Caution]:
-        """Yield the cautions that only inform: other decoding, imported runs."""
+        """Yield the cautions that only inform: different decoding settings, imported runs."""
         tasks = [task for run in self.runs.values() for task in run.tasks.values()]
         temperatures = {_generation(task).get("temperature") for task in tasks if task.signatures} - {None}
         decoding = sorted(f"{temperature:g}" for temperature in temperatures)
@@ -111,7 +111,7 @@ class View:
 
     @cached_property
     def pair(self) -> Pair | None:
-        """The comparison of the only two runs; None for another number of runs."""
+        """The comparison of the two runs; None for any other number of runs."""
         if len(self.runs) != 2:
             return None
         a, b = self.runs.values()
@@ -119,7 +119,7 @@ class View:
 
     @cached_property
     def against(self) -> dict[str, dict[str, Against]]:
-        """For each reference run, the difference of every ranked run from it; the page opens with the first."""
+        """For each reference run, the difference of every ranked run from it; the page's reference comes first."""
         ranked = self.board.ranked
         if len(self.runs) < 3 or len(ranked) < 2:
             return {}
@@ -129,17 +129,17 @@ class View:
 
     @cached_property
     def grid(self) -> dict[str, dict[str, str]]:
-        """The runs by the two parts of their names, the best first, if these fill most of a grid."""
+        """The runs by the two parts of their names, best first, if these fill most of a grid."""
         return grid_of([*self.board.ranked, *self.board.unranked]) if len(self.runs) > 3 else {}
 
     @cached_property
     def tables(self) -> list[PartTable]:
-        """The parts of all benchmarks."""
+        """The tables of parts of all benchmarks."""
         return part_tables(self.board, self.filter)
 
     @property
     def more_tables(self) -> list[PartTable]:
-        """The tables of parts that are not beside the result."""
+        """The tables of parts that are not shown beside the result."""
         beside = [table.column.label for table in self.tables[: 2 * (len(self.runs) == 1)]]
         if self.pair:
             beside = [parts.column.label for parts in self.pair.parts if parts.lines][:2]
@@ -153,7 +153,7 @@ class View:
 
     @cached_property
     def questions(self) -> list[tuple[Column, list[Pattern]]]:
-        """Which runs get a question right, and how often, by benchmark."""
+        """For each benchmark, the combinations of runs that are right on a question, with their frequencies."""
         make = patterns if self.kind == "few" else by_number_right
         columns = self.board.columns if len(self.runs) > 2 else ()
         of_columns = [(column, make(column, list(self.runs))) for column in columns]
@@ -161,13 +161,13 @@ class View:
 
     @property
     def unsolved(self) -> list[tuple[Column, Pattern]]:
-        """By benchmark, the questions that no ranked run has right; the most first."""
+        """For each benchmark, the questions that no ranked run gets right; largest number first."""
         unsolved = [(column, row) for column, rows in self.questions for row in rows if row.label == "no run"]
         return sorted(unsolved, key=lambda of_column: -of_column[1].questions)
 
     @cached_property
     def curves(self) -> list[tuple[Column, str, JsonObject]]:
-        """The accuracy by token budget of each run, if they are few."""
+        """The accuracy of each run by token budget, if there are few runs."""
         curves = []
         for column in self.board.columns if self.kind in ("one", "pair", "few") else ():
             for run, result in column.topic.sampled.items() if column.task else ():
@@ -183,17 +183,17 @@ class View:
         return samples_link(list(self.runs), a=run, b=other, task=column.task, filter=column.filter, **chosen)
 
     def more_tokens(self, column: Column) -> int:
-        """Return twice the largest limit of tokens of a column's runs; 16,384 if it is not known."""
+        """Return twice the largest token limit of a column's runs; 16,384 if unknown."""
         tasks = [task for result in column.topic.results.values() for task in result.tasks]
         limits = [_generation(task).get("max_gen_toks") for task in tasks]
         return 2 * max((limit for limit in limits if isinstance(limit, int)), default=8192)
 
 
 def _generation(task: TaskRun) -> JsonObject:
-    """Return how a task's replies were generated, as far as the run recorded it."""
+    """Return a task's generation settings, as far as recorded."""
     return mapping(task.config.get("generation_kwargs"))
 
 
 def _is_imported(task: TaskRun) -> bool:
-    """Return True if a task has samples and no signature, so that its prompts are unknown."""
+    """Return whether a task has samples but no signature, so that its prompts are unknown."""
     return bool(task.samples_path and not task.signatures)

@@ -1,4 +1,4 @@
-"""Lay out where runs differ: by part of a benchmark, and by question."""
+"""Arrange where runs differ: by part of a benchmark, and by question."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ SHOWN = 12
 
 
 class PartRow(NamedTuple):
-    """A part with its number of examples, each run's score, and by run whether it is ``up``, ``dn`` or neither."""
+    """A part with its number of examples, each run's score, and its shade by run: ``up``, ``dn`` or none."""
 
     label: str
     n: int
@@ -33,7 +33,7 @@ class PartRow(NamedTuple):
 
 @dataclass
 class PartTable:
-    """The parts of a benchmark by one breakdown, the easiest first; ``few`` are those with too few examples."""
+    """The parts of a benchmark by one breakdown, easiest first; ``few`` are the parts with too few examples."""
 
     column: Column
     breakdown: str
@@ -69,7 +69,7 @@ def _row(board: Board, column: Column, breakdown: str, group: str, scores: dict[
 
 
 def _shaded(rows: Sequence[PartRow]) -> list[PartRow]:
-    """Return the rows, with shades for cells that differ from what the averages of their row and run predict."""
+    """Shade the cells that differ from the value predicted by the averages of their row and run."""
     total = sum(row.n for row in rows)
     if not total or len(rows) < 2:
         return list(rows)
@@ -90,7 +90,7 @@ def _shaded(rows: Sequence[PartRow]) -> list[PartRow]:
 
 
 def judged_parts(table: PartTable) -> list[Part]:
-    """Return the parts for the cautions, with each run's score in all other parts; none if runs are left out."""
+    """Return the parts for the cautions, with each run's score on all other parts; empty if runs are left out."""
     parts: list[Part] = []
     all_rows = [*table.rows, *table.few]
     is_judged = table.breakdown != "label" and len(table.runs) >= min(2, len(table.column.scores))
@@ -119,7 +119,7 @@ def judged_parts(table: PartTable) -> list[Part]:
 
 
 class Pattern(NamedTuple):
-    """The runs that get some questions right, in words and one by one, and the number of these questions."""
+    """A combination of runs that get questions right, in words and as flags, and the number of these questions."""
 
     label: str
     right: list[bool]
@@ -128,7 +128,7 @@ class Pattern(NamedTuple):
 
 
 def patterns(column: Column, runs: Sequence[str]) -> list[Pattern]:
-    """Return the nine most frequent sets of runs that get a question right, for few ranked runs."""
+    """Return the nine most frequent combinations of runs that are right on a question, if few runs are ranked."""
     ranked, rights = column.ranked, _rights(column)
     rows = []
     for right, count in Counter(map(tuple, rights.T.tolist())).most_common(9):
@@ -153,18 +153,18 @@ def by_number_right(column: Column, runs: Sequence[str]) -> list[Pattern]:
 
 
 def _link(column: Column, runs: Sequence[str], which: str) -> str:
-    """Return a link to those questions that all ranked runs have."""
+    """Return a link to a selection of the questions that all ranked runs share."""
     among = _places(column.ranked, runs)
     return samples_link(runs, task=column.task, filter=column.filter, which=which, among=among)
 
 
 def _places(names: Sequence[str], runs: Sequence[str]) -> str:
-    """Return the places of runs on the page, as addresses list them."""
+    """Return the indices of runs on the page, as links list them."""
     return ".".join(str(runs.index(run)) for run in names)
 
 
 def _rights(column: Column) -> Mask:
-    """Return which ranked run gets which common question right, shape ``(k, n)``; empty for fewer than two runs."""
+    """Return which ranked runs are right on which common questions, shape ``(k, n)``; empty for fewer than two runs."""
     if len(column.ranked) < 2 or not column.topic.benchmark_name:
         return np.zeros((0, 0), dtype=bool)
     return np.array([of_run.values > 0.5 for of_run in common(column.topic, column.ranked, column.filter, "acc")])

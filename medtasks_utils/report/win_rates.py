@@ -1,4 +1,4 @@
-"""Compute the win rates of saved runs over the tasks that all of them have."""
+"""Compute the win rates of saved runs over their common tasks."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -10,11 +10,11 @@ from medtasks_utils.results.run import TaskRun
 from medtasks_utils.statistics.win_rate import ByExample, WinRate, win_rates
 
 _SCORES = ("reward", "acc")
-"""The metrics that decide which of two runs is better on an example; the first that a task has."""
+"""The metrics that decide which of two runs is better on an example; a task's first one is used."""
 
 
 def win_rates_of(runs: Sequence[Run]) -> dict[str, WinRate]:
-    """Return the win rates of runs by their names, by the first filter of each task.
+    """Return the win rates of runs by name, under the first filter of each task.
 
     Raises:
         MedtasksError: if there are fewer than two runs with samples of a common task.
@@ -31,7 +31,7 @@ def win_rates_of(runs: Sequence[Run]) -> dict[str, WinRate]:
 
 
 def _scores_of(task: TaskRun) -> dict[str, float | None]:
-    """Return the score of each example, by its content and its number among those with equal content."""
+    """Return each example's score, keyed by its content and a counter for duplicates."""
     names = set[str]().union(*(sample.metrics for sample in task.samples))
     filter_name = DEFAULT_FILTER if DEFAULT_FILTER in names else min(names, default="")
     metrics = set[str]().union(*(sample.metrics.get(filter_name, ()) for sample in task.samples))
