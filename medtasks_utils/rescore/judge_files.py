@@ -32,9 +32,8 @@ class Rescoring:
     """The result of ``medtasks rescore``.
 
     Attributes:
-        scores: for each judge and run, the estimated mean over the examples, from 0 to 100, in which a wrong answer
-            counts as 0, with its standard error and interval, and the numbers of responses that were judged, wrong,
-            failed and skipped.
+        scores: for each judge and run, the estimated mean over the examples, from 0 to 100, with its standard error and
+            interval, where a wrong answer counts as 0; and the numbers of judged, wrong, failed and skipped responses.
         paths: the paths of the CSV files.
     """
 
@@ -43,7 +42,7 @@ class Rescoring:
 
     @property
     def failed(self) -> bool:
-        """True if nothing was judged; False if the reason is that every answer with a reference is wrong."""
+        """True if nothing was judged, unless every answer with a reference is wrong."""
         totals = sum((score["statuses"] for score in self.scores), Counter[str]())
         return not totals[JUDGED] and (totals[FAILED] > 0 or not totals[WRONG])
 
@@ -79,7 +78,7 @@ def rescore(
     error names each failure and, if ``verbose``, each judgement.
 
     Raises:
-        JudgeError: if the judging model cannot be used.
+        JudgeError: if the judge model cannot be used.
         MedtasksError: if a file cannot be written, which is checked before anything is judged.
     """
     result = Rescoring([], [Path(f"{prefix}{judge.name.replace('-', '')}.csv") for judge in judges])
@@ -101,7 +100,7 @@ def rescore(
 
 
 class _Judged(NamedTuple):
-    """A response with its judgement, which is None if the judge was not asked."""
+    """A response with its judgement; None if it was not sent to the judge."""
 
     response: ExplainedResponse
     judgement: Judgement | None
@@ -113,7 +112,7 @@ class _Judged(NamedTuple):
         return FAILED if self.judgement.score is None else JUDGED
 
     def print(self, verbose: bool) -> None:
-        """Print a failure and, if ``verbose``, a judgement on standard error."""
+        """Print the judgement on standard error if it failed or ``verbose`` is set."""
         name = f"{self.response.run}, {self.response.task}, {self.response.example}"
         for model, of_model in self.judgement.output.get("judges", {}).items() if self.judgement else ():
             if of_model["failure"]:

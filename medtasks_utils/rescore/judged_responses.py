@@ -23,7 +23,7 @@ class ExplainedResponse(NamedTuple):
         task: the task's name, such as ``medexqa_clinical_psychology``.
         example: the example's id, such as ``clinical_psychology/test/7``.
         generation: the index of this response among the generations of the example, from 0.
-        given: the answer that the filter read, or ``[invalid]``.
+        given: the filter's answer, or ``[invalid]``.
         needs_judge: True if a judge must score the response, because its answer is right and there are references.
         text: the whole response.
         case: the explanation and its references, for the judge.
@@ -41,7 +41,7 @@ class ExplainedResponse(NamedTuple):
 
 
 class Responses(NamedTuple):
-    """The responses, in the order of the files, and a line about each file, sample or task that was left out."""
+    """The responses in the order of the files, and a line about each file, sample or task that was left out."""
 
     found: list[ExplainedResponse]
     problems: list[str]
@@ -99,7 +99,7 @@ def find_responses(patterns: Sequence[str], filter_name: str | None) -> Response
 
 
 def _matching(patterns: Sequence[str]) -> set[Path]:
-    """Return the matching files and folders; raise MedtasksError if a pattern has none."""
+    """Return the matching files and folders; raise MedtasksError for a pattern without any."""
     paths: set[Path] = set()
     for pattern in patterns:
         place = os.path.expanduser(pattern)
@@ -116,7 +116,7 @@ def _matching(patterns: Sequence[str]) -> set[Path]:
 def _responses(
     run: str, task: TaskRun, benchmark: Benchmark[Any], path: Path, sample: Sample, filter_name: str
 ) -> list[ExplainedResponse]:
-    """Return the responses in a sample, with the answers of a filter; raise KeyError if its example lacks a field."""
+    """Return the responses in a sample, with a filter's answers; raise KeyError if its example lacks a field."""
     responses = []
     answers = sample.answers.get(filter_name, ())
     for generation, (text, answer) in enumerate(zip(sample.responses, answers, strict=False)):
