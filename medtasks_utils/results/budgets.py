@@ -1,7 +1,6 @@
 """Compute the accuracy of a saved run under a token budget, with longer replies counted as wrong.
 
-This is the effect of cutting the replies of this run. It is not the accuracy of a model that is instructed to think
-less.
+This shows the effect of cutting this run's replies, not the accuracy of a model that is instructed to think less.
 """
 
 from bisect import bisect_left
@@ -30,11 +29,11 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> JsonObject | None:
     """Compute a task's accuracy as a function of the token budget of a reply.
 
     Returns:
-        None if no reply is right, or the number of tokens of a right reply is not known. Otherwise a dict: ``points``
+        None if no reply is right, or the number of tokens of a right reply is unknown. Otherwise a dict: ``points``
         has, for each budget (``tokens``), ``acc`` and its interval's ends ``low`` and ``high``, from 0 to 1. Budgets
         are powers of two from 32, followed by the length of the longest reply, which keeps all replies. ``almost_all``
-        is the smallest budget with 99 % of the accuracy. ``per_right_answer`` is the number of tokens of all replies
-        divided by the number of right ones, and ``note`` explains the numbers.
+        is the smallest budget that reaches 99 % of the accuracy. ``per_right_answer`` is the number of tokens of all
+        replies divided by the number of right ones, and ``note`` explains the numbers.
     """
     metric, scores = task.metric("acc"), task.metric_scores(filter_name, "acc")
     tokens = _tokens_of(task, scores)
@@ -59,7 +58,7 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> JsonObject | None:
 
 
 def _tokens_of(task: TaskRun, scores: MetricScores) -> Array:
-    """Return the number of tokens of each generation, shape ``(n, k)``; NaN if it is not known."""
+    """Return the number of tokens of each generation, shape ``(n, k)``; NaN if unknown."""
     tokens: Array = np.full(scores.counted.shape, np.nan)
     generations = tokens.shape[-1]
     for place, sample in enumerate(task.samples):

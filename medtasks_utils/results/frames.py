@@ -18,12 +18,11 @@ class Frames(NamedTuple):
     """Frames of runs and of samples.
 
     Attributes:
-        runs: one row per run, task or group, metric and filter: ``run``, ``model``, ``date``,
-            ``task``, ``benchmark``, ``filter``, ``metric``, ``value``, ``stderr``, ``signature``.
-        samples: one row per example and filter: ``run``, ``task``, ``benchmark``, ``doc_id``, ``doc_hash``,
-            ``filter``, ``target``, ``prompt``; ``response``, ``answer``, ``found_by``, ``ended``, ``tokens`` and
-            ``reasoning``, which are lists if there are several generations, and None if they were not logged; then one
-            column per metric.
+        runs: one row per run, task or group, metric and filter: ``run``, ``model``, ``date``, ``task``, ``benchmark``,
+            ``filter``, ``metric``, ``value``, ``stderr``, ``signature``.
+        samples: one row per example and filter: ``run``, ``task``, ``benchmark``, ``doc_id``, ``doc_hash``, ``filter``,
+            ``target``, ``prompt``; ``response``, ``answer``, ``found_by``, ``ended``, ``tokens`` and ``reasoning``,
+            which are lists for more than one generation, and None if not logged; then one column per metric.
     """
 
     runs: "pd.DataFrame"

@@ -40,10 +40,10 @@ class TaskRun:
         task: the task's name.
         benchmark_name: the name of its benchmark; None for a task outside this package.
         metrics: the values that the harness reported.
-        config: the task's configuration, with its options under ``dataset_kwargs`` and further facts in ``metadata``.
+        config: the task's configuration, with its options under ``dataset_kwargs`` and other facts in ``metadata``.
         samples_path: the sample log; None if none was written.
         asked: the number of evaluated examples; 0 if unknown.
-        available: the number of all examples, of which a run with ``--limit`` evaluates a part; 0 if unknown.
+        available: the number of examples in the data, including those that ``--limit`` leaves out; 0 if unknown.
         system_instruction: the system message of ``--system_instruction``.
         fewshot_seed: the seed with which few-shot examples are drawn.
     """
@@ -70,12 +70,12 @@ class TaskRun:
 
     @property
     def facts(self) -> ReportFacts:
-        """What the report and comparisons show of its benchmark; the defaults for a task outside this package."""
+        """The settings of its benchmark for reports and comparisons; the defaults for a task outside this package."""
         return self.benchmark.report if self.benchmark else ReportFacts()
 
     @property
     def metadata(self) -> JsonObject:
-        """Further facts about the task, from its configuration."""
+        """Additional facts about the task, from its configuration."""
         return mapping(self.config.get("metadata"))
 
     @property
@@ -90,7 +90,7 @@ class TaskRun:
 
     @property
     def parts_of_prompts(self) -> list[Any]:
-        """What prompts are made of, besides rows and options: templates, system message and few-shot examples."""
+        """The components of prompts besides rows and options: templates, system message and few-shot examples."""
         templates = ("description", "doc_to_text", "doc_to_choice", "gen_prefix", "fewshot_config")
         parts = [self.config.get(name) for name in (*templates, "target_delimiter", "fewshot_delimiter")]
         shots = self.config.get("num_fewshot")
@@ -106,9 +106,9 @@ class TaskRun:
         return metric_of(name, self.benchmark_name)
 
     def without_question(self, metric: str) -> Reached | None:
-        """Return the best score that a classifier reaches on these rows without the question; None if unknown.
+        """Return the best score of a classifier on these rows without the question; None if unknown.
 
-        For the Hub's rows, a score that was measured on a part of them is used too.
+        For the Hub's rows, a score that was measured on a part of them is also used.
         """
         content = self.metadata.get("content", "")
         shortcuts = self.benchmark.data.shortcuts if self.benchmark else None
@@ -140,7 +140,7 @@ class TaskRun:
         return {breakdown.name: list(map(breakdown.key, docs)) for breakdown in self.facts.breakdowns}
 
     def metric_scores(self, filter_name: str, metric: str) -> MetricScores:
-        """Return the scores of all samples in order; a sample for which the metric was not computed has none."""
+        """Return the scores of all samples in order; samples for which the metric was not computed have none."""
         key = filter_name, metric
         if key not in self._scores:
             logged_as = self.metric(metric).aggregation.logged_as or metric
@@ -149,7 +149,7 @@ class TaskRun:
         return self._scores[key]
 
     def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
-        """Score all samples again, in order, with a function of a logged answer and its logged example."""
+        """Rescore all samples, in order, with a function of a logged answer and its logged example."""
         rows = []
         for sample in self.samples:
             answers = sample.answers.get(filter_name, ())
@@ -162,7 +162,7 @@ class TaskRun:
         return self._log.samples
 
     def with_samples(self, samples: list[Sample]) -> "TaskRun":
-        """Return a copy with other samples of the same examples in the same order, such as without their texts."""
+        """Return a copy with different samples of the same examples in the same order, such as without texts."""
         task = copy(self)
         task._log = SampleLog(samples, self.problems)
         return task
@@ -174,15 +174,15 @@ class TaskRun:
 
     @property
     def remarks(self) -> list[str]:
-        """Remarks that readers of the results need, such as on a held-out split, and the numbers of rows left out."""
+        """Remarks for readers of the results, such as about a held-out split, and the numbers of rows left out."""
         left_out = self.metadata.get("rows_left_out", {}).items()
         return [*self.metadata.get("remarks", ()), *(f"rows left out: {n} ({reason})" for reason, n in left_out)]
 
     @property
     def default_filter(self) -> str:
-        """The filter that is used by default, ``strict-match``.
+        """The default filter, ``strict-match``.
 
-        For imported responses (without a signature), it is ``flexible-extract`` if ``strict-match`` reads fewer than a
+        For imported responses (without a signature), it is ``flexible-extract`` if ``strict-match`` finds less than a
         tenth as many answers.
         """
         strict, flexible = (self.metrics.get(("answered", name)) for name in (STRICT, FLEXIBLE))
@@ -191,7 +191,7 @@ class TaskRun:
 
     @property
     def note_on_filter(self) -> list[str]:
-        """A sentence that says why the default is not ``strict-match``; empty if it is."""
+        """A sentence on why the default is not ``strict-match``; empty if it is."""
         if self.default_filter == DEFAULT_FILTER:
             return []
         strict, flexible = (f"{100 * self.metrics['answered', name].value:.1f} %" for name in (STRICT, FLEXIBLE))
@@ -210,8 +210,8 @@ class TaskRun:
 def content_keys(documents: Sequence[Mapping[str, Any]], benchmark: Benchmark[Any] | None) -> list[tuple[str, int]]:
     """Return a key for each example of a task: a hash, and the number of equal examples before it.
 
-    The hash ignores fields that only the prompt uses, such as a solved example, and known issues, so that the same
-    example has the same key in two runs.
+    The hash ignores known issues and fields used only by the prompt, such as a solved example, so that an example has
+    the same key in every run.
     """
     left_out = {*benchmark.data.only_in_prompt, *benchmark.data.unsigned, KNOWN_ISSUES} if benchmark else ()
     seen: Counter[str] = Counter()
@@ -244,8 +244,8 @@ class Run:
         results: the content of the results file; empty if it is missing.
         tasks: tasks by name.
         groups: groups by name.
-        notes: sentences about the run that its files do not contain, such as which parts of it failed.
-        growth: how the run grew from an earlier one that it replaces, in words; empty if it did not.
+        notes: sentences about the run from elsewhere than its files, such as on parts of it that failed.
+        growth: a phrase on the earlier run that this one extends and replaces; empty if there is none.
     """
 
     name: str
@@ -259,7 +259,7 @@ class Run:
     growth: str = ""
 
     def tasks_of(self, name: str) -> list[TaskRun]:
-        """Return the task with this name, or those tasks of the group with this name that the run has."""
+        """Return the task with this name, or the tasks that the run has of the group with this name."""
         names = self.groups[name].tasks if name in self.groups else [name]
         return [self.tasks[task] for task in names if task in self.tasks]
 
@@ -268,7 +268,7 @@ class Run:
         return mapping(self.results.get("config")).get(name)
 
     def spent(self, name: str) -> Counter[str]:
-        """Return what the run spent: ``tokens`` by kind or, for a job of a sweep, its ``cost``; empty if unknown."""
+        """Return the run's consumption: ``tokens`` by kind or, for a job of a sweep, its ``cost``; empty if unknown."""
         return Counter(mapping(self.results.get("medtasks")).get(name))
 
     def seconds(self, name: str) -> float:
@@ -277,7 +277,7 @@ class Run:
 
     @property
     def problems(self) -> list[str]:
-        """Problems in the run's files and benchmarks, as sentences; each task has those of its samples."""
+        """Problems in the run's files and benchmarks, as sentences; those of samples are in each task."""
         named = {task.metadata.get("benchmark") for task in self.tasks.values()}
         unusable = filter(None, map(benchmarks().problem, filter(named.__contains__, benchmarks())))
         missing = f"{self.path}: the samples have no results file (date: {self.date or 'none'})"

@@ -1,7 +1,7 @@
-"""Find saved runs in folders, and read as much of them as possible.
+"""Find saved runs in folders, and read them as far as possible.
 
 The harness writes ``results_<date>.json`` and, with ``--log_samples``, ``samples_<task>_<date>.jsonl`` into a folder
-named after the model. Files of one folder with one date are one run. Samples are read on first use.
+named after the model. Files with the same folder and date form one run. Samples are read on first use.
 """
 
 import json
@@ -35,7 +35,7 @@ _FILE = re.compile(
 def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
     """Read the runs under the given paths, in the order of the paths and then by folder and date.
 
-    Paths are results files, sample logs (which stand for their runs), or folders, which are searched recursively.
+    Paths are results files, sample logs (read with the rest of their run), or folders, which are searched recursively.
 
     Raises:
         MedtasksError: for a path that does not exist, if no path contains a run, or if a results file cannot be read.
@@ -85,7 +85,7 @@ def _read(date: str, logs: dict[str, Path]) -> Run:
 
 
 def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, Path] = {}) -> Run:
-    """Build a run from the results that the harness returns and saves, which are empty if there is no results file.
+    """Build a run from the results that the harness returns and saves, which are empty without a results file.
 
     Args:
         results: the content of the results file.
@@ -124,8 +124,8 @@ def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, P
 def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     """Return the name of a task's benchmark; None for a task outside this package.
 
-    The configuration states it in ``metadata.benchmark``. Only if there is no configuration does the task's name
-    decide, since the harness has other tasks with such names.
+    The configuration states it in ``metadata.benchmark``. The task's name is used only without a configuration, since
+    the harness has other tasks with such names.
     """
     named = mapping(config.get("metadata")).get("benchmark")
     for benchmark in benchmarks().usable():
@@ -152,10 +152,10 @@ def _metrics(values: Mapping[str, Any]) -> Metrics:
 
 
 def merged(runs: Sequence[Run]) -> list[Run]:
-    """Merge runs of one set-up that have different tasks, such as the jobs of a sweep, and give all unique names.
+    """Merge runs of one set-up with different tasks, such as the jobs of a sweep, and give all runs unique names.
 
     A set-up is the model with its engine, arguments, generation settings, chat template and system message. A task that
-    a later run has extended (``--extend``) counts in that run alone. Runs of a set-up are merged within each folder,
+    a later run has extended (``--extend``) is kept only in that run. Runs of a set-up are merged within each folder,
     then across folders; each time, only if no two of them have a task in common.
     """
     result = _without_outgrown(runs)
@@ -190,7 +190,7 @@ def _asked(run: Run) -> int:
 
 
 def _growth(run: Run, grown: Sequence[Run]) -> str:
-    """Return from how many questions a run grew, and when (with the time if on one day); empty if it did not grow."""
+    """Return a phrase on how a run grew: from how many questions, and when (with the time if on one day)."""
     asked = [_asked(version) for version in (run, *grown)]
     if min(asked) == asked[0]:
         return ""
@@ -221,11 +221,11 @@ def _has_grown(run: Run, other: Run) -> bool:
 
 
 _OF_REQUESTS = ("base_url", "num_concurrent", "max_retries", "timeout")
-"""Model arguments that say how requests are sent, and may differ between the runs of one set-up."""
+"""Model arguments about the transport of requests, which may differ between runs of one set-up."""
 
 
 def _setup(run: Run, *ignored: str) -> str:
-    """Return a key that is equal for runs of one set-up."""
+    """Return a key shared by runs of one set-up."""
 
     hashes = [run.results.get(f"{name}_sha") for name in ("chat_template", "system_instruction")]
     arguments = (_arguments(run, name) for name in ("model_args", "gen_kwargs"))
@@ -253,10 +253,10 @@ def united(runs: Sequence[Run]) -> Run:
 
 
 def name_apart(runs: Sequence[Run]) -> None:
-    """Give each run a unique name: the last part of its model's name, and whatever distinguishes it.
+    """Give each run a unique name: the last part of its model's name, and its distinguishing features.
 
     These are tried in order until all names differ: the first part of the model's name, engine, number of questions,
-    generation settings, model arguments (such as the revision), what signatures say, system message, output folder,
+    generation settings, model arguments (such as the revision), fields of signatures, system message, output folder,
     hashes of prompts, date and file.
     """
     for run in runs:
@@ -274,20 +274,20 @@ def name_apart(runs: Sequence[Run]) -> None:
 
 
 _SIGNED = ("opts", "select", "shots", "repeats", "gen")
-"""The fields of signatures that tell runs apart, the most telling first."""
+"""The fields of signatures that distinguish runs, most informative first."""
 _HASHED = ("chat", "rendered", "prompts")
-"""The fields of signatures that are hashes, which show that runs differ, but not how."""
+"""The fields of signatures that are hashes, which show that runs differ, but not in what way."""
 _LONGEST_MESSAGE = 30  # characters of a system message in a name
 
 
 def _signed(field: str, tasks: Sequence[TaskRun]) -> list[str]:
-    """Return a field of the tasks' signatures as ``field=value``, without missing values."""
+    """Return a field of the tasks' signatures as ``field=value`` strings, without missing values."""
     fields = [parse(next(iter(task.signatures.values()), "")) for task in tasks]
     return [f"{field}={of_task[field]}" for of_task in fields if of_task.get(field, NO_VALUE) != NO_VALUE]
 
 
 def _model_arguments(run: Run) -> list[str]:
-    """Return the arguments that say which model it is and how it computes, without its location and secrets."""
+    """Return the arguments that identify the model and its computation, without its location and secrets."""
     arguments = dict(_arguments(run, "model_args"))
     of_model = {name: value for name, value in arguments.items() if name not in ("pretrained", "model", *_OF_REQUESTS)}
     return [f"{name}={value}" for name, value in without_secrets(of_model).items()]
@@ -317,7 +317,7 @@ _PARTS: tuple[Callable[[Run, Sequence[TaskRun]], Sequence[str]], ...] = (
 def with_baseline_first(runs: Sequence[Run], name: str) -> list[Run]:
     """Return the runs with the baseline first, and the others in their order.
 
-    The baseline is named by its name, its model, its results file, or a folder with this file and no other run.
+    ``name`` is the baseline's name, its model, its results file, or a folder with this file and no other run.
 
     Raises:
         MedtasksError: if no run matches the name, or more than one.

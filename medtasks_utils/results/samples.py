@@ -49,7 +49,7 @@ ENDINGS = {
     "refused for length": "prompt refused for length",
     "unknown": "",
 }
-"""The badge of a sample, by the way in which its reply ended; empty for no badge."""
+"""The badge of a sample, by the finish reason of its reply; empty for no badge."""
 
 _SHORT_DETAILS = {"ended", "refusal", "tokens", "confidence", "shown_as"}
 
@@ -67,10 +67,10 @@ class Sample:
         responses: the model's responses, one per generation; for log-likelihoods, one text per choice.
         target: the right answer, as text.
         cluster: a key shared by examples that are not independent of each other; None for an independent example.
-        stratum: the part of the examples whose average counts by itself in macro averages; None if there are no parts.
+        stratum: the part of the examples that has its own average in macro averages; None if there are no parts.
         answers: by filter, the answer read from each response; ``[invalid]`` if none was found.
         metrics: by filter and metric, the mean over the generations; None if the metric does not apply.
-        details: by filter, further logged fields, such as ``judge`` and ``transcript``.
+        details: by filter, additional logged fields, such as ``judge`` and ``transcript``.
         found_by: by filter, how each answer was found; empty if the run did not log it.
         scores: by filter and metric, the scores of the generations, unless the number in ``metrics`` is sufficient.
         prompt_hash: lm_eval's hash of the prompt as it was sent, in the model's chat template if one was applied.
@@ -93,7 +93,7 @@ class Sample:
 
     @property
     def prompt(self) -> str:
-        """The messages as one text."""
+        """The messages joined as text."""
         return "\n\n".join(message["content"] for message in self.messages)
 
     def without_texts(self) -> "Sample":
@@ -115,42 +115,42 @@ class Sample:
 
     @property
     def ended(self) -> list[str]:
-        """How each reply ended: ``stop``, ``length``, ``filter`` or ``unknown``; empty if the run did not log it."""
+        """The finish reason of each reply: ``stop``, ``length``, ``filter`` or ``unknown``; empty if not logged."""
         return self._of_replies("ended")
 
     @property
     def endings(self) -> list[str]:
-        """How each reply ended, in the words of :data:`ENDINGS`; empty if the run did not log it."""
+        """The finish reason of each reply in the words of :data:`ENDINGS`; empty if not logged."""
         refusals = self._of_replies("refusal") or repeat(None)
         return list(map(_ending, self.ended, self.responses, refusals))
 
     @property
     def tokens(self) -> list[int | None]:
-        """The number of tokens of each reply, None if unknown; empty if the run did not log them."""
+        """The number of tokens of each reply, None if unknown; empty if not logged."""
         return self._of_replies("tokens")
 
     @property
     def reasoning(self) -> list[str | None]:
-        """The reasoning that the server returned separately from each reply; empty if the run did not log any."""
+        """The reasoning that the server returned separately from each reply; empty if none was logged."""
         return self._of_replies("reasoning")
 
     def _of_replies(self, name: str) -> list[Any]:
-        """Return a logged field that has one value per reply; empty if the run did not log it."""
+        """Return a logged field with one value per reply; empty if not logged."""
         values = next(iter(self.details.values()), {}).get(name)
         return values if isinstance(values, list) else []
 
     def order(self, generation: int) -> str | None:
-        """Return the letters of the choices that the model saw as A to D; None if it saw them in the data's order."""
+        """Return the letters of the choices that the model saw as A to D; None if they were in the data's order."""
         orders = next(iter(self.details.values()), {}).get("shown_as")
         return orders[generation] if isinstance(orders, list) else orders
 
     def example_shown(self, benchmark: Benchmark[Any], generation: int) -> Row:
-        """Return the example as the model saw it in a generation, with the letter that its right answer had there."""
+        """Return the example as the model saw it in a generation, with the right answer's letter in that order."""
         order = self.order(generation)
         return benchmark.relabelled(self.doc, order) if order else self.doc
 
     def answer_shown(self, answer: str, generation: int) -> str:
-        """Translate an answer or the target from the data's letter to the letter that the model saw."""
+        """Translate an answer or the target from its letter in the data to the letter that the model saw."""
         order = self.order(generation) or ""
         return LETTERS[order.index(answer)] if answer in tuple(order) else answer
 
@@ -229,7 +229,7 @@ def _new_sample(line: Row) -> Sample:
 
 
 def _add_filter(sample: Sample, line: Row) -> int:
-    """Add a line's answers and metrics to a sample; return how many values, such as NaN, are not numbers."""
+    """Add a line's answers and metrics to a sample; return the number of values that are not numbers, such as NaN."""
     name, choices = line["filter"], _choices(line)
     answers = [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
     _check_orders(line.get("shown_as"), len(sample.responses))
