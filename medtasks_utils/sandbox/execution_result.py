@@ -1,4 +1,4 @@
-"""Turn a process's output into text: decode it, remove paths and limit its length, outside the sandbox."""
+"""Convert a process's output to text, outside the sandbox: decode it, remove paths and limit its length."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ class ExecutionResult(NamedTuple):
     Attributes:
         text: what the code printed and, as in a REPL, the ``repr`` of a last bare expression; then the traceback or the
             error message if it failed. Valid UTF-8 of at most ``max_output`` characters; a longer text is cut in the
-            middle, with a note of how many characters were removed.
+            middle, with a note of the number of removed characters.
         failed: True if the code did not compile, raised an exception, exited with an error code, timed out or wrote too
             much, or if its process ended or could not start.
     """
@@ -22,10 +22,10 @@ class ExecutionResult(NamedTuple):
 
 
 def readable(data: bytes, limit: int, paths: Sequence[str], error: str = "") -> str:
-    """Return what a process wrote as text of at most ``limit`` characters, with an error message as its last line.
+    """Convert a process's output to at most ``limit`` characters, with an error message as the last line.
 
-    The paths are removed from it; a folder must come after the paths in it. Longer output is cut in the middle: two
-    thirds of the limit go to its beginning, and one third to its end. The error must be shorter than ``limit``.
+    ``paths`` are removed from it; a folder must be listed after the paths in it. Longer output is cut in the middle:
+    two thirds of the limit go to its beginning, and one third to its end. The error must be shorter than ``limit``.
     """
     text = data.decode("utf-8", "replace").rstrip("\n").removesuffix(END)
     for path in paths:

@@ -45,7 +45,7 @@ class Layout:
             self.entries.append((_TIME_ZONES, _TIME_ZONES))
 
     def _link(self, subfolder: str, paths: list[Path]) -> list[tuple[str, str]]:
-        """Link files and folders in a new subfolder, and return each link with the path that it points to."""
+        """Link files and folders into a new subfolder, and return each link with its target."""
         folder = f"{self.folder}/{subfolder}"
         os.makedirs(folder)
         links = [(f"{folder}/{path.name}", str(path)) for path in paths]
@@ -54,12 +54,12 @@ class Layout:
         return links
 
     def remove(self) -> None:
-        """Delete the folder, but not the files that its links point to."""
+        """Delete the folder and its links, but not their targets."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def _locations(names: tuple[str, ...]) -> list[Path]:
-    """Return the folder or file of each installed package, and the folder of shared libraries, if its wheel had one."""
+    """Return the folder or file of each installed package, and its wheel's folder of shared libraries, if any."""
     locations = []
     for name in names:
         spec = importlib.util.find_spec(name)

@@ -1,4 +1,4 @@
-"""Provide :class:`Sandbox`, which keeps sessions and decides which of them have a process."""
+"""Provide :class:`Sandbox`, which manages sessions and decides which of them have a process."""
 
 import os
 import resource
@@ -28,9 +28,9 @@ class Sandbox:
         processes: maximum number of calls that run at the same time; by default, the number of cores.
         max_output: maximum number of characters in a result's text.
         alive: maximum number of sessions that keep a process between calls, at least ``processes``; they use at most
-            half of the open files that the user is allowed.
-        weak: True to fall back to RestrictedPython if the kernel cannot confine plain Python. RestrictedPython is not
-            a security boundary; use it only with models that you trust.
+            half of the user's limit on open files.
+        weak: True to fall back to RestrictedPython if the kernel cannot confine plain Python. RestrictedPython is not a
+            security boundary; use it only with models that you trust.
         repl: True to run code in :class:`.inside.repl.Repl`, confined in the same way.
         _off: layers to leave out, for tests: ``namespaces``, ``landlock``, ``seccomp``, ``limits``.
         _anyway: True to run plain Python even if layers are off, for tests.
@@ -68,7 +68,7 @@ class Sandbox:
     # ---- the interface
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[ExecutionResult]:
-        """Run calls, pairs of a session's key and code: different sessions in parallel, those of one session in order.
+        """Run calls, which are pairs of a session's key and code: sessions in parallel, calls of a session in order.
 
         Return one result per call, in the order of the calls. Code that fails gives a result, not an exception.
 
@@ -101,11 +101,11 @@ class Sandbox:
 
     @property
     def layers(self) -> dict[str, str]:
-        """The reason why each layer is off; empty if it is on. Starts the sandbox if necessary."""
+        """For each layer, why it is off; empty if it is on. Starts the sandbox if necessary."""
         return self.started().layers
 
     def started(self) -> Zygote:
-        """Return the forking process; start it if necessary.
+        """Return the zygote; start it if necessary.
 
         Raises:
             OSError: if its folder or its process cannot be made.
@@ -141,7 +141,7 @@ class Sandbox:
         return ExecutionResult(readable(data, self._max_output, self._paths, problem), failed)
 
     def _spawn(self, session: Session) -> None:
-        """Start a process for a session; if there is no room, end an idle one, or wait until there is.
+        """Start a process for a session; if there is no room, end an idle one, or wait.
 
         Raises:
             OSError: if there is still no room after :data:`.workers.PATIENCE` seconds.
@@ -168,7 +168,7 @@ class Sandbox:
     def _evict(self) -> bool:
         """End the process of the newest idle session; return whether there was one.
 
-        The next call of the session that loses its process returns an error that says so.
+        That session's next call returns an error that says so.
         """
         for session in reversed(list(self._sessions.values())):
             if session.connection and session.lock.acquire(blocking=False):
@@ -180,7 +180,7 @@ class Sandbox:
 
 
 def _most_alive(wanted: int) -> int:
-    """Return how many sessions may have a process, at most ``wanted``; raise the limit on open files for them."""
+    """Return how many sessions may have a process, up to ``wanted``; raise the limit on open files for them."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = max(soft, min(hard, 4 * wanted))  # a session needs two
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))

@@ -1,4 +1,4 @@
-"""Start and control the forking process and the sessions' worker processes from outside the sandbox."""
+"""Start and control the zygote and the sessions' worker processes, from outside the sandbox."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from .inside.worker import HEADER, MARK
 from .layout import Layout
 
 MAX_BYTES = 16 << 20
-"""Maximum number of bytes that a call may write; a call that writes more is ended."""
+"""Maximum number of bytes that a call may write before it is ended."""
 
 _WEAK = "WEAK: RestrictedPython, which is not a security boundary (only for models you trust)"
 _MISSING = (
@@ -28,7 +28,7 @@ _MISSING = (
     "models you trust)"
 )
 PATIENCE = 60.0
-"""Maximum time in seconds to wait for a worker, which starts within milliseconds unless the machine has no room."""
+"""Maximum time in seconds to wait for a worker, which starts within milliseconds unless the machine is full."""
 
 _START = """
 import sys
@@ -46,13 +46,13 @@ _ENVIRONMENT = {
 
 
 class Zygote:
-    """The forking process: a fresh interpreter that imports the libraries once and forks a worker for each session.
+    """The zygote: a fresh interpreter that imports the libraries once and forks a worker for each session.
 
     The settings are the arguments of :class:`medtasks_utils.sandbox.inside.confine.Confinement`, except ``folder`` and
     ``entries``.
 
     Attributes:
-        layers: by layer, the reason why it is off; empty if it is on.
+        layers: for each layer, why it is off; empty if it is on.
         missing: names of the layers that are off although plain Python needs them; empty if plain Python runs.
         paths: paths of this machine to remove from outputs.
 
@@ -105,7 +105,7 @@ class Zygote:
 
     @property
     def description(self) -> str:
-        """A short text that says what runs the code and which layers confine it."""
+        """A short description of the interpreter and the layers that confine it."""
         on = ", ".join(name for name, reason in self.layers.items() if not reason) or "nothing"
         return f"{_WEAK if self.missing else self._python}, confined by {on}"
 
@@ -141,7 +141,7 @@ class Session:
         connection: the socket to the process; None before the first call and after the process has ended.
         process: the process's descriptor (pidfd); None if there is no process, and in weak mode on systems without
             pidfds, where the process ends itself on a timeout.
-        evicted: the error that the next call returns if the process was ended to make room; else an empty string.
+        evicted: the error for the next call if the process was ended to make room; else an empty string.
     """
 
     def __init__(self) -> None:
@@ -154,8 +154,8 @@ class Session:
         """Run code for at most ``seconds``. The caller must hold the lock.
 
         Returns:
-            The bytes that the code wrote, whether it failed, and the reason why the process can no longer be used
-            (an empty string if it can).
+            The bytes that the code wrote, whether it failed, and why the process is no longer usable (an empty string
+            if it is).
         """
         connection, data, mark = cast(socket.socket, self.connection), bytearray(), os.urandom(MARK)
         deadline, problem = time.monotonic() + seconds, ""

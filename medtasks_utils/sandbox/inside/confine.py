@@ -1,7 +1,7 @@
 """Apply the layers that confine a worker: namespaces, Landlock, seccomp and limits.
 
-Each layer is tested first: it counts as on only if it blocks what it must block. If the kernel lacks a layer, that is
-not an error; the layer is off, with a reason. If a layer that is on fails in a worker, the worker ends.
+Each layer is tested first, and is on only if it blocks what it should. A layer that the kernel lacks is off, with a
+reason; this is not an error. If a layer that is on fails in a worker, the worker exits.
 """
 
 import mmap
@@ -33,11 +33,11 @@ class Confinement:
         anyway: True to run plain Python even if layers are off, for tests.
 
     Attributes:
-        layers: by layer, the reason why it is off; empty if it is on.
+        layers: for each layer, why it is off; empty if it is on.
         on: the names of the layers that are on.
         filters: functions that confine a worker irrevocably; the worker calls them in this order.
-        missing: names of the layers that are off although plain Python needs them. It needs seccomp, limits, and
-            either namespaces or Landlock.
+        missing: names of the layers that are off although plain Python needs them. It needs seccomp, limits, and either
+            namespaces or Landlock.
     """
 
     def __init__(self, *, folder: str, entries: list[root.Entry], memory_mb: int, off: list[str], anyway: bool) -> None:
@@ -96,7 +96,7 @@ class Confinement:
 def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
     """Return why a layer does not work; empty if it works.
 
-    In a child process, the steps apply the layer, which must then make each attempt fail with an OSError.
+    A child process applies the layer by its ``steps``; each of ``attempts`` must then fail with an OSError.
     """
     if not _LINUX:
         return "only on Linux"
@@ -123,7 +123,7 @@ def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
 
 
 def _limit(memory: int) -> None:
-    """Lower this process's priority, and limit its resources, among them its address space to ``memory`` bytes."""
+    """Lower this process's priority, and limit its resources, including its address space to ``memory`` bytes."""
     os.nice(5)
     for name, value in {**dict.fromkeys(_ZERO_LIMITS, 0), "NOFILE": 64, "AS": memory}.items():
         with suppress(ValueError):  # the hard limit is lower

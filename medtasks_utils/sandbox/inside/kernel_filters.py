@@ -26,7 +26,7 @@ _RULE_PATH_BENEATH = 1
 _ACCESS_READ_FILE = 1 << 2
 _ACCESS_READ_DIR = 1 << 3
 _FILE_RIGHTS = (13, 14, 15, 15, 16)
-"""The numbers of file access rights that versions 1 to 5 of Landlock know; later ones know as many as version 5."""
+"""The number of file access rights in versions 1 to 5 of Landlock; later versions have as many as version 5."""
 
 # Constants of futex(2), clock_gettime(2) and seccomp(2).
 _CLOCK_ID_BITS = 0xFFFFFFF0  # set only for clocks of a process or a device
@@ -48,7 +48,7 @@ sigaltstack setitimer getitimer alarm pause restart_syscall getrlimit exit exit_
 
 
 def landlock(readable: Iterable[str]) -> Layer:
-    """Return a layer that lets a process read the given files and folders, and neither open nor change anything else.
+    """Return a layer that allows a process to read the given files and folders, and to open or change nothing else.
 
     From version 4, Landlock also blocks TCP ports; from version 6, signals to processes outside, and abstract sockets.
 
@@ -72,7 +72,7 @@ def landlock(readable: Iterable[str]) -> Layer:
 
 
 def seccomp() -> Layer:
-    """Return a layer in which all system calls but the allowed ones fail with EPERM.
+    """Return a layer in which all system calls fail with EPERM, except allowed ones.
 
     Raises:
         ImportError: if libseccomp is missing.

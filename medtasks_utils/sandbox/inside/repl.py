@@ -34,7 +34,7 @@ class Repl(Interpreter):
     """An interpreter that prints the output of each call's code, then its error or warnings."""
 
     def predefined(self) -> dict[str, Any]:
-        """Return the built-in functions that are allowed, RestrictedPython's guard functions, and the libraries."""
+        """Return the allowed built-in functions, RestrictedPython's guard functions, and the libraries."""
         allowed = {name: getattr(builtins, name) for name in _BUILTINS.split()}
         self._own: dict[str, Any] = {}  # the code's variables
         return {
@@ -50,7 +50,7 @@ class Repl(Interpreter):
         }
 
     def run(self, code: str) -> bool:
-        """Run code, and print its output, then its error or warnings; return whether it failed."""
+        """Run code, and print its output followed by its error or warnings; return whether it failed."""
         printed, problems = io.StringIO(), io.StringIO()
         before = self._own.get("_print")
         with redirect_stdout(printed), redirect_stderr(problems):

@@ -1,6 +1,6 @@
 """Run RestrictedPython instead of plain Python if the kernel cannot confine a process.
 
-This is not a security boundary: it keeps harmless code away from files, but does not stop an attack.
+This is not a security boundary: it prevents accidental access to files, not attacks.
 """
 
 import builtins
@@ -38,7 +38,7 @@ class RestrictedInterpreter(Interpreter):
     """An :class:`.Interpreter` that accepts only the subset of Python that RestrictedPython allows."""
 
     def predefined(self) -> dict[str, object]:
-        """Return the built-in functions that are allowed, RestrictedPython's guard functions, and ``math``."""
+        """Return the allowed built-in functions, RestrictedPython's guard functions, and ``math``."""
         printer = types.SimpleNamespace(_call_print=print)
         allowed = {name: getattr(builtins, name) for name in _BUILTINS.split()}
         return {

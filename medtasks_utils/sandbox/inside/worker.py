@@ -1,9 +1,9 @@
-"""Run a session's calls one after the other in its own process, and keep the variables between them.
+"""Run a session's calls sequentially in its own process, and keep the variables between them.
 
-A call arrives as a mark of 16 random bytes, the seconds after which the process ends itself (0: never), the length of
-the code in bytes, and the code. Its result is sent as the mark, everything written to descriptor 1, the mark again, and
-``0``, or ``1`` if the code failed. Each call has a new mark, so output written before a call cannot be mistaken for its
-result.
+A call arrives as a mark of 16 random bytes, the timeout in seconds after which the process kills itself (0: none), the
+length of the code in bytes, and the code. Its result is sent as the mark, everything written to descriptor 1, the mark
+again, and ``0``, or ``1`` if the code failed. Each call has a new mark, so output written before a call cannot be
+mistaken for its result.
 """
 
 import ast
@@ -70,7 +70,7 @@ class _NullDevice(str):
 
 
 def forget_the_machine() -> None:
-    """Remove what Python knows about the machine: its name, and how and where Python was built and started."""
+    """Remove traces of the machine from Python: its name, and the build and start configuration."""
     import platform
     import sysconfig
 
@@ -98,7 +98,7 @@ class Interpreter:
         sys.modules["__main__"] = main
 
     def predefined(self) -> dict[str, object]:
-        """Return the variables that code can use without an import."""
+        """Return the variables that are available to code without an import."""
         import math
 
         import numpy
@@ -107,7 +107,7 @@ class Interpreter:
         return {"np": numpy, "numpy": numpy, "math": math, "scipy": scipy, "sp": scipy}
 
     def run(self, code: str) -> bool:
-        """Run code as a script, but print a last bare expression as a REPL does; return True if the code failed."""
+        """Run code as a script, but print a last bare expression as a REPL does; return whether the code failed."""
         self._calls += 1
         code = code.removeprefix("\ufeff")
         name = "main.py" if self._calls == 1 else f"main{self._calls}.py"

@@ -1,6 +1,6 @@
-"""Run the forking process, which imports the libraries, confines itself, and forks a worker on request.
+"""Run the zygote, which imports the libraries, confines itself, and forks a worker on request.
 
-It runs as a fresh interpreter in a folder of links to the libraries, with no environment and one socket. It reads its
+It is a fresh interpreter in a folder of links to the libraries, with no environment and one socket. It reads its
 settings as JSON from standard input and reports the layers that confine it as JSON on standard output. A worker is
 started by one byte with two descriptors: the worker's socket, and ``/dev/null`` opened for this worker. The zygote then
 sends one byte on that socket, with the worker's pidfd if the system has pidfds, or closes the socket if it cannot fork.
