@@ -1,4 +1,4 @@
-"""Run the harness against a local server with known answers, and check every score: ``medtasks selfcheck``.
+"""Run the harness against a local server whose answers are known, and check every score: ``medtasks selfcheck``.
 
 ==========================  ========================================================================
 :mod:`.known_answers`       the answers of the server, and the scores that follow from them

@@ -1,4 +1,4 @@
-"""Run an OpenAI-compatible chat server on this machine that gives known answers."""
+"""Run a local OpenAI-compatible chat server that returns known answers."""
 
 import json
 import threading
@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Answers = dict[str, dict[str, str]]
-"""The responses, by the model's name (which is the behaviour) and then by :func:`prompt_key`."""
+"""The responses by the model's name, which is the behaviour, and by :func:`prompt_key`."""
 
 
 @contextmanager

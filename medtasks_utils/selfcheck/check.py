@@ -22,7 +22,7 @@ from .known_answers import BEHAVIOURS, ExpectedScores, KnownAnswer, expected_sco
 from .selfcheck_result import CheckedScore, Reported, SelfcheckResult
 
 AnsweredExamples = dict[tuple[str, str], list[tuple[Example, KnownAnswer]]]
-"""The examples with their answers, by task and behaviour."""
+"""The examples with their known answers, by task and behaviour."""
 
 ReportedScores = dict[str, Mapping[str, Reported]]
 """The harness's scores by task or group, and then by metric and filter, such as ``acc,strict-match``."""
@@ -63,7 +63,7 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
 
 
 def _contradictions(task: MedTask, computed: ExpectedScores, reported: Mapping[str, Reported]) -> Iterator[str]:
-    """Yield a line for each score of a task that is not declared, and for each declared metric without a score."""
+    """Yield a line for each score of a task without a declared metric, and for each declared metric without a score."""
     known = {metric.name for metric in (*task.benchmark.metrics, *REPLY_METRICS)}
     for name in computed.keys() - known:
         yield f"{task.task_name}: scores() returns {name}, but no metric of that name is declared"
@@ -120,7 +120,7 @@ def _run_harness(
 
 
 def _unweighted_means(tasks: Sequence[ExpectedScores]) -> ExpectedScores:
-    """Return the mean of each metric over the tasks of a group that report it; None if one of these has no value."""
+    """Return the mean of each metric over a group's tasks that report it; None if it is undefined in one of them."""
     means: ExpectedScores = {}
     for name in dict.fromkeys(itertools.chain.from_iterable(tasks)):
         values = [expected[name] for expected in tasks if name in expected]

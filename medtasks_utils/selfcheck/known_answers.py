@@ -1,7 +1,7 @@
-"""Define the server's answers, and compute the scores that must follow from them.
+"""Define the server's answers, and compute the scores expected from them.
 
 The benchmark scores a response by its known answer, and the scores are combined by the metric's plain definition. The
-parts that are checked (the harness, the filters and the arrays of the statistics) are not used here.
+components under test (the harness, the filters and the statistics' arrays) are not used here.
 """
 
 import math
@@ -35,7 +35,7 @@ StratumScore = tuple[str | None, Score]
 
 
 class KnownAnswer(NamedTuple):
-    """The server's response to a prompt: its text, and the answer in it, which is empty if there is none."""
+    """The server's response to a prompt: its text, and the answer in it, which may be empty."""
 
     text: str
     answer: str
@@ -44,7 +44,7 @@ class KnownAnswer(NamedTuple):
 def known_answer(benchmark: Benchmark[Any], behaviour: str, example: Example, seed: str) -> KnownAnswer:
     """Return the server's response to an example's prompt for a behaviour, a key of :data:`BEHAVIOURS`.
 
-    Examples with the same prompt need the same seed, so that they get the same response.
+    Examples with the same prompt need the same seed, to get the same response.
     """
     chance, right = random.Random(seed), str(example[benchmark.data.truth])
     if behaviour == "malformed":
@@ -60,7 +60,7 @@ def known_answer(benchmark: Benchmark[Any], behaviour: str, example: Example, se
 
 
 def expected_scores(benchmark: Benchmark[Any], examples: Iterable[tuple[Example, KnownAnswer]]) -> ExpectedScores:
-    """Return the value that each metric of a task must have; None if it must have none."""
+    """Return the expected value of each metric of a task; None if it should be undefined."""
     examples = list(examples)
     any_end_is_known = any(known.text for _, known in examples)
     scores: dict[str, list[StratumScore]] = defaultdict(list)
@@ -77,7 +77,7 @@ def expected_scores(benchmark: Benchmark[Any], examples: Iterable[tuple[Example,
 
 
 def _combined(aggregation: Aggregation, scores: Sequence[StratumScore]) -> float | None:
-    """Compute a number from its definition: a sum, or the mean of ratios of sums, of each stratum or of all."""
+    """Compute a metric by its plain definition: a sum, or a mean of ratios of sums, overall or by stratum."""
     if type(aggregation).__module__ != Aggregation.__module__:  # of another distribution, so only it knows itself
         codes = integer_codes([str(stratum) for stratum, _ in scores])
         return aggregation.value(MetricScores.of([[score] for _, score in scores], codes, codes))

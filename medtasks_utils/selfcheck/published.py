@@ -1,6 +1,6 @@
 """Score the responses of published runs, and compare each verdict with the published one.
 
-A folder holds a file ``<source>.jsonl.gz`` for each source. Each of its lines is a JSON object:
+A folder contains a file ``<source>.jsonl.gz`` for each source. Each of its lines is a JSON object:
 
 ================== =========================================================================================
 ``benchmark``      the name of the benchmark
@@ -32,7 +32,7 @@ from medtasks_utils.writing import JsonObject
 
 
 class Verdict(NamedTuple):
-    """A published response with our answers, and 1.0 or 0.0 for right or wrong, by filter."""
+    """A published response with our answers, and our verdicts (1.0 right, 0.0 wrong), by filter."""
 
     record: Row
     example: Example
@@ -53,7 +53,7 @@ class PublishedRun(NamedTuple):
     verdicts: Sequence[Verdict]
 
     def to_data(self) -> JsonObject:
-        """Return names, the number of responses, accuracies in percent, and the numbers of equal verdicts."""
+        """Return names, the number of responses, accuracies in per cent, and the numbers of equal verdicts."""
         counted = 100 * fmean(verdict.record["source_verdict"] for verdict in self.verdicts)
         row = {"source": self.source, "benchmark": self.benchmark, "run": self.name, "n": len(self.verdicts)}
         for name in FILTERS:
@@ -110,7 +110,7 @@ def _verdicts(task: MedTask, records: Sequence[Row]) -> Iterator[Verdict]:
 
 
 def _by_id(task: MedTask, ids: set[str]) -> dict[str, Example]:
-    """Return the examples by id: the values of the field that has the ids of most records."""
+    """Return the examples by id; the id field is the one that matches most records."""
     shown = task.benchmark.data.told_apart_by
     by_field = (
         {f"{doc[field]}/{doc[shown]}" if shown else str(doc[field]): doc for doc in task.eval_docs}

@@ -23,7 +23,7 @@ class CheckedScore(NamedTuple):
 
     Attributes:
         value: the score that the harness reports.
-        expected: the value that it must have; None if there must be no value.
+        expected: the correct value; None if the score should be undefined.
     """
 
     task: str
@@ -65,7 +65,7 @@ class SelfcheckResult:
 
     @property
     def missed(self) -> list[CheckedScore]:
-        """The scores that do not have the expected value."""
+        """The scores that differ from their expected values."""
         return [score for score in self.scores if not score.is_as_expected]
 
     @property
@@ -84,7 +84,7 @@ class SelfcheckResult:
         }
 
     def to_text(self, every_score: bool = False) -> str:
-        """Return a text with the verdict, the accuracy by behaviour, wrong or all scores, and the report's path."""
+        """Return the verdict, the accuracy by behaviour, wrong or all scores, and the report's path, as text."""
         missed, count = self.missed, len(self.scores)
         tasks = {score.task for score in self.scores}
         metrics = {(score.task, score.metric) for score in self.scores}
@@ -106,7 +106,7 @@ class SelfcheckResult:
 
 
 def _accuracies(scores: Sequence[CheckedScore], behaviour: str) -> str:
-    """Return a text with the accuracy of each benchmark for a behaviour."""
+    """Return the accuracy of each benchmark for a behaviour, on one line."""
     values = {score[:4]: score.value for score in scores}
     accuracies = []
     for benchmark in benchmarks().usable():
