@@ -1,1 +1,1 @@
-"""Define metrics, aggregate scores, and estimate uncertainty, in the same way for runs, reports and comparisons."""
+"""Define metrics, aggregate scores, and estimate uncertainty, for runs, reports and comparisons alike."""

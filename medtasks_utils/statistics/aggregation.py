@@ -1,4 +1,4 @@
-"""Define aggregations, which turn the scores of many examples into one number.
+"""Define aggregations, which combine the scores of many examples into one number.
 
 An aggregation is a class. It defines the number, the clusters and strata of its standard error, the form of its
 interval, and how two runs are compared; :class:`~medtasks_utils.statistics.ratio.Ratio` does the arithmetic. To add an
@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # imports numpy and scipy, which scoring single responses doe
 
 
 class Aggregation:
-    """The base class of aggregations, which turn the scores of many examples into one number.
+    """The base class of aggregations, which combine the scores of many examples into one number.
 
     Attributes:
         name: its name in results files.
@@ -23,8 +23,8 @@ class Aggregation:
         has_stderr: True if the number has a standard error and an interval.
         over_decided: True if it covers only examples with a definite answer. These may differ between two runs on the
             same examples.
-        averages_parts: True if it is a mean over strata. Its standard error may then be much lower than that of
-            independent examples; for other shares, so low an error is not trusted.
+        averages_parts: True if it is a mean over strata. Its standard error may then be much lower than for independent
+            examples; for other shares, so low an error is distrusted.
         uses_strata: True if the number or its standard error depends on the examples' strata. Unless ``ratio`` is
             overridden, the examples of a stratum are one cluster.
         within_stratum: for a mean over strata, the aggregation within each stratum; else None.
@@ -67,7 +67,7 @@ class Aggregation:
     # ---- its interval
 
     def to_share(self, value: float, stderr: float) -> tuple[float, float]:
-        """Convert a value, from 0 to 1, to the share whose interval is computed, and return it with its error."""
+        """Convert a value, from 0 to 1, and its error to those of the share for which the interval is computed."""
         return value, stderr
 
     def from_share(self, share: float) -> float:
@@ -82,7 +82,7 @@ class Mean(Aggregation):
 
 
 class MeanByStratum(Aggregation):
-    """The mean over the examples, clustered by stratum, so that the standard error holds for new strata."""
+    """The mean over the examples, clustered by stratum, so that the standard error generalises to new strata."""
 
     name = "by_stratum"
     uses_strata = True
@@ -114,7 +114,10 @@ class F1OfOneClass(RatioOfSums):
 
 
 class Total(Mean):
-    """The sum of the examples' means over generations. It has no standard error; runs are compared by the mean."""
+    """The sum of the examples' means over generations.
+
+    It has no standard error; comparisons of runs use the mean instead.
+    """
 
     name = "total"
     empty_value = 0.0

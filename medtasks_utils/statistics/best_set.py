@@ -1,9 +1,9 @@
 """Find the runs that may be the best: a 95 % confidence set of the run with the highest true value.
 
-A run leaves the set if another one is better on the same examples. The test is one-sided, and covers its differences
-from all other runs together (max-t, with a critical value simulated from the joint influences of the runs). The best
-run leaves the set in at most 5 % of rankings. All others leave it rightly, so *another run is better* holds for all of
-them together.
+A run is excluded if another one is better on the same examples. The test is one-sided, and covers the differences from
+all other runs jointly (max-t, with a critical value simulated from the joint influences of the runs). The best run is
+excluded in at most 5 % of rankings. Excluding any other run is correct, so the statement *another run is better* is
+simultaneously valid for all excluded runs.
 """
 
 import math

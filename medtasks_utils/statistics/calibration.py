@@ -1,4 +1,4 @@
-"""Aggregate confidences: is a model right as often as its confidence says, and is it less sure where it is wrong?
+"""Aggregate confidences: does confidence match accuracy, and is it lower where the model is wrong?
 
 With the confidence ``c`` of an answer, 0 to 1, and ``y``, 1 if it is right (a share for a tie of a vote):
 
@@ -37,7 +37,7 @@ BINS, BIN_SIZE = 10, 10
 """The largest number of bins, and the smallest mean size of a bin."""
 
 COVERAGE = 0.8
-"""The share of the surest answers for ``acc@80``."""
+"""The share of the most confident answers that ``acc@80`` covers."""
 
 
 class Confidences(NamedTuple):
@@ -49,7 +49,7 @@ class Confidences(NamedTuple):
 
     @classmethod
     def of(cls, scores: MetricScores) -> "Confidences":
-        """Collect the confidences of all generations that have one."""
+        """Collect all confidences, over all generations."""
         counted = scores.counted
         right, confidence = scores.numerators[counted].T
         return cls(right, confidence, np.repeat(scores.clusters, counted.sum(axis=1)))
@@ -59,7 +59,7 @@ class Confidences(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """The bin of each answer, shape ``(n,)``; for each bin, its number of answers, and the mean and error of values."""
+    """The bin of each answer, shape ``(n,)``; and for each bin, its size, and the mean and standard error of values."""
 
     of: Codes
     size: Codes
@@ -138,7 +138,7 @@ def ranked(given: Confidences) -> tuple[Codes, Codes, Array]:
 
 
 def risks(given: Confidences) -> Array:
-    """Return the share of wrong answers among the k surest ones, for all k from 1 to n."""
+    """Return the share of wrong answers among the k most confident ones, for all k from 1 to n."""
     right = ranked(given)[2]
     return np.asarray(1 - right.cumsum() / np.arange(1, len(right) + 1))
 

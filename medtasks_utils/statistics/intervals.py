@@ -2,12 +2,12 @@
 
 ==========  =========================================================================================================
 shares      Wilson's interval (*JASA* 1927). If examples are clustered, it uses the effective sample size
-            ``p (1 − p) / stderr² × (z/t)²`` (Korn & Graubard, *Survey Methodology* 1998), with t for as many degrees of
-            freedom as clusters that count, less one. With fewer than four right or four wrong examples, its outer end
-            is that of a Poisson count (Brown, Cai & DasGupta, *Statistical Science* 2001, section 4.1.1)
+            ``p (1 − p) / stderr² × (z/t)²`` (Korn & Graubard, *Survey Methodology* 1998), with t for one degree
+            of freedom less than contributing clusters. With fewer than four right or four wrong examples, its outer
+            end is that of a Poisson count (Brown, Cai & DasGupta, *Statistical Science* 2001, section 4.1.1)
 F1          the interval of the share ``TP / (TP + FP + FN)``, converted back to F1 (Flores et al., *Journal of Applied
             Statistics* 2022)
-distances   ``value ± t × stderr`` for one whose true value may be 0, such as ECE, since a share's interval holds no 0
+distances   ``value ± t × stderr`` for one whose true value may be 0, such as ECE, since a share's interval excludes 0
 scores      the interval of a share of their range: most examples have 0 or nearly the same score, so the distribution
             is as skewed as that of a share. Without a range, it is ``value ± t × stderr``; if all values are equal,
             there is none
@@ -15,14 +15,14 @@ sums        none
 ==========  =========================================================================================================
 
 The interval of a macro average combines the intervals of its strata (:func:`ratio_interval`), and is at least as wide
-as that of a share with its standard error. The first accounts for the uncertainty of strata with only right answers;
-the second is better for small strata. An interval never exceeds the metric's range, and never has a width of zero.
+as that of a share with its standard error. The former accounts for the uncertainty of strata with only right answers;
+the latter is better for small strata. An interval never exceeds the metric's range, and never has a width of zero.
 
 The reliability of an interval depends on the number of examples that differ from the others: with one wrong answer in
 twenty, no interval contains the true value in exactly 95 % of cases. Therefore an interval with fewer than ten
 informative clusters (:func:`~medtasks_utils.statistics.ratio.informative_clusters`), which is about five right or five
 wrong answers, is marked as unreliable wherever it is shown (:data:`UNRELIABLE_MARK` on a terminal, ``few`` in JSON).
-With fewer than ten clusters that count, there is no interval.
+With fewer than ten contributing clusters, there is no interval.
 """
 
 import math
@@ -40,7 +40,7 @@ UNRELIABLE_MARK = "°"
 """The mark after unreliable intervals on a terminal."""
 
 UNRELIABLE = "interval unreliable"
-"""The words for an unreliable interval in the report and in notes below tables, followed by the reason."""
+"""The label of an unreliable interval in the report and in notes below tables; the reason follows it."""
 
 TOO_FEW_EXAMPLES, TOO_FEW_DIFFER = "too few examples", "too few examples differ"
 ALL_EQUAL, NO_STDERR = (
@@ -56,8 +56,8 @@ class ResultWithInterval:
 
     Attributes:
         interval: the 95 % confidence interval; None if there is none.
-        unreliable: the reason why the interval is unreliable, such as ``too few wrong answers``, or why there is none;
-            empty if it is reliable.
+        unreliable: why the interval is unreliable, such as ``too few wrong answers``, or missing; empty if it is
+            reliable.
     """
 
     interval: Interval | None
@@ -75,7 +75,7 @@ class ResultWithInterval:
 
     @property
     def few(self) -> bool:
-        """True if the interval is unreliable; the name is that of the JSON key."""
+        """True if the interval is unreliable; named after the JSON key."""
         return bool(self.unreliable)
 
     def ends(self, metric: Metric, between: str = "–") -> str:
@@ -93,7 +93,7 @@ class Estimate(ResultWithInterval):
         n: the number of examples to which the metric applies.
         value: the value, in the metric's own unit; None if the metric applies to no example.
         stderr: the standard error; None for fewer than two clusters.
-        clusters: the number of clusters that count, where an independent example is a cluster by itself; 0 if unknown.
+        clusters: the number of contributing clusters, where an independent example is its own cluster; 0 if unknown.
     """
 
     n: int
@@ -140,8 +140,8 @@ def estimate_from_results(
 ) -> Estimate:
     """Estimate a metric from the values that a run reports, without its samples.
 
-    If the n examples are not independent, they count as the number of independent ones that would have this standard
-    error, n at most. n is 0 if unknown.
+    If the n examples are not independent, n is replaced by the number of independent examples with this standard error,
+    if smaller. n is 0 if unknown.
     """
     clusters, highest = n, metric.range[1]
     if not are_independent:
@@ -159,14 +159,14 @@ def estimate_from_results(
 
 
 def why_unreliable(clusters: int, informative: float, too_few: str = TOO_FEW_DIFFER) -> str:
-    """Return why an interval is unreliable; empty if there are enough (informative) clusters."""
+    """Return why an interval is unreliable; empty if there are enough clusters and informative ones."""
     if clusters < MIN_CLUSTERS:
         return TOO_FEW_EXAMPLES
     return "" if informative >= MIN_CLUSTERS else too_few
 
 
 def _rare(metric: Metric, value: float) -> str:
-    """Return why an interval rests on too few clusters: for accuracies, too few right or too few wrong answers."""
+    """Return why too few clusters are informative: for accuracies, too few right or too few wrong answers."""
     if "acc" not in metric.name:
         return TOO_FEW_DIFFER
     return f"too few {'wrong' if 2 * value > (metric.range[1] or 1.0) else 'right'} answers"
@@ -213,8 +213,8 @@ def confidence_interval(
         metric: the metric.
         value: the value, in the metric's own unit.
         stderr: its standard error; None if unknown.
-        clusters: the number of clusters that count.
-        examples: the number of examples that count; an example of k generations counts k times.
+        clusters: the number of contributing clusters.
+        examples: the number of contributing examples, each counted once per generation.
     """
     aggregation = metric.aggregation
     lowest, highest = metric.range

@@ -1,6 +1,6 @@
 """Define metrics: their unit, range and direction, and the aggregation of examples' scores into one number.
 
-Benchmarks declare metrics; tasks, samples, reports and comparisons get all facts about a metric from its declaration.
+Benchmarks declare metrics; tasks, samples, reports and comparisons rely on the declaration alone.
 
 ============  ===========  ===================================================  ================
 unit          range        meaning                                              shown as
@@ -37,7 +37,7 @@ class Metric:
         aggregation: the aggregation of the examples' scores into one number.
         unit: one of the units in the module's docstring.
         higher_is_better: True or False; None if neither direction is better.
-        is_of_explanations: True if it depends on the explanation metrics or the judge that a run uses.
+        is_of_explanations: True if it depends on the run's explanation metrics or judge.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Metric:
     def shown(self, value: float | None, decimals: int = 1) -> str:
         """Format a value for readers: shares in per cent, and None as a dash.
 
-        ``decimals`` holds for shares and points; counts and numbers have at least two.
+        ``decimals`` applies to shares and points; counts and numbers have at least two.
         """
         if value is None:
             return "–"
@@ -89,8 +89,8 @@ REPLY_METRICS = (
     Metric("cut", higher_is_better=False),
     Metric("acc_finished"),
 )
-"""Metrics of every generation task: the share of replies that ended at the token limit, and ``acc`` of those that
-ended by themselves. Neither applies to a reply if it is unknown how it ended."""
+"""Metrics of every generation task: the share of replies that reached the token limit, and ``acc`` of those that ended
+by themselves. Neither applies to a reply with an unknown finish reason."""
 
 REPEAT_METRICS = (
     *map(Metric, ("maj@k", "pass@k", "pass^k")),
@@ -112,19 +112,19 @@ CONFIDENCE_METRICS = (
 """Metrics of answers with a confidence (``docs/calibration.md``); ``brier`` is their mean squared error."""
 
 COMPARED_CONFIDENCES = ("brier", "ece", "auroc", "aurc")
-"""The metrics of confidences on which runs are compared unless others are named."""
+"""The metrics of confidences that comparisons of runs use by default."""
 
 NLL = Metric("nll", unit="number", higher_is_better=False)
 """The mean negative logarithm of the probability of the right choice, for log-likelihoods."""
 
 ADDED_METRICS = (*REPLY_METRICS, *REPEAT_METRICS, *CONFIDENCE_METRICS, NLL)
-"""Metrics that tasks report besides those of their benchmark."""
+"""Metrics that tasks report in addition to their benchmark's."""
 
 PASSES = ("pass@", "pass^")
-"""Beginnings of the names of metrics over j of the k generations, such as ``pass@2``."""
+"""Prefixes of the names of metrics over j of the k generations, such as ``pass@2``."""
 
 FORMER_NAMES = {"any@k": "pass@k", "all@k": "pass^k"}
-"""The names of metrics, by the names under which earlier versions saved them."""
+"""The current names of metrics, by the names that earlier versions saved."""
 
 
 def repeat_metrics(repeats: int) -> tuple[Metric, ...]:
@@ -134,11 +134,11 @@ def repeat_metrics(repeats: int) -> tuple[Metric, ...]:
 
 
 def fewer_generations(repeats: int) -> list[int]:
-    """Return the powers of two, from 2, that are below the number of generations."""
+    """Return the powers of two, from 2, below the number of generations."""
     return [2**power for power in range(1, repeats.bit_length()) if 2**power < repeats]
 
 
 def metric_of_other_task(name: str) -> Metric:
-    """Return a metric for a task from outside this package: a share if the name is known as one, else a number."""
+    """Return a metric for a task from outside this package: a share if the name is a known one, else a number."""
     is_share = name in ("acc", "acc_norm", "exact_match", "em") or name.startswith(PASSES)
     return Metric(name) if is_share else Metric(name, unit="number", higher_is_better=None)

@@ -1,7 +1,6 @@
-"""Compute the difference that a comparison of two runs detects, and the examples or repeats that a difference needs.
+"""Compute the difference that a comparison of two runs detects, and the examples or repeats needed to detect one.
 
-Both follow from one formula (:class:`Sensitivity`): with as many examples as a difference needs, this difference
-is just detectable.
+Both follow from one formula (:class:`Sensitivity`) and are inverse to each other.
 """
 
 import bisect
@@ -19,7 +18,7 @@ _STEPS = 10**9  # of a difference from 0 to 1
 
 
 class Sensitivity(NamedTuple):
-    """What determines the true difference that a test at 5 % detects with 80 % power, in the metric's unit.
+    """The determinants of the true difference that a test at 5 % detects with 80 % power, in the metric's unit.
 
     With n clusters, Student's t test detects ``t₀.₉₇₅ × error + t₀.₈ × stderr`` (Cohen, *Statistical Power Analysis for
     the Behavioral Sciences*, 1988; for evaluations Miller, arXiv:2411.00640, section 5), where ``error`` includes the
@@ -59,7 +58,7 @@ class Sensitivity(NamedTuple):
         )
 
     def _reached(self, difference: float, clusters: int) -> float:
-        """Return the difference that is detected with a number of clusters if the true one is ``difference``.
+        """Return the detectable difference for a number of clusters if the true one is ``difference``.
 
         The runs are assumed to disagree at least as often as the true difference implies.
         """
@@ -75,7 +74,7 @@ class Sensitivity(NamedTuple):
 
 
 def repeats_needed(a: MetricScores, b: MetricScores, stderr: float) -> int | None:
-    """Return the number of repeats in each run with which the difference in accuracy has the wanted standard error.
+    """Return the number of repeats in each run at which the difference in accuracy has the given standard error.
 
     The variance of the difference is split, by one-way analysis of variance, into the variance between clusters, which
     repeats do not reduce, and the variance within them. None if no number is enough, or if a run has one generation per
@@ -84,7 +83,7 @@ def repeats_needed(a: MetricScores, b: MetricScores, stderr: float) -> int | Non
     Args:
         a: the accuracy scores of the first run.
         b: those of the second run on the same two or more examples.
-        stderr: the wanted standard error.
+        stderr: the target standard error.
     """
     in_both = a.applies & b.applies
     runs = a[in_both], b[in_both]

@@ -4,8 +4,8 @@ A metric is a mean of ratios ``Σ numerators / Σ denominators``, where the sums
 and the mean over strata. Means, shares, precision, recall, F1, macro averages and means over tasks all have this form.
 An example's *influence* on one ratio is ``(numerator − ratio × denominator) / Σ denominators``; its influence on the
 metric is the mean of these. Influences are summed within clusters, such as the two examples of one question. The
-variance is ``G/(G−1) Σ e²`` over the influences e of the G clusters that count, those with a positive denominator: the
-linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
+variance is ``G/(G−1) Σ e²`` over the influences e of the G contributing clusters, which have a positive denominator:
+the linearised, cluster-robust estimate (Cochran, *Sampling Techniques*, chapter 6; for evaluations Miller,
 arXiv:2411.00640). For a mean of independent examples, its square root is the harness's own standard error.
 """
 
@@ -25,7 +25,7 @@ Z = NormalDist().inv_cdf(1 - ALPHA / 2)
 """The standard normal quantile of a two-sided 95 % interval, 1.96."""
 
 MIN_CLUSTERS = 10
-"""Minimum number of clusters that count for an interval or a t test, and of informative ones for reliable results."""
+"""Minimum number of contributing clusters for an interval or a t test, and of informative ones for reliable results."""
 
 
 class Interval(NamedTuple):
@@ -46,8 +46,8 @@ def student(degrees_of_freedom: float, probability: float = 1 - ALPHA / 2) -> fl
 class Ratio:
     """A mean of ratios over n examples with k generations, in S strata.
 
-    Counts are pooled over the generations, since a mean of their ratios would be biased where few are counted in each.
-    The algebra, with x for numerators and w for denominators, both of shape ``(n, k)``::
+    Counts are pooled over the generations, since averaging per-generation ratios would be biased for small counts. The
+    algebra, with x for numerators and w for denominators, both of shape ``(n, k)``::
 
         R[s]        = Σ x[i, g] / Σ w[i, g]                 sums over the generations g of the examples i of stratum s
         value       = mean of R over s
@@ -58,8 +58,8 @@ class Ratio:
     Args:
         scores: the numerators, denominators, clusters and strata of the examples.
         over_strata: True for the unweighted mean over the strata, where examples of different strata are in different
-            clusters; False to take all examples as one stratum.
-        empty_value: the value if nothing is counted at all.
+            clusters; False to treat all examples as one stratum.
+        empty_value: the value if all denominators are 0.
     """
 
     def __init__(self, scores: MetricScores, over_strata: bool = False, empty_value: float | None = None) -> None:
@@ -74,14 +74,17 @@ class Ratio:
 
     @cached_property
     def _totals(self) -> tuple[Array, Array]:
-        """Sums of numerators and denominators, shape ``(S,)``; exact, so independent of the order of examples."""
+        """Sums of numerators and denominators, shape ``(S,)``.
+
+        They are exact, so the order of examples does not matter.
+        """
         top = [math.fsum(self.numerators[mask].ravel()) for mask in self._masks]
         bottom = [math.fsum(self.denominators[mask].ravel()) for mask in self._masks]
         return np.array(top), np.array(bottom)
 
     @cached_property
     def value(self) -> float | None:
-        """The value; ``empty_value`` if nothing is counted at all, None if nothing is counted in one of the strata."""
+        """The value; ``empty_value`` if all denominators are 0, None if those of only some strata are."""
         top, bottom = self._totals
         if not bottom.any():
             return self.empty_value
@@ -99,24 +102,24 @@ class Ratio:
 
     @cached_property
     def counted(self) -> Mask:
-        """True for each cluster that counts, which has a positive denominator; shape ``(G,)``."""
+        """True for each contributing cluster, which has a positive denominator; shape ``(G,)``."""
         return np.bincount(self._cluster_of, self.scores.counted.any(axis=1), len(self._stratum_of)) > 0
 
     @property
     def clusters(self) -> int:
-        """The number of clusters that count."""
+        """The number of contributing clusters."""
         return int(self.counted.sum())
 
     @property
     def examples(self) -> int:
-        """The number of generations that count; with one generation per example, the number of examples."""
+        """The number of contributing generations; with one generation per example, the number of examples."""
         return int(self.scores.counted.sum())
 
     @cached_property
     def scaled_influence(self) -> Array | None:
         """The influences times ``√(G / (G − 1))`` of their stratum, shape ``(G,)``; their squares sum to the variance.
 
-        None if a stratum has fewer than two clusters that count.
+        None if a stratum has fewer than two contributing clusters.
         """
         counts = np.bincount(self._stratum_of[self.counted], minlength=len(self._masks))
         if (counts < 2).any():
@@ -125,7 +128,7 @@ class Ratio:
 
     @property
     def stderr(self) -> float | None:
-        """The standard error of the value; None if a stratum has fewer than two clusters that count."""
+        """The standard error of the value; None if a stratum has fewer than two contributing clusters."""
         if self.scaled_influence is None:
             return None
         return math.sqrt(math.fsum(np.square(self.scaled_influence)))
@@ -137,7 +140,7 @@ class Ratio:
 
     @property
     def degrees_of_freedom(self) -> float:
-        """The degrees of freedom of the standard error: the clusters that count, less one for each stratum."""
+        """The degrees of freedom of the standard error: the contributing clusters, less one for each stratum."""
         return self.clusters - len(self._masks)
 
     def by_stratum(self) -> "list[Ratio]":
@@ -145,10 +148,10 @@ class Ratio:
         return [Ratio(self.scores[mask]) for mask in self._masks]
 
     def variance_of_one_more(self, largest: float, of_example: bool = False) -> float:
-        """Return the variance that one more generation would add to the value, on average over strata.
+        """Return the variance that an additional generation would add to the value, on average over strata.
 
         ``largest`` is the distance of its score from the mean, such as 1 for a right answer of a model that is
-        otherwise always wrong. With ``of_example``, it is one more example, with this score in all k generations.
+        otherwise always wrong. With ``of_example``, an example is added, with this score in all k generations.
         """
         largest *= self.numerators.shape[1] if of_example else 1
         steps = largest / len(self._masks) / self._totals[1]
@@ -160,9 +163,9 @@ def informative_clusters(influence: Array) -> float:
 
     It is twice the squared variance divided by the variance of its estimate, ``2 (Σ e²)² / (Σ e⁴ − (Σ e²)² / G)``,
     which is Satterthwaite's number of degrees of freedom (*Biometrics Bulletin* 1946). It is about G for normally
-    distributed influences, and small if a few clusters differ from all others. For n examples of which a share p is
+    distributed influences, and small if only a few clusters differ from the rest. For n examples of which a share p is
     right, it is ``2np(1 − p) / (1 − 4p(1 − p))``, about ten for five right or five wrong answers. ``influence`` is that
-    of each cluster that counts, shape ``(G,)``.
+    of each contributing cluster, shape ``(G,)``.
     """
     squares = np.square(influence)
     variance = float(squares.sum())

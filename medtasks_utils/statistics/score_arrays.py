@@ -1,11 +1,11 @@
-"""Hold the scores of a metric on all examples as arrays, for aggregations, and fill in failures of judges.
+"""Store the scores of a metric on all examples as arrays, for aggregations, and impute failures of judges.
 
 If a judge fails on some right answers, these have no score, while wrong answers always score 0. The mean is then the
-accuracy times the mean over the judged right answers. Its standard error is that of the mean of the pseudo-values
-``m [right] + [judged] (A/J) (score − m)`` (:func:`fill_failures`), where m is the mean over the J judged ones among A
-right answers. Linearising the product gives the same, and so does augmented inverse-probability weighting with right
-and wrong as classes (Robins, Rotnitzky & Zhao, *JASA* 1994). The method assumes that failures do not depend on the
-score that the judge would have given.
+accuracy times the mean over the judged right answers. Its standard error is that of the mean of the pseudo-values ``m
+[right] + [judged] (A/J) (score − m)`` (:func:`fill_failures`), where m is the mean over the J judged ones among A right
+answers. Linearising the product gives the same result, as does augmented inverse-probability weighting with right and
+wrong as classes (Robins, Rotnitzky & Zhao, *JASA* 1994). The method assumes that failures do not depend on the score
+that the judge would have given.
 """
 
 import math
@@ -35,7 +35,7 @@ class MetricScores:
         clusters: shape ``(n,)``; equal for examples that are not independent.
         strata: shape ``(n,)``; equal for examples of the same stratum.
         applies: shape ``(n,)``; True if the metric applies to the example.
-        recorded: shape ``(n,)``; True if the run has a score for the example, or says that the metric does not apply.
+        recorded: shape ``(n,)``; True if the run recorded a score for the example, or that the metric does not apply.
     """
 
     numerators: Array
@@ -50,8 +50,7 @@ class MetricScores:
     def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> "MetricScores":
         """Convert scores to arrays.
 
-        ``rows`` has the scores of each example's generations, or nothing if the run does not have them. NaN means that
-        there is no score.
+        ``rows`` has the scores of each example's generations; a row is empty if the run lacks them. NaN means no score.
         """
         lengths = np.fromiter(map(len, rows), dtype=np.intp)
         exists = np.arange(lengths.max(initial=1)) < lengths[:, None]
@@ -90,10 +89,10 @@ class MetricScores:
         return (self.right > 0) & ~self.counted
 
     def applicable(self, by_stratum: bool = False) -> "MetricScores":
-        """Return the scores of the examples to which the metric applies, with failures of judges filled in.
+        """Return the scores of the examples to which the metric applies, with failures of judges imputed.
 
-        With ``by_stratum``, failures are filled in from answers of the same stratum only. No score counts if a judge
-        scored no right answer at all or, with ``by_stratum``, none in some stratum.
+        With ``by_stratum``, failures are imputed from answers in the same stratum. All scores are dropped if a judge
+        scored no right answer or, with ``by_stratum``, none in some stratum.
         """
         scores = self[self.applies]
         failed = scores.failed
@@ -107,7 +106,7 @@ class MetricScores:
 
 
 def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
-    """Fill in failed values from the other values of the same class, so that mean and variance are right.
+    """Impute failed values from the other values of the same class, with unbiased mean and variance.
 
     A failed value becomes the mean of the other values of its class. The distance of each other value from this mean is
     multiplied by the number of values that it represents. All values of a class in which all failed become NaN.
@@ -115,7 +114,7 @@ def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
     Args:
         values: the values, an array of any shape.
         failed: True for each failed value; the same shape.
-        classes: equal for values that can represent each other; the same shape.
+        classes: equal for values that may be imputed from each other; the same shape.
     """
     result: Array = values.copy()
     for code in np.unique(classes[failed]):
@@ -137,8 +136,8 @@ def integer_codes(names: Iterable[Hashable | None]) -> Codes:
 def concatenate(tasks: Sequence[MetricScores], *, tasks_are_strata: bool = False) -> MetricScores:
     """Concatenate the scores of several tasks. Examples of different tasks are in different clusters and strata.
 
-    With ``tasks_are_strata``, each task is one stratum, regardless of its own strata. Generations and classes that only
-    other tasks have are filled with zeros.
+    With ``tasks_are_strata``, each task is one stratum, regardless of its own strata. Generations and classes that a
+    task lacks are filled with zeros.
     """
     whole = MetricScores(*map(_concatenated, zip(*(vars(task).values() for task in tasks), strict=True)))
     task = np.repeat(np.arange(len(tasks)), list(map(len, tasks)))
@@ -147,7 +146,7 @@ def concatenate(tasks: Sequence[MetricScores], *, tasks_are_strata: bool = False
 
 
 def _concatenated(arrays: Sequence[NDArray[Any]]) -> NDArray[Any]:
-    """Concatenate arrays along the first axis; along the others, the shorter ones are filled with zeros."""
+    """Concatenate arrays along the first axis; the other axes are padded with zeros."""
     most = np.max([array.shape[1:] for array in arrays], axis=0)
     padded = [np.pad(array, [(0, 0), *zip(repeat(0), most - array.shape[1:])]) for array in arrays]
     return np.concatenate(padded)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class JudgedScore(NamedTuple):
-    """The score of a metric whose judge is asked only about responses with a right answer.
+    """The score of a metric whose judge sees only responses with a right answer.
 
     Attributes:
         right: True if the answer is right.
@@ -24,7 +24,7 @@ class ConfidenceTerms(tuple[tuple[float, float], ...]):
 def score_of_confidence(right: float, confidence: float) -> ConfidenceTerms:
     """Return the score of an answer with a confidence: the terms ``(right, 1)`` and ``(confidence, 1)``.
 
-    Both arguments are from 0 to 1; ``right`` is a fraction if a vote is tied.
+    Both arguments are from 0 to 1; ``right`` is a fraction if the vote is tied.
     """
     return ConfidenceTerms(((right, 1.0), (confidence, 1.0)))
 
@@ -35,7 +35,7 @@ a judge's score; None if the metric does not apply."""
 
 
 def terms_of(score: Score) -> Sequence[tuple[float, float]]:
-    """Return the numerator and denominator, or both pairs of a confidence; empty if the score has no value."""
+    """Return one numerator and denominator, or the two pairs of a confidence; empty if the score has no value."""
     value = score.value if isinstance(score, JudgedScore) else score
     if isinstance(value, ConfidenceTerms):
         return value
@@ -51,9 +51,9 @@ def as_number(score: Score) -> float | None:
 
 
 def scores_to_log(scores: dict[str, list[Score]]) -> dict[str, list[Score]]:
-    """Return an example's scores on those metrics that cannot be aggregated later from one number per example.
+    """Return an example's scores that one number per example could not represent in a later aggregation.
 
-    These are scores of several generations, scores by judges, and numerators with denominators.
+    These are scores of more than one generation, scores by judges, and numerators with denominators.
     """
     return {
         name: generations

@@ -1,13 +1,13 @@
 """Decide which of two runs is better as early as the data allow, by group-sequential testing.
 
 Examples are evaluated in random order. After each of K batches, at a *look*, an interval for the difference is
-computed. With 95 % confidence, all K intervals contain the difference that the full run would show. They are repeated
-confidence intervals (Jennison & Turnbull, *Group Sequential Methods*, 2000, chapter 9), whose error is spent in
-proportion to the share f of examples evaluated so far (Lan & DeMets, *Biometrika* 1983). Since examples are drawn from
-the benchmark without replacement, the variance of the difference is ``(1 − f)`` times that for independent examples
-(Cochran, *Sampling Techniques*, chapter 2), so the information is proportional to ``f / (1 − f)``. Estimates at
-successive looks then have the independent increments that the boundaries assume (Fuller, *Sampling Statistics*, 2009).
-At f = 1, the difference is known exactly.
+computed. With 95 % confidence, all K intervals contain the difference of the full run. They are repeated confidence
+intervals (Jennison & Turnbull, *Group Sequential Methods*, 2000, chapter 9), whose error rate is spent in proportion to
+the share f of examples evaluated so far (Lan & DeMets, *Biometrika* 1983). Since examples are drawn from the benchmark
+without replacement, the variance of the difference is ``(1 − f)`` times that for independent examples (Cochran,
+*Sampling Techniques*, chapter 2), so the information is proportional to ``f / (1 − f)``. Estimates at successive looks
+then have the independent increments that the boundaries assume (Fuller, *Sampling Statistics*, 2009). At f = 1, the
+difference is known exactly.
 """
 
 import math
@@ -21,7 +21,7 @@ from .ratio import ALPHA, Interval, student
 from .score_arrays import Array, Codes
 
 WITHIN = 2.0
-"""The default for the largest difference that does not matter, in percentage points."""
+"""The default for the largest difference that counts as equal, in percentage points."""
 
 _LOOKS = 16
 _GROWTH = 1.5  # the k-th look is at (k / K)^1.5 of all examples, so early looks are close together
@@ -32,7 +32,7 @@ _DRAWS = 100_000
 
 
 def look_sizes(clusters: int, strata: int = 1) -> tuple[int, ...]:
-    """Return the number of clusters that are evaluated before each look, in ascending order; all before the last.
+    """Return the cumulative number of clusters evaluated at each look, in ascending order; the last look has all.
 
     ``clusters`` is their number in the whole benchmark, and ``strata`` the number of strata that the metric averages.
     """
@@ -44,7 +44,7 @@ def look_sizes(clusters: int, strata: int = 1) -> tuple[int, ...]:
 
 @lru_cache(maxsize=8)
 def _paths(sizes: tuple[int, ...]) -> Array:
-    """Simulate z-values of two runs without a true difference, at all looks but the last, with a fixed seed.
+    """Simulate z-values for two equally good runs, at all looks but the last, with a fixed seed.
 
     The array has the shape ``(draws, looks - 1)``.
     """
@@ -60,7 +60,7 @@ def levels(sizes: tuple[int, ...]) -> list[float]:
 
     Boundaries are determined from simulated Brownian paths: at each look, the share of paths that cross a boundary for
     the first time is proportional to the number of examples evaluated since the previous look. The last level is 1,
-    since the difference is known when all examples are evaluated. ``sizes`` is from :func:`look_sizes`.
+    since the difference is then known exactly. ``sizes`` is from :func:`look_sizes`.
     """
     distances = np.abs(_paths(sizes))
     is_inside = np.ones(_DRAWS, dtype=bool)
@@ -75,12 +75,12 @@ def levels(sizes: tuple[int, ...]) -> list[float]:
 
 
 def repeated_interval(difference: float, sensitivity: Sensitivity, share: float, level: float) -> Interval:
-    """Return the repeated confidence interval for the difference that the full run would show.
+    """Return the repeated confidence interval for the difference of the full run.
 
     Args:
         difference: the difference over the examples evaluated so far, in the metric's own unit.
         sensitivity: the standard error of this difference and its degrees of freedom.
-        share: the share of all clusters that has been evaluated, above 0 and at most 1.
+        share: the share of clusters evaluated so far, above 0 and at most 1.
         level: the significance level of this look, from :func:`levels`.
     """
     quantile = student(sensitivity.degrees_of_freedom, 1 - level / 2)
@@ -93,7 +93,7 @@ def decision(interval: Interval, within: float) -> str:
 
     Args:
         interval: the interval for the difference.
-        within: the largest difference that does not matter, in the same unit.
+        within: the largest difference that counts as equal, in the same unit.
     """
     if -within <= interval.low and interval.high <= within:
         return "within"
@@ -117,13 +117,13 @@ def random_order(clusters: Codes, strata: Codes) -> list[list[int]]:
 
 
 def expected_clusters(difference: float, deviation: float, clusters: int, within: float) -> float:
-    """Return the expected number of clusters that are evaluated until a comparison is decided.
+    """Return the expected number of clusters evaluated before a comparison is decided.
 
     Args:
         difference: the true difference, in any unit.
         deviation: the standard deviation of one cluster's difference, in the same unit.
         clusters: the number of clusters in the whole benchmark.
-        within: the largest difference that does not matter, in the same unit.
+        within: the largest difference that counts as equal, in the same unit.
     """
     looks = look_sizes(clusters)
     sizes = np.array(looks)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 ByExample = Mapping[str, float | None]
-"""Scores by example; None, or no entry, if a model has no score."""
+"""Scores by example; None, or no entry, where a model has no score."""
 
 _EQUAL = 1e-9
 
@@ -28,14 +28,14 @@ def win_rates(
     weight: Callable[[int], float] = math.log,
     only_shared: bool = True,
 ) -> dict[str, WinRate]:
-    """Return the win rates of models, best first by the weighted one; those without an opponent are left out.
+    """Return the win rates of models with an opponent, sorted by the weighted rate, best first.
 
     A model's rate on a data set is the mean over its opponents of the share of examples on which it is better; a tie
-    counts one half. An example that neither of two models has a score for does not count.
+    counts one half. Examples without a score from either model are ignored.
 
     Args:
         data_sets: by data set and model, the scores by example; higher ones are better.
-        missing: the score that counts where only the opponent has one; by default, the example is lost.
+        missing: the score to assume where only the opponent has one; by default, the example is lost.
         weight: the weight of a data set by its number of examples.
         only_shared: True to leave out data sets that some model lacks.
     """
@@ -57,7 +57,7 @@ def win_rates(
 
 
 def _rates(by_model: Mapping[str, ByExample], examples: Iterable[str], missing: float) -> dict[str, float]:
-    """Return the rate on one data set of each model that has an opponent."""
+    """Return each model's rate on one data set; models without an opponent are left out."""
     rows = [list(map(scores.get, examples)) for scores in by_model.values()]
     values = np.array(rows, dtype=float)  # NaN for None
     is_known = np.isfinite(values)
