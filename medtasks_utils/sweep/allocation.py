@@ -37,7 +37,7 @@ _MODELS = "/v1/models"  # where a server lists its models
 def run_allocation(allocation: Allocation, environment: Mapping[str, str], stopping: Event | None = None) -> None:
     """Run the jobs of an allocation that have no exit code yet, until they end or ``stopping`` is set.
 
-    ``environment`` is added to that of this process. All started processes are ended, even after an error.
+    ``environment`` extends that of this process. All started processes are terminated, even after an error.
     """
     jobs = [job for job in allocation if job.exit_code is None]
     if jobs:
@@ -48,11 +48,11 @@ class _Attempt:
     """An attempt to run jobs of one model, with its servers.
 
     Attributes:
-        mark: a value in the environment of all processes of a served model; empty for other models.
-        started: all processes that were started.
+        mark: an environment value that identifies the processes of a served model; empty for other models.
+        started: all processes started so far.
         running: the processes of jobs.
-        servers: by port, the process of a server and its log; the last is the balancer, if there are replicas.
-        unready: the ports of servers that have not responded yet.
+        servers: by port, the process of a server and its log; with replicas, the last one is the balancer.
+        unready: the ports of servers that are still starting.
     """
 
     def __init__(self, jobs: list[Job], environment: Mapping[str, str]) -> None:
@@ -68,7 +68,7 @@ class _Attempt:
         self.began = self.charged_at = time.monotonic()
 
     def run(self, stopping: Event) -> None:
-        """Run the jobs; at the end, stop all processes at once, and record the state of the remaining jobs."""
+        """Run the jobs; at the end, stop all processes at once, and record the state of unfinished jobs."""
         problem = ""
         try:
             if self.model.server:
@@ -95,7 +95,7 @@ class _Attempt:
     # ---- servers
 
     def _start_servers(self) -> None:
-        """End or report servers that an earlier sweep left; start the model's servers, each on separate GPUs."""
+        """Start the model's servers, each on separate GPUs; first end or report servers left by an earlier sweep."""
         end_marked(self.mark)
         share = self.model.resources.gpus
         for number in range(self.model.replicas):
@@ -126,7 +126,7 @@ class _Attempt:
         return process
 
     def _problem_of_servers(self) -> str:
-        """Return a line about a server that has ended or does not respond in time; empty if none."""
+        """Return a line about a server that has ended or does not respond in time; empty if all is well."""
         timeout = self.model.ready_timeout
         for port, (process, log) in self.servers.items():
             if process.poll() is not None:
@@ -161,7 +161,7 @@ class _Attempt:
             self.running[job] = self._start(command, job.folder / "log.txt", **variables)
 
     def _note_ended(self) -> None:
-        """Record the exit codes of the jobs that have ended, unless they did so themselves."""
+        """Record the exit codes of jobs that ended without doing so themselves."""
         for job, process in list(self.running.items()):
             code = process.poll()
             if code is not None:
@@ -173,7 +173,7 @@ class _Attempt:
     # ---- cost
 
     def _charge(self, interval: float = 0) -> None:
-        """Divide the cost since the last charge equally among the running jobs or, if there are none, the waiting ones.
+        """Split the cost since the last charge equally among the running jobs or, if there are none, the waiting ones.
 
         Do nothing if less than ``interval`` seconds have passed.
         """
@@ -189,7 +189,7 @@ class _Attempt:
 
 
 def is_up(port: int) -> bool:
-    """Return True if a server on this machine lists its models, or at least responds with a status below 500."""
+    """Return whether a local server lists its models, or at least responds with a status below 500."""
     connection = HTTPConnection("127.0.0.1", port, timeout=_PROBE_TIMEOUT)
     with closing(connection), suppress(OSError, HTTPException):
         connection.request("GET", _MODELS)

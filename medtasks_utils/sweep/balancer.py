@@ -1,7 +1,7 @@
-"""Share the requests to one port among replicas of a server: ``python -m …balancer PORT REPLICA_PORT…``.
+"""Distribute the requests to one port among replicas of a server: ``python -m …balancer PORT REPLICA_PORT…``.
 
-A connection goes to the replica with the fewest connections. A client that keeps its connections open thus has equally
-many requests at each replica, and a faster replica gets the next request sooner.
+A connection goes to the replica with the fewest connections. A client with persistent connections thus spreads its
+requests evenly, and a faster replica gets the next request sooner.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ _CHUNK = 1 << 16  # bytes
 
 
 async def balance(port: int, replicas: Sequence[int]) -> None:
-    """Accept connections on a port, and pass them on to replicas on this machine, until it is cancelled."""
+    """Accept connections on a port, and forward them to replicas on this machine, until cancelled."""
     connections = Counter[int]()
 
     async def accept(reader: StreamReader, writer: StreamWriter) -> None:

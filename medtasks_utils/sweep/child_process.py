@@ -1,4 +1,4 @@
-"""Start processes that end with this process, even if it crashes, and end those that have escaped."""
+"""Start processes that end with this process, even if it crashes, and kill those that have escaped."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 MARK_VARIABLE = "MEDTASKS_STARTED_AS"
-"""The environment variable by which the processes of a served model are recognised, even outside its process group."""
+"""The environment variable that identifies the processes of a served model, even outside its process group."""
 _STOP_TIMEOUT = 10.0  # seconds to end after a signal
 
 # Kill the process group as soon as the parent closes its end of the pipe on standard input, which also happens if it
@@ -22,7 +22,7 @@ Process = subprocess.Popen[bytes]
 
 
 def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> Process:
-    """Start a command that leads a process group, and append its output to a log."""
+    """Start a command as the leader of a process group, and append its output to a log."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as file:
         return subprocess.Popen(
@@ -52,7 +52,7 @@ def stop(processes: Sequence[Process], mark: str) -> None:
 
 
 def end_marked(mark: str) -> None:
-    """Kill this user's processes with a mark in their environment, which children inherit; wait for their end."""
+    """Kill this user's processes with a mark in their environment, which children inherit, and wait for them."""
     killed = []
     for process in psutil.process_iter() if mark else ():
         with suppress(psutil.Error):

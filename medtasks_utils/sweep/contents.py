@@ -15,7 +15,7 @@ _LARGEST = 1 << 26  # bytes; of larger files, such as weights, only the size cou
 def by_content(value: Any, besides: Path) -> Any:
     """Return settings in which each name of an existing file or folder is replaced by a hash of the content.
 
-    Generation settings stay as they are. Files in the folder ``besides``, where results go, do not count.
+    Generation settings are unchanged. Files in the folder ``besides``, which receives the results, are ignored.
     """
     if isinstance(value, Mapping):
         return {name: item if name == "gen_kwargs" else by_content(item, besides) for name, item in value.items()}
@@ -35,5 +35,5 @@ def _hashes(place: Path, besides: Path) -> Iterator[tuple[str, str]]:
 
 @lru_cache(100_000)
 def _hash_of(path: Path, size: int, changed: int) -> str:
-    """Return a hash of a file, which is read again if its size or time has changed."""
+    """Return a hash of a file, cached until its size or modification time changes."""
     return str(size) if size > _LARGEST else hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,4 +1,4 @@
-"""Define a job of a sweep: one run of one model within one budget, and what its folder records about it."""
+"""Define a job of a sweep: one run of one model within one budget, with the records in its folder."""
 
 import json
 import re
@@ -22,7 +22,7 @@ from .records import JOB_FILE, is_whole, read_record
 
 NOT_STARTED = "not started"
 USAGE_ERROR = 2
-"""The exit code of a job that is not tried again."""
+"""The exit code of a job that is not retried."""
 
 _version = cache(version)  # which reads files each time
 
@@ -32,9 +32,9 @@ class Job:
     """A job: one ``medtasks eval`` in a separate folder.
 
     Attributes:
-        budget: the values of the generation settings for which the plan lists several values.
-        former: folders whose replies the job takes over: of jobs of the same model that the plan no longer has and,
-            last, of the next smaller budget.
+        budget: the job's values of generation settings for which the plan lists more than one.
+        former: folders from which the job copies replies: those of the model's jobs that the plan no longer contains
+            and, last, that of the next smaller budget.
     """
 
     plan: Plan
@@ -45,12 +45,12 @@ class Job:
 
     @property
     def variant(self) -> str:
-        """The name of the model in the report, with the budget if there are several."""
+        """The name of the model in the report, with the budget if the plan has more than one."""
         return self.model.name + self._suffix
 
     @property
     def name(self) -> str:
-        """The unique name ``MODEL/RUN``, with the budget if there are several."""
+        """The unique name ``MODEL/RUN``, with the budget if the plan has more than one."""
         return f"{self.model.name}/{self.run.name}{self._suffix}"
 
     @property
@@ -77,7 +77,7 @@ class Job:
 
     @property
     def served_by(self) -> str:
-        """The text in place of the server's address in the model's identity; empty without a server."""
+        """The text that replaces the server's address in the model's identity; empty without a server."""
         words = self.model.served_by
         templates = [by_content(word, self.plan.output) for word in words if word.endswith(".jinja")]
         return " ".join(words + templates)
@@ -95,7 +95,7 @@ class Job:
         return digest([model, run, _version("medtasks"), _version("lm_eval")])
 
     def flags(self, port: int = 1, **more: object) -> list[str]:
-        """Return the flags of ``medtasks eval`` as words, for a model that is served on a port."""
+        """Return the flags of ``medtasks eval`` as command-line words, for a server on a port."""
         return [word.replace("{port}", str(port)) for word in as_words({**self.settings, **more})]
 
     @property
@@ -107,7 +107,7 @@ class Job:
     def take_over_replies(self) -> dict[str, int]:
         """Append new replies from :attr:`former` folders to the job's files.
 
-        Return how many bytes of each file have been taken over so far; these files only grow.
+        Return the number of bytes copied from each file so far; these files only grow.
         """
         lengths: dict[str, int] = dict(self.record.get("taken", {}))
         for source in chain.from_iterable(files_of_replies(folder, ".jsonl*") for folder in self.former):
@@ -120,18 +120,18 @@ class Job:
     # ---- what its folder records
 
     def note(self, code: int | None, state: str, **more: object) -> None:
-        """Record the state in words, the exit code if the job is over, and ``more``, such as ``since`` when it runs."""
+        """Record the state, the exit code if the job is over, and ``more``, such as ``since`` for a running job."""
         kept = {"fingerprint": self.fingerprint, "identity": self.identity, "taken": self.record.get("taken", {})}
         write_whole(self.folder / JOB_FILE, json.dumps({"code": code, "state": state, **kept, **more}))
 
     @property
     def record(self) -> JsonObject:
-        """The last record, by this or another process."""
+        """The last record, which any process may have written."""
         return read_record(self.folder / JOB_FILE)
 
     @property
     def current(self) -> JsonObject:
-        """The record; empty if the plan, or a file that it names, has changed since."""
+        """The record; empty if the plan, or a file named in it, has changed since."""
         record = self.record
         return record if record.get("fingerprint") == self.fingerprint else {}
 
@@ -152,40 +152,40 @@ class Job:
 
     @property
     def is_done(self) -> bool:
-        """True if the job's last process ended with exit code 0, and there are results."""
+        """True if the job's last process ended with exit code 0, and the results exist."""
         return self.exit_code == 0 and self.results is not None
 
     @property
     def replies(self) -> int:
-        """The number of replies that the job's unfinished run has so far."""
+        """The number of replies in the job's unfinished run so far."""
         return sum(path.read_bytes().count(b"\n") for path in files_of_replies(self.folder, ".jsonl"))
 
     @property
     def reused(self) -> int:
-        """The number of replies that ``--extend`` has reused, as the job's log says."""
+        """The number of replies that ``--extend`` has reused, according to the job's log."""
         log = self.folder / "log.txt"
         counts = re.findall(r"--extend: ([\d,]+) repl", log.read_text(errors="replace")) if log.exists() else ()
         return int(counts[-1].replace(",", "")) if counts else 0
 
     @property
     def cost(self) -> dict[str, float]:
-        """The cost so far, of all attempts: seconds and GPU-seconds."""
+        """The total cost of all attempts so far: seconds and GPU-seconds."""
         return read_record(self.folder / "cost.json")
 
 
 Allocation = tuple[Job, ...]
-"""Jobs of one model that get resources together, since they share a server, or reuse each other's replies."""
+"""Jobs of one model that share resources, because they use one server or reuse each other's replies."""
 
 
 def note_waiting(allocation: Allocation, state: str, code: int | None = None) -> None:
-    """Record a state for the jobs of an allocation that are not over and do not have it yet."""
+    """Record a state for those jobs of an allocation that are unfinished and in a different state."""
     for job in allocation:
         if job.exit_code is None and job.state != state:
             job.note(code, state, **({} if code else {"since": time.time()}))
 
 
 def _parts(value: object) -> object:
-    """Return settings, which may be a text, by name; return other values unchanged."""
+    """Parse settings, which may be a string, into a mapping; return other values unchanged."""
     return dict(part.partition("=")[::2] for part in value.split(",")) if isinstance(value, str) else value
 
 
@@ -233,8 +233,8 @@ def _budgets(settings: JsonObject) -> dict[str, list[float]]:
 def allocations_of(jobs: list[Job], by_model: bool) -> list[Allocation]:
     """Group jobs that run together.
 
-    These are all jobs of a model if ``by_model``, or if the sweep serves the model; otherwise the jobs of one model and
-    one run, which differ only in their budget.
+    These are all jobs of a model with ``by_model``, or if the sweep serves the model; otherwise the jobs of one model
+    and one run, which differ only in their budget.
     """
 
     def place(job: Job) -> tuple[str, str]:

@@ -1,7 +1,7 @@
 """The process of a job: ``python -m …job_process FOLDER eval …``.
 
-It runs the command line of ``medtasks``, and records the exit code itself, so that a job that ended while its sweep was
-killed is not run again.
+It runs ``medtasks`` and records the exit code itself, so that a job that finishes after its sweep was killed is not run
+again.
 """
 
 import runpy

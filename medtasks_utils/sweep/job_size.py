@@ -19,9 +19,8 @@ from .plan import RESERVED
 def size_of(job: Job, is_run_here: bool = False) -> int:
     """Return the number of requests of a job to its model: examples times generations.
 
-    Requests to a judge and further turns with tools are not counted. In tasks that score log-likelihoods, an example is
-    four requests, one for each choice. If the job ``is_run_here``, this machine must have the model's folder and
-    packages.
+    Requests to a judge and later turns with tools are not counted. In tasks that score log-likelihoods, an example is
+    four requests, one for each choice. With ``is_run_here``, this machine must have the model's folder and packages.
 
     Raises:
         MedtasksError: if the job's model, flags, tasks, options or data are not valid.
@@ -48,5 +47,5 @@ def size_of(job: Job, is_run_here: bool = False) -> int:
 
 @cache
 def _tasks(names: tuple[str, ...], include_path: str | None, metadata: str) -> dict[str, Any]:
-    """Load the tasks of a run, once for all models that share the run."""
+    """Load the tasks of a run; cached for all models that share the run."""
     return make_tasks(manager_for(names, include_path, json.loads(metadata)), names)

@@ -1,4 +1,4 @@
-"""Run allocations on this machine, as many at once as its resources allow."""
+"""Run allocations on this machine, as many in parallel as its resources allow."""
 
 import os
 import re
@@ -48,7 +48,7 @@ class LocalExecutor:
         return model.gpus <= len(self._gpus) and model.resources.cpus <= len(self._cpus)
 
     def submit(self, allocation: Allocation) -> Future[None] | None:
-        """Start an allocation in a thread, and return its future; None if its resources are not free yet."""
+        """Start an allocation in a thread, and return its future; None if its resources are still in use."""
         model = allocation[0].model
         if not self._has_room(model):
             return None
@@ -68,6 +68,6 @@ class LocalExecutor:
         """Do nothing, since threads watch the processes."""
 
     def stop(self) -> None:
-        """Interrupt the running jobs, all at once."""
+        """Interrupt all running jobs at once."""
         self._stopping.set()
         self._threads.shutdown()

@@ -1,4 +1,4 @@
-"""Define the plan of a sweep, a YAML file that lists models and the runs of each (:data:`EXAMPLE`)."""
+"""Define the plan of a sweep, a YAML file that lists models and their runs (:data:`EXAMPLE`)."""
 
 import json
 import os
@@ -72,17 +72,18 @@ example of a plan:
 flags are those of lm_eval run; if a model and a run both set a flag, the run's
 value is used. gen_kwargs are merged.
 """
-"""An example of a plan, shown by ``medtasks sweep --help``."""
+"""The example of a plan in ``medtasks sweep --help``."""
 
 RESERVED = {"model", "model_args", "tasks", "metadata", "output_path", "log_samples", "config"}
-"""Flags that a plan cannot set under ``flags``: those that the sweep sets, and ``config``, which may set them."""
+"""Flags that are not allowed under ``flags`` in a plan: those that the sweep sets, and ``config``, which could set
+them."""
 _ON_BY_DEFAULT = {"fewshot_as_multiturn"}
 """Flags that must be passed even if they are false, since lm_eval turns them on with the chat template."""
 _OF_REPLIES = re.compile(
     r"--(?:default.|override.)?(?:revision|quantization|dtype|kv.cache.dtype|reasoning|lora|chat.template"
     r"|generation.config|hf.overrides|rope|tool.call.parser)[\w-]*"
 )
-"""Flags of a server that change replies and thus identify it, as files and repositories do."""
+"""Server flags that change replies; like files and repositories, they identify the server."""
 
 
 class _Part(BaseModel, extra="forbid"):
@@ -102,24 +103,27 @@ class _Named(_Part):
 
 
 class RunPart(_Named):
-    """A run: tasks that are evaluated together, with options by benchmark and further flags of ``lm_eval run``."""
+    """A run: tasks evaluated together, with options by benchmark and additional flags of ``lm_eval run``."""
 
     tasks: str | list[str] = Field(min_length=1)
     options: dict[str, JsonObject] = {}
 
 
 class VllmArguments(BaseModel, extra="allow"):
-    """The arguments of ``vllm serve`` by name; the API key goes into its environment, which only this user can read."""
+    """The arguments of ``vllm serve`` by name.
+
+    The API key is passed in its environment, which only this user can read.
+    """
 
     model: str
     api_key: str | None = Field(None, validation_alias=AliasChoices("api_key", "api-key"))
 
 
 class ModelPart(_Named):
-    """A model, as ``medtasks eval`` takes it, and the names of its runs (default: all).
+    """A model, as for ``medtasks eval``, with the names of its runs (default: all).
 
     Attributes:
-        vllm: the arguments of ``vllm serve``, as a short form of ``serve``.
+        vllm: the arguments of ``vllm serve``; a shorthand for ``serve``.
         serve: the command line of its server, with ``{port}`` and ``{gpus}``; empty if the sweep does not start one.
         replicas: the number of servers to start, each with the GPUs in ``resources``.
         ready_timeout: the maximum time for a server to start, in seconds.
@@ -150,7 +154,7 @@ class ModelPart(_Named):
 
     @property
     def server(self) -> str:
-        """The command line of its server, also for ``vllm``; empty if the sweep does not start one."""
+        """The command line of its server, including that for ``vllm``; empty if the sweep does not start one."""
         if self.vllm is None:
             return self.serve
         arguments = self.vllm.model_extra or {}
@@ -165,9 +169,9 @@ class ModelPart(_Named):
 
     @property
     def served_by(self) -> list[str]:
-        """The words that identify the model's server: of its command or, without one, its address.
+        """The words that identify the model's server: parts of its command or, without one, its address.
 
-        From a command, these are files and repositories, such as weights, and flags that change replies.
+        These parts are files and repositories, such as weights, and flags that change replies.
         """
         if not self.server:
             return [str(self.model_args.get("base_url", "")).rstrip("/")]
@@ -184,7 +188,7 @@ class ModelPart(_Named):
 
     @property
     def settings(self) -> JsonObject:
-        """The flags of ``medtasks eval`` that belong to the model; ``{port}`` stands for the port of its server."""
+        """The model's flags of ``medtasks eval``, with the placeholder ``{port}`` for its server's port."""
         model_args, flags = self.model_args, self.flags
         if self.server:
             is_chat = "chat" in self.model
@@ -197,14 +201,14 @@ class ModelPart(_Named):
 
 
 class Plan(_Part):
-    """A sweep: models, and the runs of each.
+    """A sweep: models and their runs.
 
     Attributes:
         output: the folder of the jobs and of the report.
         data: the source of the rows, as for ``medtasks eval --data``.
-        env: patterns of environment variables that jobs on a Ray cluster get; by default those for hosted models, the
+        env: patterns of environment variables to pass to jobs on a Ray cluster; by default those for hosted models, the
             Hub and proxies.
-        env_file: a file with further variables for all jobs and servers, as lines ``NAME=VALUE``.
+        env_file: a file with additional variables for all jobs and servers, as lines ``NAME=VALUE``.
         slurm: options of sbatch; None to run the jobs without Slurm.
     """
 
@@ -251,15 +255,15 @@ class Plan(_Part):
 
 
 def resources_in_words(gpus: int, cpus: int) -> str:
-    """Return numbers of GPUs and processors in words, such as ``1 GPU and 4 CPUs``."""
+    """Return numbers of GPUs and processors as a phrase, such as ``1 GPU and 4 CPUs``."""
     return f"{counted(gpus, 'GPU')} and {counted(cpus, 'CPU')}"
 
 
 def as_settings(value: object) -> Settings:
-    """Return ``gen_kwargs``, which may be a text such as ``temperature=0.6,seed=1``, by name.
+    """Return ``gen_kwargs`` as a mapping; they may be a string such as ``temperature=0.6,seed=1``.
 
     Raises:
-        UsageError: if they are neither such a text nor a mapping.
+        UsageError: if they are neither such a string nor a mapping.
     """
     if isinstance(value, Mapping):
         return value
@@ -271,7 +275,7 @@ def as_settings(value: object) -> Settings:
 
 
 def as_words(flags: Mapping[str, object]) -> list[str]:
-    """Return flags as words of a command line.
+    """Return flags as command-line words.
 
     Flags that are null, false or empty are omitted, except false ones that would be on by default.
     """

@@ -1,4 +1,4 @@
-"""Run allocations on a Ray cluster, which places them by their resources.
+"""Run allocations on a Ray cluster, which assigns them to nodes by their resources.
 
 Environment variables are passed as arguments of the Ray task and not in Ray's ``runtime_env``, which writes their
 values to logs on every node (as of Ray 2.60).
@@ -18,7 +18,7 @@ from .plan import resources_in_words
 
 
 def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
-    """Run an allocation on this node; raise MedtasksError if it does not see the output folder."""
+    """Run an allocation on this node; raise MedtasksError if the output folder is not accessible here."""
     plan = allocation[0].plan
     if not plan.lock.exists():
         raise MedtasksError(f"{plan.output} is not on a file system that all nodes see: change output in the plan")
@@ -52,7 +52,7 @@ class RayExecutor:
         self._ray = ray
 
     def submit(self, allocation: Allocation) -> Future[None]:
-        """Submit an allocation to the cluster, which runs it when resources are free on a node."""
+        """Submit an allocation to the cluster, which runs it once a node has the resources."""
         plan, model = allocation[0].plan, allocation[0].model
         needs = {"CPU": model.resources.cpus, "GPU": model.gpus}
         words = resources_in_words(model.gpus, model.resources.cpus)

@@ -11,7 +11,7 @@ JOB_FILE = "job.json"
 
 
 def read_record(path: Path) -> JsonObject:
-    """Return the object in a JSON file; an empty dict if there is none, or if it is damaged, with a warning."""
+    """Return the object in a JSON file; an empty dict if it is missing or, with a warning, damaged."""
     try:
         record: object = read_json(path)
         if isinstance(record, dict):

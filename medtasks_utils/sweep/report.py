@@ -1,4 +1,4 @@
-"""Write the report of a sweep, in which a model is a row, while its jobs run and at the end."""
+"""Write the report of a sweep, with one row per model, while its jobs run and at the end."""
 
 import sys
 from collections import defaultdict
@@ -14,15 +14,15 @@ from .plan import Plan
 
 
 def tell_failures(failed: Sequence[Job]) -> None:
-    """Print why jobs failed, and where their logs are."""
+    """Print why jobs failed, with the paths of their logs."""
     for job in failed:
         print(f"{job.name}: {job.state}; its log: {job.folder}/log.txt", file=sys.stderr)
 
 
 def write_report(plan: Plan) -> Path | None:
-    """Write a report on all jobs that are done, and return its path; None if no job is done.
+    """Write a report on all finished jobs, and return its path; None if no job has finished.
 
-    All runs of a model are one row, except those of tasks that another run of the model has too.
+    A model's runs share one row, except runs of the same task.
     """
     from medtasks_utils.report.page import build_page
     from medtasks_utils.results import Run, read_runs, united

@@ -1,4 +1,4 @@
-"""Give the jobs of a plan to an executor, and restart lost jobs."""
+"""Submit the jobs of a plan to an executor, and restart lost jobs."""
 
 import signal
 import sys
@@ -29,17 +29,16 @@ _PROGRESS_INTERVAL = 60.0  # seconds between reports, and between lines about th
 Executor = LocalExecutor | RayExecutor | SlurmExecutor
 """The kinds of executors of allocations.
 
-``submit`` returns a future, or None if there is no room yet; ``watch`` is called in each round; ``stop`` ends what
-cannot go on without the sweep.
+``submit`` returns a future, or None if resources are lacking; ``watch`` is called in each round; ``stop`` ends whatever
+cannot continue without the sweep.
 """
 
 
 def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
-    """Run the jobs that are not done, and return those that failed.
+    """Run the unfinished jobs, and return those that failed.
 
-    They run on the Ray cluster at the address, if there is one; else under Slurm, if the plan says so; else on
-    ``cpus`` processors of this machine (None for all). Those with the most requests for the most GPUs are started
-    first.
+    They run on the Ray cluster at ``address``, if given; else under Slurm, if the plan says so; else on ``cpus``
+    processors of this machine (None for all). Jobs with the most requests and GPUs start first.
 
     Raises:
         MedtasksError: before any job runs, if a job's tasks, options or data are not valid, the output folder is not
@@ -71,12 +70,12 @@ def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
 
 
 def _length(allocation: Allocation) -> int:
-    """Return how much work is left in an allocation: requests times GPUs, since larger models are slower."""
+    """Return the remaining work of an allocation: requests times GPUs, since larger models are slower."""
     return sum(size_of(job) for job in allocation if not job.is_done) * max(1, allocation[0].model.resources.gpus)
 
 
 def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
-    """Run allocations until each job is over, and keep the report up to date; return the jobs that failed."""
+    """Run allocations until every job is over, and keep the report up to date; return the jobs that failed."""
     jobs = list(chain.from_iterable(allocations))
     waiting = [allocation for allocation in allocations if not all(job.is_done for job in allocation)]
     running: dict[Allocation, Future[None]] = {}
@@ -114,7 +113,7 @@ def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
 
 
 def _try_again(allocation: Allocation, error: BaseException | None, is_last: bool) -> bool:
-    """Decide whether to restart an allocation that has ended, and record this for its jobs that are not done."""
+    """Decide whether to restart an ended allocation, and record the decision for its unfinished jobs."""
     left = [job for job in allocation if not job.is_done and job.exit_code != USAGE_ERROR]
     of_ray = type(error).__module__.startswith("ray.")  # whose own words on a dead node are a page
     cause = getattr(error, "cause", None) if of_ray else error
@@ -126,7 +125,7 @@ def _try_again(allocation: Allocation, error: BaseException | None, is_last: boo
 
 
 def _say_what_changed(shown: dict[Job, str], allocations: Iterable[Allocation]) -> None:
-    """Print the states that have changed since they were last shown, and update ``shown``."""
+    """Print the states that have changed since they were last printed, and update ``shown``."""
     for job in chain.from_iterable(allocations):
         state = job.state
         if state != shown[job]:

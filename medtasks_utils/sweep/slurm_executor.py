@@ -1,6 +1,6 @@
 """Run allocations under Slurm, each as a Slurm job that is submitted through submitit.
 
-The jobs continue if the sweep ends, and the next sweep finds them by their numbers, which are stored in the models'
+The jobs continue if the sweep ends, and the next sweep finds them by their job IDs, which are stored in the models'
 folders. A job that reaches its time limit or is preempted requeues itself, and continues with its kept replies.
 """
 
@@ -42,7 +42,7 @@ class _Task:
 
 
 def queue() -> dict[str, str] | None:
-    """Return why each Slurm job of this user waits, by number ("None" if it runs); None if Slurm does not respond."""
+    """Return why each of the user's Slurm jobs waits ("None" if it runs), by job ID; None if Slurm does not respond."""
     words = ["squeue", "--noheader", "--array", "--me", "--format=%i %r"]
     try:
         answer = subprocess.run(words, capture_output=True, text=True)
@@ -53,7 +53,7 @@ def queue() -> dict[str, str] | None:
 
 
 def number_of(allocation: Iterable[Job]) -> str:
-    """Return the number of the Slurm job of an allocation; empty if it was never submitted."""
+    """Return the Slurm job ID of an allocation; empty if it was never submitted."""
     path = _number_file(allocation)
     return path.read_text() if path.exists() else ""
 
@@ -63,7 +63,7 @@ def _number_file(allocation: Iterable[Job]) -> Path:
 
 
 def _options(allocation: Allocation) -> JsonObject:
-    """Return the options of the Slurm job of an allocation, by submitit's names."""
+    """Return the options of an allocation's Slurm job, under submitit's names."""
     plan, model = allocation[0].plan, allocation[0].model
     cpus = max(1, model.resources.cpus)
     return {
@@ -78,7 +78,7 @@ def _options(allocation: Allocation) -> JsonObject:
 
 
 def batch_script(allocation: Allocation) -> str:
-    """Return the script that Slurm would get for an allocation."""
+    """Return the script that an allocation would submit to Slurm."""
     from submitit.slurm.slurm import _make_sbatch_string
 
     options = {name: value for name, value in _options(allocation).items() if value is not None}
@@ -124,7 +124,7 @@ class SlurmExecutor:
         return self._futures[allocation]
 
     def watch(self) -> None:
-        """Submit allocations, note why they wait, and complete the futures of those that are not in the queue any more.
+        """Submit allocations, record why they wait, and complete the futures of those that have left the queue.
 
         If Slurm does not respond, print this once, and change nothing.
         """
@@ -161,8 +161,8 @@ class SlurmExecutor:
     def _submit(self, allocations: list[Allocation], queued: Mapping[str, str]) -> None:
         """Submit allocations, unless they are in the queue from an earlier sweep.
 
-        Allocations with equal options are submitted as an array if the options limit how many run at once. Those that
-        Slurm refuses fail with the reason.
+        Allocations with equal options are submitted as an array if the options limit their concurrency. Allocations
+        that Slurm refuses fail with its reason.
         """
         arrays: dict[object, list[Allocation]] = defaultdict(list)
         for allocation in allocations:

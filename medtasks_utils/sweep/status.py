@@ -1,4 +1,4 @@
-"""Say how far the jobs of a plan are, whether or not a sweep is running."""
+"""Report the progress of a plan's jobs, whether or not a sweep is running."""
 
 import shlex
 import time
@@ -17,7 +17,7 @@ _ROW = "{:>8} {:>8}  {:<9} {:>7}  {}"
 
 
 def job_records(plan: Plan) -> list[JsonObject]:
-    """Return a record of each job: name, folder, requests, replies, state, expected end (Unix time) and cost."""
+    """Return the record of each job: name, folder, requests, replies, state, expected end (Unix time) and cost."""
     queued = queue() if plan.slurm is not None else {}
     is_live = queued is None or _is_running(plan)
     return [_record(job, is_live, queued or {}) for job in jobs_of(plan)]
@@ -35,7 +35,7 @@ def _is_running(plan: Plan) -> bool:
 
 
 def _record(job: Job, is_live: bool, queued: JsonObject) -> JsonObject:
-    """Return the record of a job; ``is_live`` says that its sweep may be running, or Slurm does not respond."""
+    """Return the record of a job. ``is_live`` is True if its sweep may be running, or Slurm does not respond."""
     size, state, until = size_of(job), job.state, None
     since, had = (job.current.get(name, 0) for name in ("since", "had"))
     new = job.replies
@@ -72,7 +72,7 @@ def status_lines(plan: Plan, records: list[JsonObject]) -> Iterator[str]:
 
 
 def dry_run(plan: Plan) -> Iterator[str]:
-    """Yield what would be started for each model: the script for Slurm, or the server and the jobs."""
+    """Yield the commands to start for each model: the script for Slurm, or the server and the jobs."""
     for allocation in allocations_of(jobs_of(plan), plan.slurm is not None):
         model = allocation[0].model
         yield f"# {model.name}: {resources_in_words(model.gpus, model.resources.cpus)}"
