@@ -1,4 +1,4 @@
-"""Tools that a model may call while it answers, and the conversations in which it calls them.
+"""Tools that a model may call while it answers, and conversations with such calls.
 
 ==================  =======================================================================================
 :mod:`.tool`        the base class of tools

@@ -1,4 +1,4 @@
-"""Arithmetic on numbers of bounded size, for evaluators of expressions that models write."""
+"""Arithmetic on numbers of bounded size, for evaluating expressions written by models."""
 
 Number = int | float
 

@@ -1,4 +1,4 @@
-"""Find tool calls in the text of a reply, in the forms in which models write them:
+"""Find tool calls in the text of a reply, in the forms that models use:
 
 - ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``, one or several; the closing tag may be missing.
 - The same JSON object alone: at the start of a line, or in a fenced code block (``json``, ``tool_call``, or without a
@@ -8,8 +8,8 @@
 
 Also accepted: a list of objects, the object under ``function`` (as in OpenAI's format), ``parameters`` instead of
 ``arguments``, arguments as a JSON string or as the bare argument, line breaks within a JSON string, and a Python
-literal instead of JSON (single quotes, trailing commas). A malformed call is returned as a call with a ``problem``,
-which the model reads. Calls within reasoning (``<think>``) are ignored. Parsing takes time linear in the length of the
+literal instead of JSON (single quotes, trailing commas). A malformed call is returned as a call with a ``problem``, a
+message to the model. Calls within reasoning (``<think>``) are ignored. Parsing takes time linear in the length of the
 reply, and does not evaluate any of it.
 """
 
@@ -26,7 +26,7 @@ from medtasks_utils.writing import printable
 from .tool import Tool
 
 MAX_CALLS = 16
-"""Maximum number of calls in one reply that are run; the rest fail, with a message to the model."""
+"""Maximum number of calls to run per reply; the rest fail, with a message to the model."""
 
 _OBJECT = r"""(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["']"""
 _FENCE = r"^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"
@@ -57,9 +57,9 @@ class Call(NamedTuple):
     """A call in a reply.
 
     Attributes:
-        name: the tool's name; if no tool has it, up to 60 characters as written; empty if there is no name.
+        name: the tool's name; for an unknown tool, up to 60 characters as written; empty without a name.
         argument: the argument; if there is a problem, the text that could not be parsed, or an empty string.
-        problem: the reason why the call cannot be run, as a message to the model; None if it can be run.
+        problem: a message to the model on why the call cannot be run; None if it can.
     """
 
     name: str = ""
@@ -70,7 +70,7 @@ class Call(NamedTuple):
 def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
     """Return the calls in a reply after its reasoning, in order, and the reply without them.
 
-    If there are more than :data:`MAX_CALLS`, a single call with a problem stands for the rest.
+    Beyond :data:`MAX_CALLS`, a single call with a problem replaces the rest.
     """
     begin, end = final_span(reply)
     text, done = reply[begin:end], 0
@@ -87,7 +87,7 @@ def read_calls(reply: str, tools: Tools) -> tuple[list[Call], str]:
 
 
 def _located(text: str, tools: Tools) -> Iterator[tuple[list[Call], int, int]]:
-    """Yield the calls in each tag, code block or JSON object that contains any, with its start and end."""
+    """Yield the calls in each tag, code block or JSON object that contains any, with their start and end."""
     position = objects = 0
     while opening := _OPENING.search(text, position):
         start = max(opening.start(), opening.start("object"))
@@ -107,7 +107,7 @@ def _located(text: str, tools: Tools) -> Iterator[tuple[list[Call], int, int]]:
 
 
 def _in_tag(text: str, start: int, tools: Tools) -> tuple[list[Call], int]:
-    """Return the calls after an opening tag, and where they end: after the closing tag, or else after the JSON."""
+    """Return the calls after an opening tag, and their end: after the closing tag or, without one, after the JSON."""
     following = _NEXT_TAG.search(text, start)
     content = text[start : following.start() if following else len(text)]
     calls, length = _calls_at_head(content, tools)
@@ -119,10 +119,9 @@ def _in_tag(text: str, start: int, tools: Tools) -> tuple[list[Call], int]:
 
 
 def _in_fence(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Call], int]:
-    """Return the calls in a fenced code block, and the position where it ends.
+    """Return the calls in a fenced code block, and the position of its end.
 
-    If the block is not closed and its language belongs to no tool, it ends with its opening line, so that calls in the
-    text after it are found.
+    An unclosed block in a language of no tool ends with its opening line, so that calls in the text after it are found.
     """
     language = opening["language"].lower()
     name = next((tool.name for tool in tools.values() if language in tool.languages), None)
@@ -141,9 +140,9 @@ def _in_fence(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Cal
 
 
 def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
-    """Return the calls at the beginning of a text, and where they end.
+    """Return the calls at the beginning of a text, and their end.
 
-    A malformed call ends with its paragraph, and a Python literal with the text.
+    A malformed call extends to the end of its paragraph, a Python literal to the end of the text.
     """
     values: list[object] = []
     start = position = _LEAD.match(content).end()  # type: ignore[union-attr] # it matches anything

@@ -1,9 +1,9 @@
-"""Hold conversations with tools: the model replies, its calls are run, and it gets their results.
+"""Run conversations with tools: the model replies, its calls are run, and it receives their results.
 
-A conversation ends with the first reply that contains no call or that gives a final answer (calls in it are not
-run), and with reply number ``max_turns`` at the latest. Results of native calls go back in messages of the role
-``tool``. Results of calls in the text go back in one user message, each in ``<tool_response>`` tags, because every chat
-template knows the role ``user``, many reject ``tool``, and some insist that user and assistant alternate.
+A conversation ends with the first reply that contains no call or gives a final answer (calls in it are not run), or
+after ``max_turns`` replies. Results of native calls go back in messages of the role ``tool``. Results of calls in the
+text go back in one user message, each in ``<tool_response>`` tags, because every chat template knows the role ``user``,
+many reject ``tool``, and some insist that user and assistant alternate.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -22,9 +22,9 @@ Message = JsonObject
 a message with results also has ``calls``."""
 
 MAX_RESULT = 3_000
-"""Maximum number of characters of one result that the model gets, not counting the note on what is left out."""
+"""Maximum number of characters of one result for the model, without the note on omitted text."""
 MAX_RESULTS = 12_000
-"""Maximum number of characters of all results of one reply, divided equally among its calls."""
+"""Maximum number of characters of all results for one reply, divided equally among its calls."""
 LAST_TURN = "No more calls will be run. Give the final answer now."
 
 
@@ -38,9 +38,9 @@ class Conversation:
             ``name``, ``argument`` and ``failed``, in the order of the results.
         reply: the text of the last reply.
         turns: number of replies so far.
-        tool_calls: number of calls so far that got a result, including malformed ones, whose result is an error.
+        tool_calls: number of calls with a result so far, including malformed ones, whose result is an error.
         tool_errors: number of these calls that failed or were malformed.
-        calls: the calls of the last reply that are to be run; empty when the conversation is over.
+        calls: the calls in the last reply to run next; empty when the conversation is over.
     """
 
     key: str
@@ -58,7 +58,7 @@ class Conversation:
 
     @property
     def chat(self) -> list[Message]:
-        """The messages in the form that servers and chat templates take."""
+        """The messages in the form for servers and chat templates."""
         messages = [dict(message) for message in self.transcript]
         for message in messages:
             message.pop("calls", None)
@@ -69,8 +69,8 @@ class Conversation:
 
         Args:
             results: the results.
-            texts: the results as the model gets them.
-            notice: what the model is told after them.
+            texts: the results as shown to the model.
+            notice: a message to the model after the results.
         """
         texts = [*texts]
         calls = [
@@ -105,9 +105,9 @@ class Dialogue(NamedTuple):
         tools: the tools by name.
         has_answer: a function that returns True if a reply, given without its calls, contains a final answer.
         max_turns: maximum number of replies in a conversation.
-        most_by_template: maximum number of calls in a text that go back as ``tool_calls``; see
+        most_by_template: maximum number of calls in a text that are returned as ``tool_calls``; see
             :func:`medtasks_utils.tools.native.understand`.
-        last_turn: what the model is told before its last reply; nothing if it is empty.
+        last_turn: a message to the model before its last reply; may be empty.
     """
 
     tools: Mapping[str, Tool]
@@ -117,16 +117,16 @@ class Dialogue(NamedTuple):
     last_turn: str = LAST_TURN
 
     def split_reply(self, reply: str, calls_before: int) -> ParsedReply:
-        """Split a reply into text and calls; there were ``calls_before`` earlier calls in the conversation."""
+        """Split a reply into text and calls; ``calls_before`` is the number of earlier calls in the conversation."""
         return understand(reply, self.tools, self.most_by_template, calls_before)
 
     def messages_of(self, results: Sequence[CallResult]) -> list[str]:
-        """Return the texts that the model gets as the results of a reply's calls."""
+        """Return the results of a reply's calls as texts for the model."""
         limit = min(MAX_RESULT, MAX_RESULTS // min(len(results), MAX_CALLS + 1))
         return [_result_text(result, limit) for result in results]
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> None:
-        """Add a reply to each conversation, and for those that are not over, run its calls and add their results.
+        """Add a reply to each conversation; for those that are not over, also run its calls and add their results.
 
         It is thread-safe if each thread works on different conversations.
         """
@@ -153,7 +153,7 @@ class Dialogue(NamedTuple):
                 tool.forget(conversation.key)
 
     def _results_of(self, calls: Sequence[tuple[str, Call]]) -> list[CallResult]:
-        """Run calls, given as pairs of a session's key and the call; each tool gets all of its calls together."""
+        """Run calls, given with the keys of their sessions; each tool gets all of its calls together."""
         results = [CallResult(f"Error: {call.problem}", failed=True) for _, call in calls]
         for name, tool in self.tools.items():
             arguments = {
@@ -167,7 +167,7 @@ class Dialogue(NamedTuple):
 
 
 def _result_text(result: CallResult, limit: int) -> str:
-    """Return a result for the model: a long one is cut in the middle, with a note of how much is left out.
+    """Return a result for the model: a long one is cut in the middle, with a note of the number of omitted characters.
 
     An empty result becomes ``(no output)``.
     """

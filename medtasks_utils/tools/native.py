@@ -1,7 +1,7 @@
 """Convert between replies as text and native function calls, which a message holds in the field ``tool_calls``.
 
 Servers return native calls in this field. For a model in this process, the chat template accepts them in this field,
-but the model's reply is a single text that contains the calls.
+but the model generates them as part of its text.
 """
 
 import json
@@ -24,8 +24,8 @@ class ParsedReply(NamedTuple):
         text: the text of the reply.
         rest: the text without calls.
         calls: the native calls or, if there are none, the calls in the text, in order.
-        message: the message that goes back to the model. It has ``tool_calls``, one for each call, if the calls go back
-            natively; otherwise its text contains them.
+        message: the message for the next prompt. It has ``tool_calls``, one for each call, if calls are native;
+            otherwise its text contains them.
     """
 
     text: str
@@ -37,7 +37,7 @@ class ParsedReply(NamedTuple):
 def as_one_text(text: str, calls: Sequence[object]) -> str:
     """Join a reply's text and native calls into one string, which the harness and its caches need.
 
-    :func:`understand` takes it apart again. ``<`` is escaped in the calls, so that they cannot contain tags.
+    :func:`understand` splits it again. ``<`` is escaped in the calls, so that they cannot contain tags.
     """
     encoded = printable(json.dumps(calls, ensure_ascii=False)).replace("<", r"\u003c")
     return f"{text}{_START}{encoded}{_END}"
@@ -49,9 +49,10 @@ def understand(reply: str, tools: Tools, most_by_template: int, calls_before: in
     Args:
         reply: a text, or the result of :func:`as_one_text`.
         tools: the available tools by name.
-        most_by_template: if a text has at most this number of calls, all without a problem, they go back as
-            ``tool_calls``, which the chat template renders; otherwise they go back as text. 0 means always as text.
-        calls_before: number of earlier calls in the conversation; calls without an id are numbered on from it.
+        most_by_template: up to this number of calls in a text, if none has a problem, are returned as ``tool_calls``
+            for the chat template to render; otherwise they remain text. 0 means always text.
+        calls_before: number of earlier calls in the conversation; the numbering of calls without an id continues from
+            it.
     """
     text, native_calls = parts(reply)
     calls, rest = read_calls(text, tools)
@@ -89,7 +90,7 @@ def _native(native_call: object, tools: Tools) -> tuple[Call, JsonObject]:
     """Parse an entry of ``tool_calls``.
 
     Returns:
-        The call, and the entry that goes back to the server, with whatever was invalid in it replaced.
+        The call, and the entry to send back to the server, with invalid parts replaced.
     """
     entry: JsonObject = native_call if isinstance(native_call, dict) else {}
     function: JsonObject = entry["function"] if isinstance(entry.get("function"), dict) else {}

@@ -7,7 +7,7 @@ from .tool import CallResult, Tool
 
 
 class PythonTool(Tool):
-    """A tool that runs Python code in a sandbox, which keeps variables within a session."""
+    """A tool that runs Python code in a sandbox and keeps variables within a session."""
 
     name = "python"
     aliases: ClassVar[tuple[str, ...]] = ("code_interpreter",)
@@ -31,12 +31,12 @@ class PythonTool(Tool):
         self._sandbox = Sandbox(timeout=timeout, weak=weak_sandbox, repl=self.is_repl)
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[CallResult]:
-        """Run (session, code) pairs: different sessions in parallel, the calls of one session in order."""
+        """Run pairs of session and code: sessions in parallel, the calls of one session in order."""
         return [CallResult(*result) for result in self._sandbox.run(calls)]
 
     @property
     def description_of_machine(self) -> str:
-        """What runs the code, and which layers confine it; starts the sandbox if necessary."""
+        """The interpreter and the layers that confine it; starts the sandbox if necessary."""
         return self._sandbox.started().description
 
     def forget(self, session: str) -> None:

@@ -9,7 +9,7 @@ from medtasks_utils.writing import JsonObject
 
 
 class CallResult(NamedTuple):
-    """The result of a call. The text is the result or, if the call failed, an error message; the model reads both."""
+    """The result of a call. ``text`` is the result or, if the call failed, an error message, both for the model."""
 
     text: str
     failed: bool
@@ -20,12 +20,12 @@ class Tool(ABC):
 
     Attributes:
         name: the name that calls use, in lower case.
-        aliases: other names that are accepted, in lower case.
+        aliases: other accepted names, in lower case.
         languages: the languages, in lower case, of fenced code blocks that count as calls, with the block as argument.
         argument: the name of the argument.
         description: the description that the model reads.
         example: an example of the argument, escaped as in a JSON string.
-        offers: what the tool allows a model to do, for the help text of the option that adds it.
+        offers: a verb phrase for the help text of the option that adds the tool.
         runs_code: True if the tool runs code that the model writes; ``--confirm_run_unsafe_code`` is then required.
     """
 
@@ -39,7 +39,7 @@ class Tool(ABC):
     runs_code: ClassVar[bool] = False
 
     def __init__(self, *, timeout: float = 10.0, weak_sandbox: bool = False) -> None:  # noqa: B027
-        """Accept the options of all tools; each tool uses those that concern it.
+        """Accept the options of all tools; each tool uses only its own.
 
         A call may take ``timeout`` seconds of wall-clock time. ``weak_sandbox`` allows RestrictedPython where the
         kernel cannot confine plain Python.
@@ -61,7 +61,7 @@ class Tool(ABC):
         The calls of one session run in order and share state. Different sessions share nothing.
 
         Raises:
-            MedtasksError: if the tool itself cannot run. A call that fails does not raise; its result says so.
+            MedtasksError: if the tool itself cannot run. A failed call does not raise; its result says so.
         """
 
     def forget(self, session: str) -> None:  # noqa: B027 - a stateless tool has nothing to do
@@ -69,7 +69,7 @@ class Tool(ABC):
 
     @property
     def description_of_machine(self) -> str:
-        """The properties of this machine on which results depend; empty if there are none."""
+        """The properties of this machine that affect results; empty if there are none."""
         return ""
 
     def close(self) -> None:  # noqa: B027
