@@ -67,14 +67,14 @@ def _parse(words: Sequence[str]) -> Command:
 
 
 def overview() -> str:
-    """Return the usage and a list of the commands, each with the first line of its description."""
+    """Return the usage, and each command with the first line of its help text."""
     listed = described([(f"  {name}", command.about.strip().splitlines()[0]) for name, command in COMMANDS.items()], 12)
     usage = "usage: medtasks COMMAND ..., medtasks COMMAND --help, medtasks --version"
     return "\n".join(["Medical benchmarks for lm-evaluation-harness.", "", usage, "", *listed])
 
 
 def version() -> str:
-    """Return the versions of this package, of lm_eval and of Python."""
+    """Return the versions of this package, lm_eval and Python on one line."""
     from importlib.metadata import version
 
     return f"medtasks {version('medtasks')} (lm_eval {version('lm_eval')}, Python {sys.version.split()[0]})"
@@ -115,7 +115,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _with_traceback(error: Exception) -> str:
-    """Return the message of an unexpected error, with the path of a file to which its traceback is written."""
+    """Write an unexpected error's traceback to a file, and return its message with the file's path."""
     text = "".join(traceback.format_exception(error))
     with tempfile.NamedTemporaryFile("wb", prefix="medtasks_traceback_", suffix=".txt", delete=False) as file:
         file.write(SECRETS.scrub(text).encode(errors="backslashreplace"))

@@ -22,7 +22,7 @@ HINTS_BY_STATUS = {
     404: "does the server serve this model, and is the base URL complete (most end in /v1, a chat model's in "
     "/v1/chat/completions)?",
 }
-"""What the user should check, by the HTTP status with which a model's server replied."""
+"""What the user should check, by the HTTP status that a model's server returned."""
 
 
 class MedtasksError(Exception):
@@ -38,7 +38,7 @@ class DataError(MedtasksError):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser of a command line that raises errors instead of exiting."""
+    """A command-line parser that raises errors instead of exiting."""
 
     def error(self, message: str) -> NoReturn:
         """Raise a UsageError."""
@@ -46,10 +46,11 @@ class Parser(argparse.ArgumentParser):
 
 
 def reason_of(error: BaseException) -> str:
-    """Return an error's message on one line: its first line and, if that is only a heading, the next two.
+    """Return an error's message as one line: its first line and, if that is only a heading, the next two.
 
-    If there is no message, return the name of the error's class. A message that names a line and a column, such as a
-    YAML error, keeps all of its lines. Of a missing key only the name is known. At most 1,000 characters are returned.
+    Without a message, return the name of the error's class. A message that names a line and a column, such as a YAML
+    error, keeps all of its lines. For a missing key, return which key is missing. At most 1,000 characters are
+    returned.
     """
     if isinstance(error, KeyError) and error.args:
         return f"it has no {error.args[0]!r}"
@@ -74,7 +75,7 @@ _WORDS = (
 
 
 def in_words(problem: Mapping[str, Any]) -> str:
-    """Convert an entry of pydantic's list of errors to a plain phrase that says what is wrong with the value.
+    """Rephrase one of pydantic's error entries as a short predicate about the value.
 
     >>> in_words({"msg": "Input should be a valid number, unable to parse string as a number"})
     'must be a number'
@@ -86,7 +87,7 @@ def in_words(problem: Mapping[str, Any]) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the pip command that installs an extra of this package, from this clone or else from the repository."""
+    """Return the pip command that installs an extra of this package, from this clone or else from its repository."""
     clone = Path(__file__).parents[1]
     if (clone / "pyproject.toml").exists():
         return f"pip install -e '{clone}[{extra}]'"
@@ -124,8 +125,8 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 def show_errors_as_one_line() -> None:
     """Make Python print an uncaught :class:`MedtasksError` or interrupt as one line, with the same exit code.
 
-    By itself, the command ``lm_eval`` prints a traceback of some forty lines for every exception. The traceback is
-    still printed if the error has a cause, which indicates a bug, or if ``LMEVAL_LOG_LEVEL`` is ``DEBUG``.
+    Without this, ``lm_eval`` prints a traceback of some forty lines for every exception. The traceback is still printed
+    if the error has a cause, which indicates a bug, or if ``LMEVAL_LOG_LEVEL`` is ``DEBUG``.
     """
     previous = sys.excepthook
 

@@ -24,7 +24,8 @@ class Registry(UserDict[str, Any]):
     """A mapping from names to objects, each imported on first use.
 
     Args:
-        group: the entry points by which other distributions register objects, which replace those of the same name.
+        group: the entry-point group in which other distributions register objects; they replace builtin objects of the
+            same name.
         builtin: the paths of this package's objects by name, such as ``package.module:Class``.
     """
 

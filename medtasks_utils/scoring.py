@@ -32,7 +32,7 @@ class Scored(NamedTuple):
 
     Attributes:
         answer: the answer as samples show it; None if none was found.
-        found_by: how the answer was found, such as ``box``; ``none`` if none was found.
+        found_by: the form in which the answer was found, such as ``box``; ``none`` without an answer.
         metrics: the scores of the response by metric, in the metrics' own units; None if a metric does not apply.
     """
 
@@ -42,17 +42,19 @@ class Scored(NamedTuple):
 
 
 class Scorer:
-    """A scorer of responses to rows of a task. What explanations need, such as models, is loaded on the first call.
+    """A scorer of responses to rows of a task.
+
+    Resources for explanations, such as models, are loaded on the first call.
 
     Args:
         task: the name of a task, as for ``--tasks``, or of a benchmark. For a group of tasks of one benchmark, the
             first task is used.
-        options: the benchmark's options, as for ``--set``. Scores that need further files or models, such as those of
-            MedExQA's explanations, are off unless an option asks for them.
+        options: the benchmark's options, as for ``--set``. Scores that need additional files or models, such as those
+            of MedExQA's explanations, are off unless an option turns them on.
 
     Raises:
-        UsageError: for a task or an option that does not exist, a value that is not valid, a group of several
-            benchmarks, or a task that scores log-likelihoods.
+        UsageError: for an unknown task or option, an invalid value, a group of different benchmarks, or a task that
+            scores log-likelihoods.
     """
 
     def __init__(self, task: str, **options: Any) -> None:
@@ -69,17 +71,18 @@ class Scorer:
         """Score a response with both filters.
 
         Args:
-            row: a row of the data set. If MedMCQA's ``cop`` is a number, 0 to 3 stand for A to D, as on the Hub. A
-                single row does not show whether its file counts from 1; if it does, set the option ``cop_base`` to 1.
+            row: a row of the data set. In MedMCQA's ``cop``, the numbers 0 to 3 mean A to D, as on the Hub. A single
+                row does not show whether its file counts from 1; if it does, set the option ``cop_base`` to 1.
             response: the model's text; if it used tools, its last reply.
-            shown: the example that the model got, if the row has several; for MedHallu, ``ground_truth`` or
+            shown: the example shown to the model, if the row has more than one; for MedHallu, ``ground_truth`` or
                 ``hallucinated``, the answer that was shown to the model.
 
         Returns:
             The result by filter, ``strict-match`` and ``flexible-extract``.
 
         Raises:
-            UsageError: if the row has several examples and ``shown`` does not name one, or the response is not a text.
+            UsageError: if the row has more than one example and ``shown`` does not name one, or the response is not a
+                string.
             DataError: for a row that cannot be read or used.
             MedtasksError: if explanations need something that is not installed, reachable or downloaded.
         """
@@ -93,7 +96,7 @@ class Scorer:
         Scores such as those of explanations are computed in one batch.
 
         Raises:
-            UsageError: if the numbers of rows and responses differ; other errors are those of calling the scorer.
+            UsageError: if the numbers of rows and responses differ; otherwise as for a single response.
         """
         rows, responses = list(rows), list(responses)
         if len(rows) != len(responses):
@@ -117,10 +120,10 @@ class Scorer:
         return [dict(zip(self.benchmark.readers, results, strict=True)) for results in scored]
 
     def example(self, row: Row, shown: str | None = None) -> Example:
-        """Convert a row to an example; if the row has several examples, return the one that ``shown`` names.
+        """Convert a row to an example; if it has more than one, return the one that ``shown`` names.
 
         Raises:
-            UsageError: if the row has several examples and ``shown`` names none of them.
+            UsageError: if the row has more than one example and ``shown`` names none of them.
             DataError: for a row that cannot be used.
         """
         report = LoadReport()
@@ -140,10 +143,10 @@ class Scorer:
         )
 
     def blank_example(self, kind: str | None = None) -> Example:
-        """Return an example with only the fields that reading a response needs.
+        """Return an example with only the fields needed to read a response.
 
         Args:
-            kind: the kind of answer, for a benchmark with several kinds; None for the first.
+            kind: the kind of answer, if the benchmark has more than one; None for the first.
 
         Raises:
             UsageError: for a kind that the benchmark does not have.
@@ -157,7 +160,7 @@ class Scorer:
         return dict(blanks[kind])
 
     def lines_of_readings(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
-        """Yield lines that say which answer each filter reads in a response, and how it was found.
+        """Yield lines with the answer that each filter finds in a response, and the form in which it was found.
 
         With ``explain``, also yield the certainty and the 20 candidates with the highest weights, the highest first:
         weight, value, cue, evidence, and the surrounding text.
@@ -179,7 +182,7 @@ class Scorer:
             yield f"{candidate.weight:6g}  {value}  {weights}  {_place(candidate)}"
 
     def _answers(self, example: Example, response: str) -> list[tuple[Example, Answer]]:
-        """Return, for each filter, the example and the answer that the filter reads in the response."""
+        """Return, for each filter, the example with the answer that the filter finds in the response."""
         return [(example, read(printable(response), example)) for read in self.benchmark.readers.values()]
 
     def _scored(self, example: Example, answer: Answer) -> Scored:
@@ -198,7 +201,7 @@ def _place(candidate: Candidate) -> str:
 def score(task: str, row: Row, response: str, *, shown: str | None = None, **options: Any) -> dict[str, Scored]:
     """Score a single response with both filters.
 
-    For several responses, create a :class:`Scorer`, whose docstrings describe the arguments, and call it.
+    For more than one response, create a :class:`Scorer`, whose docstrings describe the arguments.
     """
     return Scorer(task, **options)(row, response, shown=shown)
 
@@ -219,8 +222,8 @@ def reward(
         A function ``f(completions, **columns)`` that returns one number for each completion, 0 if the metric does not
         apply to it. A completion is a text, or a list of messages, of which the last is the response. Columns are
         lists: the columns of the data set and, for MedHallu, ``shown``, which distinguishes the two examples of a row.
-        The first call infers from its rows what a single row does not show, such as the base of MedMCQA's ``cop``.
-        The function raises DataError for a missing column.
+        The first call infers facts from its rows that a single row does not show, such as the base of MedMCQA's
+        ``cop``. The function raises DataError for a missing column.
 
     Raises:
         UsageError: for a benchmark, filter, metric or option that does not exist, and the other errors of
@@ -235,7 +238,7 @@ def reward(
         raise UsageError(f"reward: {benchmark} has no metric {name!r}; it has {', '.join(sorted(scorer.metrics))}")
 
     def rewards(completions: Sequence[Any], **columns: Any) -> list[float]:
-        """Return the reward of each completion; its row is at the same index of columns that are lists."""
+        """Return the reward of each completion; columns have its row at the same index."""
         listed = {column: values for column, values in columns.items() if isinstance(values, list | tuple)}
         rows = [dict(zip(listed, cells, strict=True)) for _, *cells in zip(completions, *listed.values(), strict=False)]
         scorer.benchmark.settle(rows)
@@ -251,10 +254,10 @@ def reward(
 
 
 def _single_task(name: str) -> dict[str, Any]:
-    """Return the settings of the task that a name stands for.
+    """Return the settings of the only task with a name.
 
     Raises:
-        UsageError: if the name is unknown, or stands for several benchmarks or for tasks that do not generate text.
+        UsageError: if the name is unknown, or belongs to different benchmarks or to tasks that do not generate text.
     """
     tasks = tasks_named(name)
     if not tasks:

@@ -20,9 +20,9 @@ from urllib.parse import quote, unquote
 from medtasks_utils.errors import MedtasksError
 
 JsonObject = dict[str, Any]
-"""The type of a JSON object: a dict with texts as keys."""
+"""A JSON object."""
 Settings = Mapping[str, Any]
-"""The type of a read-only mapping from names to values, such as settings of a request or fields of a YAML file."""
+"""A read-only mapping by name, such as the settings of a request or the fields of a YAML file."""
 
 _FORMULA = re.compile(r"\s*[=+\-@]|[\t\r\n]")
 _NUMBER = re.compile(r"[+-]?\d+(?:\.\d+)?%?")
@@ -82,13 +82,13 @@ def digest(value: Any, length: int = 8) -> str:
 # ---- the terminal
 
 SIMPLER = "medtasks.simpler"
-"""The name of the error handler for streams that cannot encode our signs, as in a locale without UTF-8."""
+"""The name of the error handler for streams that cannot encode our symbols, such as in a locale without UTF-8."""
 
 _SIMPLER_SIGNS = {"−": "-", "–": "-", "…": ".", "°": "o", "×": "x", "█": "#", "░": "."}
 
 
 def _simpler(error: UnicodeError) -> tuple[str, int]:
-    """Return replacements of the same width for characters that a stream cannot encode, and where to go on."""
+    """Return replacements of the same width for characters that a stream cannot encode, and the index to resume at."""
     assert isinstance(error, UnicodeEncodeError)
     return "".join(_SIMPLER_SIGNS.get(sign, "?") for sign in error.object[error.start : error.end]), error.end
 
@@ -97,9 +97,9 @@ codecs.register_error(SIMPLER, _simpler)
 
 
 def plain(text: object) -> str:
-    """Replace characters that are not printable, such as line breaks and control characters, with U+FFFD.
+    """Replace unprintable characters, such as line breaks and control characters, with U+FFFD.
 
-    Texts from data and models, which are printed in tables, must not control the terminal.
+    This keeps texts from data and models from controlling the terminal when they are printed.
     """
     return "".join(character if character.isprintable() else "\ufffd" for character in str(text))
 
@@ -129,15 +129,16 @@ def filled(text: str, indent: str = "") -> str:
 
 
 def caution(text: str) -> str:
-    """Return the lines of a caution about a result."""
+    """Wrap a caution about a result, and prefix it with a warning sign."""
     return filled(f"! {text}", "  ")
 
 
 def table(rows: Iterable[Sequence[object]], left: Collection[int] = (0,)) -> str:
-    """Return a table as text. A name in the first column that is too long for its row gets a line above the row.
+    """Return a table as text. A name in the first column that is too long for its row gets its own line above.
 
     Args:
-        rows: the cells. A row with fewer cells than the first is a note on the previous row, and widens no column.
+        rows: the cells. A row with fewer cells than the first is a note on the previous row, and does not widen
+            columns.
         left: the columns that are aligned to the left; spaces at the beginning of their cells are kept.
 
     >>> table([["", "%"], ["a" * 78, "5.0"]]) == "    %" + chr(10) + "a" * 78 + chr(10) + "  5.0"
@@ -183,7 +184,7 @@ def csv_of(head: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
 
 
 def printable(text: str) -> str:
-    """Join surrogate pairs in a text into single characters, and replace lone surrogates with U+FFFD."""
+    """Join surrogate pairs into single characters, and replace lone surrogates with U+FFFD."""
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -206,7 +207,7 @@ _CONTROL = re.compile(r"[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
 def without_secrets(settings: Settings) -> JsonObject:
-    """Return settings without those whose names indicate a secret, at any depth, and without mappings left empty.
+    """Drop settings whose names suggest a secret, at any depth, and the mappings that this empties.
 
     >>> without_secrets({"api_key": "k", "header": {"X-Api-Key": "k"}, "extra": {"Authorization": "k", "X-Model": "m"}})
     {'extra': {'X-Model': 'm'}}
@@ -221,16 +222,15 @@ def without_secrets(settings: Settings) -> JsonObject:
 
 
 def secrets_in(value: Any, name: str = "", within: bool = False) -> Iterator[str]:
-    """Yield the secrets in settings.
+    """Yield the secrets in settings, in every form in which a server may echo them.
 
-    These are values whose names indicate a secret, values of headers, passwords in URLs, and keys in the query of
-    ``base_url``. Each is also yielded as a server may repeat it: without a word such as ``Bearer`` before it, and
-    URL-encoded or decoded.
+    Secrets are values whose names suggest one, header values, passwords in URLs, and keys in the query of ``base_url``.
+    Their forms are with and without a scheme such as ``Bearer``, URL-encoded and decoded.
 
     Args:
         value: settings, or one setting.
         name: the name of the setting.
-        within: True for a part of a secret.
+        within: True inside a setting whose parts are secret, such as headers.
     """
     is_named = bool(_SECRET_NAME.fullmatch(name))
     within = is_named or bool(_CONTAINER.fullmatch(name)) or (within and not _HARMLESS_HEADER.fullmatch(name))
@@ -251,19 +251,19 @@ def secrets_in(value: Any, name: str = "", within: bool = False) -> Iterator[str
 
 
 class Secrets:
-    """The secrets that this process knows, so that they can be removed from whatever it prints or saves."""
+    """The secrets known to this process, which are removed from whatever it prints or saves."""
 
     def __init__(self) -> None:
         self._known: set[str] = set()
 
     def learn(self, *settings: Settings) -> None:
-        """Remember the secrets in the given settings and in the environment that have at least 6 characters."""
+        """Remember the secrets of 6 or more characters in the given settings and in the environment."""
         for secret in chain.from_iterable(map(secrets_in, (os.environ, *settings))):
             if len(secret) >= _SHORTEST:
                 self._known.add(secret)
 
     def shown(self, message: str) -> str:
-        """Return a message as it is printed: without secrets and control characters."""
+        """Return a message without secrets and control characters, ready to print."""
         return _CONTROL.sub("\ufffd", self.scrub(message))
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -287,5 +287,5 @@ SECRETS = Secrets()
 
 
 def quoted(text: str, length: int) -> str:
-    """Return a server's text for use in a message: on one line, without secrets and control characters."""
+    """Return a server's text for use in a message: on one line, shortened, without secrets and control characters."""
     return shortened(plain(one_line(SECRETS.scrub(printable(text)))), length)
