@@ -25,8 +25,7 @@ class ChoiceOptions(Options):
     vary_order: Annotated[bool, About(needs=Needs("repeats above 1", lambda options: options.repeats > 1))] = False
     """show the choices in a different order in each generation; needs repeats"""
     order_seed: Annotated[int | None, CHOOSES_ROWS] = None
-    """shuffle each example's choices with this seed, and reletter them; choices that refer to others keep their
-    place"""
+    """shuffle and reletter each example's choices with this seed; choices that refer to others keep their place"""
 
 
 ChoiceOptionsOf = TypeVar("ChoiceOptionsOf", bound=ChoiceOptions)
