@@ -97,7 +97,7 @@ def test_a_fifth_benchmark_is_in_the_help_the_report_and_the_comparison(said, fo
     assert "did you mean 'politely'?" in said["misspelt"].errors.splitlines()[-1]
     page = drawn((folder / "report.html").read_text())
     assert "ToyBench" in page and "decided: yes or no" in page and "says maybe decides nothing." in page
-    assert "F1 of the decided" not in page, "MedHallu's own table"
+    assert "F1 of decided answers" not in page, "MedHallu's own table"
     comparisons = json.loads(said["compare"].out)["comparisons"]
     assert {line["task"] for line in comparisons} == {"toybench"}
     assert {line["metric"] for line in comparisons if line["breakdown"] is None} == {"acc_decided", "acc"}

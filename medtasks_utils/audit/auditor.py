@@ -106,7 +106,7 @@ class Auditor:
             if stated.lower() == NONE_STATED:
                 return NONE_STATED
             if not stated or not case.values_of(stated):
-                raise UnreadableError("the reply is not the requested line with a valid answer")
+                raise UnreadableError("the reply is not a single line with a valid answer")
             return stated
 
         return Judgement(0.0, output={"stated": await ask(messages, parse)})

@@ -15,10 +15,10 @@ class Audit(JudgeCommand):
     about = """
     Estimate how often the filters misread a run's responses, by having an LLM read a sample of them.
 
-    Asks an LLM at an OpenAI-compatible endpoint what answer each of these responses states: the doubtful ones (in which
-    a filter found no answer, the filters disagree, or the flexible filter was uncertain) and a random sample of the
-    others. Writes audit_<task>_<date>.json next to each sample log. Re-run the same command after an interruption:
-    replies that could be read are reused. Exit code 1 if no reply of the LLM could be used.
+    Asks an LLM at an OpenAI-compatible endpoint which answer a response states. It reads the doubtful responses, in
+    which a filter found no answer, the filters disagree, or the flexible filter was uncertain, and a random sample of
+    the others. Writes audit_<task>_<date>.json next to each sample log. Re-run the same command after an interruption:
+    readable replies are reused. Exit code 1 if no reply was readable.
     """
 
     runs: tuple[Path, ...]

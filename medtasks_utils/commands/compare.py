@@ -20,7 +20,7 @@ class Compare(Command):
     Pairs the examples of two runs saved with --output_path and --log_samples, and tests the differences: McNemar's
     exact test for accuracy on independent examples without repeats, the t test otherwise. Standard errors are clustered
     where examples share a question; p-values are corrected for the number of comparisons by Holm's method. With --json,
-    all parts of all breakdowns are listed. Exit code 1 if the runs cannot be compared, for example since their
+    all parts of all breakdowns are listed. Exit code 1 if the runs cannot be compared, for example because their
     signatures differ in what was measured.
     """
 

@@ -16,12 +16,11 @@ from .flags import Command, CommandResult, warn
 @dataclass
 class Doubt(Command):
     about = """
-    List examples to which most runs give the same answer, which differs from the label, for an expert to review.
+    List examples for expert review: those where most runs agree on an answer other than the label.
 
     Takes three or more runs with --log_samples, preferably of unrelated models. Writes a CSV with the most doubtful
     label first, its support, and empty columns for a verdict and a comment. Either the label of a listed example is
-    wrong, or the models make the same error. If the labels of a part of the rows fit the answers one to three rows
-    away, the output says so, with figures.
+    wrong, or the models share an error. Labels that seem misaligned by one to three rows are reported with figures.
     """
 
     runs: tuple[Path, ...]
@@ -54,6 +53,6 @@ class Doubt(Command):
             "shifted": {part: shift._asdict() for part, shift in shifted.items()},
         }
         shares = f"{len(doubted):,} of {items:,} examples"
-        lines = [f"{shares} get the same answer from most runs, but have another label: {self.output}"]
-        lines += [f"{part}: labels seem to be at other rows: most runs give {shift}" for part, shift in shifted.items()]
+        lines = [f"{shares} where most runs agree on an answer other than the label: {self.output}"]
+        lines += [f"{part}: labels seem misaligned: most runs give {shift}" for part, shift in shifted.items()]
         return CommandResult(lines, data)

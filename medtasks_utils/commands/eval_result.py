@@ -74,7 +74,7 @@ def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]
     results = chain.from_iterable(topic.results.values() for topic in cut)
     tasks = chain.from_iterable(result.tasks for result in results)
     limits = [mapping(task.config.get("generation_kwargs")).get("max_gen_toks") or 0 for task in tasks]
-    to = "To ask only these again" if evaluation.keeps else "To let more end"
+    to = "To request only these again" if evaluation.keeps else "To let more finish"
     flags = f"{'--extend ' * evaluation.keeps}--gen_kwargs max_gen_toks={2 * (max(limits) or FOR_REASONING)}"
     yield f"Cut off: {ends} %. {to}: the same command with {flags}"
 
@@ -95,8 +95,8 @@ def _on_parts(evaluation: Evaluation, run: Run) -> Iterator[str]:
         yield "The rows are the bundled sample: they test the setup, and measure no model."
     if any(task.asked < task.available for task in run.tasks.values()):
         limit = evaluation.config.limit
-        flag = f"--limit {limit:g}: not" if limit else "Not"
-        yield f"{flag} all questions asked; do not compare with published numbers."
+        run_is = f"--limit {limit:g}: a partial run" if limit else "A partial run"
+        yield f"{run_is}; do not compare with published numbers."
 
 
 def _next(evaluation: Evaluation) -> list[str]:

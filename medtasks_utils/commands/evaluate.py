@@ -55,7 +55,7 @@ class HarnessCommand(Command):
 @dataclass(kw_only=True)
 class Eval(HarnessCommand):
     about = """
-    Run lm_eval on this package's tasks: every flag of lm_eval run, a faster start.
+    Run lm_eval on this package's tasks, with all flags of lm_eval run and a faster start.
 
     examples:
       medtasks eval --data sample --tasks medtasks --apply_chat_template \\

@@ -11,7 +11,7 @@ from .flags import Command, CommandResult, warn
 
 @dataclass
 class Extract(Command):
-    about = "Show what both filters read in a response from standard input, or in the responses of saved runs."
+    about = "Show the answer that each filter finds in a response from standard input, or in saved runs."
 
     paths: tuple[Path, ...] = ()
     """saved runs with samples; default: a response on standard input"""

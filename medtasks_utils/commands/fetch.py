@@ -48,5 +48,5 @@ class Fetch(Command):
             data.append({"name": item.name, "origin": item.origin, "missing": missing})
             rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else "there"))
         complete = sum(entry["missing"] is None for entry in data)
-        lines = [table(rows, left=range(3)), f"{complete} of {len(data)} are there"]
+        lines = [table(rows, left=range(3)), f"{complete} of {len(data)} are complete"]
         return CommandResult(lines, data, failed=complete < len(data))

@@ -22,13 +22,14 @@ _RUNS = ("results.jsonl", "traces.jsonl", "*.eval", "scenario_state.json")
 @dataclass
 class Import(Command):
     about = """
-    Score responses that were generated elsewhere, and save them as the harness's result files.
+    Score responses that were generated elsewhere, and save them in the harness's format.
 
     With --requests, reads the responses to requests that medtasks requests wrote. Otherwise, reads runs of other
-    harnesses, scores their responses again under both filters and keeps the other harness's scores: results.jsonl of
-    the environments that defined the benchmarks (vf-eval -s), or traces.jsonl; logs of inspect_ai (.eval, .json);
-    HELM's scenario_state.json; with --task, --id and --response, any JSON lines, JSON array, CSV or TSV. Exit code 1 if
-    a file's benchmark or rows cannot be identified, or, with --requests, if replies are missing.
+    harnesses, scores their responses under both filters, and keeps the other harness's scores. Known formats are
+    results.jsonl (vf-eval -s) and traces.jsonl of the environments that defined the benchmarks, logs of inspect_ai
+    (.eval, .json), and HELM's scenario_state.json. With --task, --id and --response, the format is any JSON lines, JSON
+    array, CSV or TSV. Exit code 1 if a file's benchmark or rows cannot be identified or, with --requests, if replies
+    are missing.
     """
 
     paths: tuple[Path, ...]
@@ -144,7 +145,7 @@ def _summary(imported: "Imported") -> CommandResult:
     count = available - len(imported.missing)
     of_rows = f"{imported.task}: {count:,} of {available:,} rows have a response"
     if imported.missing:
-        of_rows += f"; {named(list(map(str, imported.missing)), 'rows without one, counted from 0')}"
+        of_rows += f"; {named(list(map(str, imported.missing)), 'indices of rows without one')}"
     data = {
         "task": imported.task,
         "rows": {"with_response": count, "of": available, "missing": imported.missing},

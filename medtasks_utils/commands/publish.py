@@ -41,7 +41,7 @@ class Publish(Command):
         from medtasks_utils.writing import write_whole
 
         if not fullmatch(r"[^/\s]+/[^/\s]+", self.model_repo):
-            raise UsageError(f"--model_repo has to be ORG/NAME, not {self.model_repo}")
+            raise UsageError(f"--model_repo must be ORG/NAME, not {self.model_repo}")
         output = self.output or Path(Path(self.model_repo).name)
         run = one_run(self.results)
         if self.format == "hub":

@@ -17,7 +17,7 @@ class Report(Command):
     Write one self-contained HTML page from one or more runs.
 
     Reads runs saved with --output_path and --log_samples and writes one page: scores with confidence intervals,
-    breakdowns, a paired comparison with a baseline, and a browser of samples. The page loads nothing from the network;
+    breakdowns, a paired comparison with a baseline, and a sample browser. The page loads nothing from the network;
     with --split, it loads prompts and responses from a folder next to it.
     """
 
@@ -70,5 +70,5 @@ class Report(Command):
             data["win_rates"] = {name: rate._asdict() for name, rate in rates.items()}
             rows = [(name, f"{100 * rate.weighted:.1f}", f"{100 * rate.simple:.1f}") for name, rate in rates.items()]
             lines += ["", table([("win rate, %", "weighted with ln(n)", "simple"), *rows])]
-            lines += ["over the tasks that all runs have; an example that only the other run has counts as lost"]
+            lines += ["over the tasks that all runs have; an example that a run lacks counts as lost"]
         return CommandResult(lines, data)

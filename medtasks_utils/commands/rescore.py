@@ -18,9 +18,9 @@ class Rescore(JudgeCommand):
     Judge the explanations in saved samples with G-Eval, FActScore or Medmarks' rubric.
 
     Reads the sample logs that --log_samples writes, asks an LLM at an OpenAI-compatible endpoint, and writes
-    <prefix>geval.csv, <prefix>factscore.csv or <prefix>rubric.csv. With several models (--model A,B), a score is
-    their mean, and models that fail are counted. Re-run the same command after an interruption: replies that could be
-    read are reused. Exit code 1 if nothing could be judged.
+    <prefix>geval.csv, <prefix>factscore.csv or <prefix>rubric.csv. With more than one model (--model A,B), scores are
+    averaged, and failures are counted. Re-run the same command after an interruption: readable replies are reused. Exit
+    code 1 if nothing could be judged.
     """
 
     paths: tuple[str, ...] = ()

@@ -14,9 +14,9 @@ class Sweep(Command):
     about = """
     Run many models on many tasks, on this machine, a Ray cluster or under Slurm, and write one report.
 
-    Each model on each run of the plan is a job; the sweep starts and stops the models' servers. Re-run the same command
-    after an interruption: finished jobs are skipped, and replies of unfinished ones are reused. Exit code
-    1 if a job failed.
+    Each run of each model in the plan is a job; the sweep starts and stops the models' servers. Re-run the same command
+    after an interruption: finished jobs are skipped, and replies of unfinished ones are reused. Exit code 1 if a job
+    failed.
     """
 
     plan: Path
@@ -59,4 +59,4 @@ class Sweep(Command):
         failures = sweep(plan, self.cpus, self.ray)
         tell_failures(failures)
         page = write_report(plan)
-        return CommandResult([str(page or "no report: no job is done")], job_records(plan), failed=bool(failures))
+        return CommandResult([str(page or "no report: no job has finished")], job_records(plan), failed=bool(failures))

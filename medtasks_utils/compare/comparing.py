@@ -91,7 +91,7 @@ def compare_runs(
     if missing or not differences:
         sides = chain.from_iterable((pair.a, pair.b) for pair in pairs.values())
         known = dict.fromkeys(metric for metric, _ in chain.from_iterable(task.metrics for task in sides))
-        reason = f"no common example with a value of {' or of '.join(sorted(missing)) or 'any metric'}"
+        reason = f"no common example has a value of {' or of '.join(sorted(missing)) or 'any metric'}"
         if unknown := missing.difference(known):
             reason = f"no metric {', '.join(sorted(unknown))}"
         raise NothingToCompare(f"the runs have {reason}; their metrics are {', '.join(known)}")

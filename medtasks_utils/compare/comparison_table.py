@@ -195,8 +195,8 @@ def _notes(topics: Sequence[_Topic]) -> Iterator[str]:
     if tested:
         text = "p: corrected (Holm) over the benchmarks that both runs have, each by its main metric."
         not_shown = (
-            f" Not shown is not equal: even before the correction, a true difference of {', '.join(shown)} is found "
-            "only four times in five (--plan 3: how many questions 3 points need)."
+            " A difference that is not shown may still exist: even uncorrected, a true difference of "
+            f"{', '.join(shown)} is detected only four times in five (--plan 3: how many questions 3 points need)."
         )
         yield filled(text + not_shown * bool(shown))
     if any(topic.wholes[0].contrast.few and topic.wholes[0].contrast.interval for topic in topics):

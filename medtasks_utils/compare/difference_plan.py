@@ -98,11 +98,11 @@ def lines_of(points: float, needs: Sequence[Need]) -> Iterator[str]:
     for need in needs:
         if need["parts"]:
             parts = " + ".join(f"{n:,} {task}" for task, n in need["parts"].items())
-            yield filled(f"{need['task']} {need['metric']}: {parts}. Further examples in the same proportions.")
+            yield filled(f"{need['task']} {need['metric']}: {parts}. Additional examples keep these proportions.")
     yield filled(
         "Examples that share a question or a note count once. now: in these runs. of: in the whole benchmark; if more "
-        "are needed, use repeats or another benchmark. needed: for a single test; several benchmarks need more, since "
-        "their p is corrected. until decided: how many examples medtasks eval --against asks on average until a run is "
-        f"better, worse or within {WITHIN:g} points. repeats needed: with the examples of now, for acc of runs with "
-        "repeats; – if no number is enough, or it is unknown."
+        "are needed, use repeats or another benchmark. needed: for a single test; more for a comparison on several "
+        "benchmarks, whose p-values are corrected. until decided: the average number that medtasks eval --against "
+        f"evaluates until a run is better, worse or within {WITHIN:g} points. repeats needed: with the examples in "
+        "these runs, for acc of runs with repeats; – if no number is enough, or it is unknown."
     )

@@ -18,7 +18,7 @@ _COMPARABLE_ONLY_IF_EQUAL = {
 }
 _WORTH_A_WARNING = {
     "chat": "one run applied a chat template and the other did not",
-    "rendered": "the chat templates got different messages, switches or dates",
+    "rendered": "the chat templates received different messages, switches or dates",
     "gen": "the generation settings differ",
     "repeats": "the numbers of generations per example differ",
 }

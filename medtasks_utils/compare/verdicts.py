@@ -53,7 +53,7 @@ def compare_verdicts(run: Run, filter_name: str | None, names: Sequence[str]) ->
                     )
     if not verdicts:
         asked = ", ".join(names) or "scores of another harness"
-        raise MedtasksError(f"{run.path} has no {asked}; name a second run with which to compare it")
+        raise MedtasksError(f"{run.path} has no {asked}; name a second run to compare it with")
     return verdicts
 
 

@@ -246,7 +246,7 @@ class BatchResponses:
         names = [name for name in {**ours, **sent} if sent.get(name) != ours.get(name)]
         was, now = ({name: shortened(str(body.get(name)), 60) for name in names} for body in (ours, sent))
         raise MedtasksError(
-            f"--requests: requests changed since medtasks requests wrote them: {len(self._edited)}, such as "
+            f"--requests: requests that were edited after medtasks requests wrote them: {len(self._edited)}, such as "
             f"{line['custom_id']}: {now}, not {was}. Write them again with the flags of your run, such as --gen_kwargs "
             "and --model_name, so that the run's signature says what was measured"
         )
@@ -300,7 +300,7 @@ class BatchResponses:
             "errors instead of a reply": [self._errors[name] for name in self.unanswered if name in self._errors],
             "lines that are not JSON with a custom_id": self._unreadable,
             "requests with several responses, of which the first reply is used": [*self._repeated],
-            "responses to prompts other than this installation's": changed,
+            "responses to prompts that differ from this installation's": changed,
             "responses that belong to no request of this run": [name for name in unknown if name not in changed],
         }
         counts = f"{len(self._ids) - len(self.unanswered)} of {len(self._ids)} requests have a reply"

@@ -270,7 +270,9 @@ def _run_of_lines(path: Path, fields: Fields) -> OtherRun:
     if len(models) > 1 and not fields.split_by:
         raise MedtasksError(f"{path} has {named([*models], 'responses of several models')}; add --split_by model")
     if fields.score and not any(response.scores for response in run.responses):
-        raise MedtasksError(f"{path}: --score {fields.score} is in no record a number, true or false, right or wrong")
+        raise MedtasksError(
+            f"{path}: no record has a number, true or false, or right or wrong in --score {fields.score}"
+        )
     return run
 
 

@@ -155,7 +155,7 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
     texts = sorted((prompt, *map(_tokens, map(as_text, by_kind))), key=lambda text: f" {asked} " not in text)
     listed = _tokens(as_text(stated.get(data.choices, "")))
     texts = [text for text in (*texts, listed) if all(f" {choice_text} " in text for choice_text in choices)]
-    unknown = "", "to shuffled choices whose order the file does not tell"
+    unknown = "", "to shuffled choices whose order the file does not state"
 
     def in_order(lines: Iterable[str]) -> tuple[str, str]:
         """Return the order of the choices in some lines; of equal wrong choices, the first in the data comes first."""
@@ -182,7 +182,7 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
         if text in (prompt, listed) or f" {asked} " in text:
             labels, lines = labelled(r"\w+", text)
             if text != listed and {*labels} - {*"0123"} and not _LETTER_IN_REPLY.search(response.reply):
-                return "", f"to choices with the labels {' '.join(labels)}, which are not read"
+                return "", f"to choices with the labels {' '.join(labels)}, which are not supported"
             lines = lines or re.findall(f"(?<= )(?:{choice})(?= )", text.rpartition(f" {asked} ")[2])
             is_usual = [*dict.fromkeys(lines)] == [*dict.fromkeys(choices)]
             return (LETTERS, "") if is_usual else in_order(lines)

@@ -106,7 +106,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     places = find_documents(responses, documents, data, id_fields, lambda response, doc: not check(response, doc)[1])
     nowhere = f"whose prompt shows no document of {task.task_name}"
     if id_fields:
-        nowhere = f"whose id matches either no document of {task.task_name} or several"
+        nowhere = f"whose id matches no document of {task.task_name}, or more than one"
     matched: Matched = defaultdict(list)
     left_out: dict[str, list[int]] = defaultdict(list)
     for number, (place, response) in enumerate(zip(places, responses, strict=True)):
@@ -116,7 +116,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
         else:
             matched[place].append((number, order))
     if 2 * len(left_out.get(_OTHER_ANSWER, ())) > sum(map(len, matched.values())):  # the others are equal by chance
-        left_out["with the row's answer, since most have another, so the file is about other rows"] = [
+        left_out["with their row's answer, since most differ from it, so the file is about different rows"] = [
             number for number, _ in chain.from_iterable(map(matched.pop, list(matched)))
         ]
     if id_fields and data.told_apart_by not in (None, *id_fields):

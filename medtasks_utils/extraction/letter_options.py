@@ -147,6 +147,6 @@ def mentions_of(text: str, options: Sequence[str]) -> list[Mention]:
 
 def _are_one(first: Mention, second: Mention, between: str) -> bool:
     """Return whether two adjacent mentions refer to one choice, such as "(B) the nerve"."""
-    is_lone_letter = first.notion == "cand" and first.end == first.start + 1
-    is_same = first.notion != "text" and first.value == second.value
-    return second.notion == "text" and (is_same or is_lone_letter) and _BETWEEN.fullmatch(between) is not None
+    is_lone_letter = first.word_class == "cand" and first.end == first.start + 1
+    is_same = first.word_class != "text" and first.value == second.value
+    return second.word_class == "text" and (is_same or is_lone_letter) and _BETWEEN.fullmatch(between) is not None

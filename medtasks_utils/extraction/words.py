@@ -37,7 +37,7 @@ class Mention(NamedTuple):
     value: Any
     start: int
     end: int
-    notion: str = "cand"
+    word_class: str = "cand"
 
 
 def outside(mentions: Iterable[Mention], covers: Iterable[Mention]) -> list[Mention]:
@@ -75,11 +75,11 @@ class Symbols(NamedTuple):
 class _Vocabulary(NamedTuple):
     """The words in ``words.txt``, each with the symbol of the first word class that lists it."""
 
-    symbols: dict[str, str]  # by notion
+    symbols: dict[str, str]  # by word class
     words: dict[str, str]
     phrases: dict[tuple[str, ...], list[tuple[list[str], str]]]  # by the first two words, the longest phrase first
     stems: dict[str, str]
-    listed: dict[str, list[str]]  # all words of each notion, including those that belong to an earlier notion
+    listed: dict[str, list[str]]  # all words of each class, including those that belong to an earlier class
 
 
 @lru_cache(maxsize=1)
@@ -88,17 +88,17 @@ def _vocabulary() -> _Vocabulary:
 
     symbols = {"line": _LINE, "word": _OTHER, "digits": _DIGITS}
     vocabulary = _Vocabulary(symbols, {}, {}, {}, {})
-    for notion in _CANDIDATES:
-        symbols[notion] = chr(_FIRST + len(symbols))
-    symbols["any"] = "".join(symbols[notion] for notion in _CANDIDATES)
+    for word_class in _CANDIDATES:
+        symbols[word_class] = chr(_FIRST + len(symbols))
+    symbols["any"] = "".join(symbols[word_class] for word_class in _CANDIDATES)
     lines = Path(__file__).with_name("words.txt").read_text(encoding="utf-8").splitlines()
     for line in lines[1:]:
         head, _, listed = line.partition(": ")
-        notion = head.split()[0]
-        symbol = symbols.setdefault(notion, chr(_FIRST + len(symbols)))
+        word_class = head.split()[0]
+        symbol = symbols.setdefault(word_class, chr(_FIRST + len(symbols)))
         for word in listed.lower().split(" | "):
             stem = word.rstrip("*") or word
-            vocabulary.listed.setdefault(notion, []).append(stem)
+            vocabulary.listed.setdefault(word_class, []).append(stem)
             parts = [part[0] for part in _TOKEN.finditer(stem)]
             if len(parts) > 1:
                 vocabulary.phrases.setdefault(tuple(parts[:2]), []).append((parts, symbol))
@@ -111,26 +111,26 @@ def _vocabulary() -> _Vocabulary:
 
 
 @lru_cache
-def words_of(*notions: str) -> list[str]:
+def words_of(*word_classes: str) -> list[str]:
     """Return the words and stems of word classes in all languages, longest first within each class."""
     listed = _vocabulary().listed
-    return list(chain.from_iterable(sorted(listed[notion], key=len, reverse=True) for notion in notions))
+    return list(chain.from_iterable(sorted(listed[word_class], key=len, reverse=True) for word_class in word_classes))
 
 
 @lru_cache(maxsize=2)
 def numbers_by_word(prefix: str) -> dict[str, int]:
     """Return, by word, the number in the name of its word class after a prefix, such as 12 for words of ``month12``."""
     numbers: dict[str, int] = {}
-    for notion, words in _vocabulary().listed.items():
-        number = notion.removeprefix(prefix)
+    for word_class, words in _vocabulary().listed.items():
+        number = word_class.removeprefix(prefix)
         if number.isdecimal():
             numbers |= dict.fromkeys(words, int(number))
     return numbers
 
 
-def any_of(*notions: str) -> str:
+def any_of(*word_classes: str) -> str:
     """Return a regular expression that matches any word or stem of the word classes."""
-    return "|".join(map(re.escape, words_of(*notions)))
+    return "|".join(map(re.escape, words_of(*word_classes)))
 
 
 def occurrences(
@@ -184,10 +184,10 @@ def pattern(source: str) -> re.Pattern[str]:
     written = re.sub(r"~(\d+)", r"[^ stop line cand text]{0,\1}?", source)
     written = re.sub(r"\((?!\?)", "(?:", written)
     try:
-        written = re.sub(r"[a-z]+", lambda notion: symbols[notion[0]], written)
+        written = re.sub(r"[a-z]+", lambda word_class: symbols[word_class[0]], written)
         return re.compile(re.sub(r"<([^<>]+)>", r"(?P<at>[\1])", written.replace(" ", "")))
     except KeyError as error:
-        raise ValueError(f"the pattern {source}: there is no notion {error}") from None
+        raise ValueError(f"the pattern {source}: there is no word class {error}") from None
     except re.error as error:
         raise ValueError(f"the pattern {source}: {error.msg}") from None
 
@@ -230,7 +230,7 @@ def symbols_of(text: str, mentions: Iterable[Mention] = ()) -> Symbols:
             mention = coming.popleft()
             next_start = coming[0].start
             at_symbol[len(written)] = mention
-            written.append(vocabulary.symbols[mention.notion])
+            written.append(vocabulary.symbols[mention.word_class])
             places.append(mention.start)
             skip_to = max(skip_to, mention.end)
         if start < skip_to or not word:

@@ -86,7 +86,9 @@ def make_tasks(manager: TaskManager, names: Sequence[str]) -> JsonObject:
         loaded = manager.load([name])
         for task in made["tasks"].keys() & loaded["tasks"].keys():
             if made["tasks"][task].dump_config() != loaded["tasks"][task].dump_config():
-                raise UsageError(f"--tasks: {name} sets up {task} differently than the names before it: run it alone")
+                raise UsageError(
+                    f"--tasks: {name} sets up {task} differently from the names before it: run it separately"
+                )
         for kind, members in loaded.items():
             made[kind] |= members
     if all(manager.match_tasks([name]) for name in names):  # other names are files

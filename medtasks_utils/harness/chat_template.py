@@ -119,11 +119,14 @@ class ChatTemplate:
         way = self._way or ()
         if "system_in_user" in way and self._role == "auto":
             yield (
-                "the model's chat template drops words of a system message, which is therefore at the head of the "
-                "first user turn (an error with system_role=system)"
+                "the model's chat template drops words of a system message, so it was moved to the head of the first "
+                "user turn (with system_role=system, this is an error)"
             )
         if "think_unclosed" in way:
-            yield "the model's chat template takes /think for a switch, so prompts have <think> for <think>...</think>"
+            yield (
+                "the model's chat template interprets /think as a switch, so prompts have <think> instead of "
+                "<think>...</think>"
+            )
         if self._has_today:
             yield "the model's chat template may put the date of the run into prompts, which then differ by day"
         if self._losses:

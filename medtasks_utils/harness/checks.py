@@ -71,7 +71,7 @@ def check_run(config: EvaluatorConfig, settings: Sequence[str], may_be_away: boo
         except ServerUnavailable as error:
             if not may_be_away:
                 raise
-            logger.warning("%s; the run goes on with kept replies only", error)
+            logger.warning("%s; the run continues with kept replies only", error)
             completion = None
         context = run_with(endpoint_of(model, 1), Client.context)
         if completion and any(reply.reasoning for reply in completion.replies):

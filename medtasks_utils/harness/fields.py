@@ -45,7 +45,7 @@ OURS = ("class", "benchmark", "tools_description")
 
 _STRUCTURE = ("include", "group", "task_list")
 _FROM_DATA = "the rows come from medtasks_data, and process_docs can change them"
-_NO_EFFECT = "lm_eval does nothing with it"
+_NO_EFFECT = "lm_eval ignores it"
 _UNSUPPORTED = {
     "custom_dataset": _FROM_DATA,
     "dataset_path": _FROM_DATA,
@@ -193,7 +193,7 @@ def _problems_of_filters(chains: Sequence[JsonObject]) -> Iterator[str]:
     """Yield each duplicate filter name, and each step that does not exist."""
     for name, count in Counter(chain.get("name") for chain in chains).items():
         if count > 1:
-            yield f"{count} filters are named {name!r}, and only one would count: give each another name"
+            yield f"{count} filters are named {name!r}, and only one would be used: give each a different name"
     for chain in chains:
         for step in chain["filter"]:
             name = step["function"]

@@ -35,7 +35,7 @@ def check_prompts(task: Any) -> None:
         if not text.strip() or text.endswith('"content": ""}]'):
             raise DataError(f"{name}: the prompt of example {instance.doc_id} is empty; check doc_to_text")
     if not task.generates and opened_by(text):
-        task.remark("the chat template opens the reasoning, so the letters are compared inside it")
+        task.remark("the chat template opens the reasoning, so the letters are scored inside the reasoning")
     model = task.model
     if model is None or not runs_in_process(model) or not task.generates:
         return

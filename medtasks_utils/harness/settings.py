@@ -10,7 +10,7 @@ from medtasks_utils.writing import Settings
 _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "max_gen_toks": ((int,), "a whole number above 0"),
     "do_sample": ((bool,), "true or false"),
-    "until": ((str, list), "a text or a list of texts"),
+    "until": ((str, list), "a string or a list of strings"),
     **dict.fromkeys(("temperature", "top_p", "top_k", "min_p", "presence_penalty"), ((int, float), "a number")),
 }
 """The types of the values of each generation setting, and how messages describe them."""

@@ -367,7 +367,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         if self.options.ask_confidence:
             missing = [answer.details.get("confidence") for _, answer in answers].count(None) // len(self.filter_names)
             if missing:
-                self.remark(f"{missing} of {len(replies)} responses state no confidence; its metrics omit them")
+                self.remark(f"{missing} of {len(replies)} responses state no confidence; confidence metrics omit them")
         if self.scorer is not None:
             self.scorer.add_scores(answers)
             self._fail(self.scorer.failure)

@@ -62,7 +62,7 @@ def format_of(model: Any, tools: Mapping[str, Tool], option: str, settings: Sett
     elif isinstance(model, LocalChatCompletion):
         not_native = _unsupported_by_server(model, schemas, settings)
     elif not hasattr(getattr(model, "tokenizer", None), "apply_chat_template"):
-        not_native = "the model does not take tools separately from its prompt"
+        not_native = "the model does not accept tools separately from its prompt"
     else:
         apply = ChatTemplate(model, model.apply_chat_template)
         apply.tools = schemas

@@ -88,7 +88,7 @@ class Endpoint:
             raise UsageError('header takes names and values as JSON, such as header={"X-Model": "big"}')
         for name, value in self.headers.items():
             if not (isinstance(value, str) and (name + value).isprintable()):
-                raise UsageError(f"the header {name!r} must be a text on one line: check the key, if it has one")
+                raise UsageError(f"the header {name!r} must be a string on one line: check the key in it")
 
 
 class Client:
@@ -246,7 +246,7 @@ def _with_other_words(body: Settings) -> Settings:
 def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
     """Return the error for a prompt that the server refuses, although it answers others; status 403 means a policy."""
     kind = PromptFiltered if error.status == 403 else PromptRefused
-    problem = f"{error.problem}, {attempts} times, though it answers other prompts"
+    problem = f"{error.problem} (in {attempts} attempts), although it answers other prompts"
     return kind(problem, "", error.status, error.body)
 
 

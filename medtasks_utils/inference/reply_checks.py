@@ -61,7 +61,7 @@ def failure_of(exchanges: Sequence[Exchange]) -> str | None:
         hint = "; increase max_gen_toks"
     else:
         hint = _place_of_text(replies) or "; see the server's log"
-    return f"every reply is empty (how they ended: {', '.join(f'{count} {end}' for end, count in ends.items())}){hint}"
+    return f"every reply is empty (finish reasons: {', '.join(f'{count} {end}' for end, count in ends.items())}){hint}"
 
 
 def _place_of_text(replies: Sequence[Reply]) -> str:
@@ -150,7 +150,7 @@ def _repeats_its_question(exchange: Exchange) -> bool:
 
 _FAULTS: dict[str, tuple[Callable[[Exchange], bool], str]] = {
     "replies that the server's content filter stopped": (lambda exchange: exchange.reply.ended == "filter", ""),
-    "replies with more tokens than max_gen_toks": (_is_too_long, "; the server does not keep to the limit"),
+    "replies with more tokens than max_gen_toks": (_is_too_long, "; the server does not respect the limit"),
     "replies that repeat the whole prompt": (
         _repeats_its_question,
         "; the filters read it too, so let the server return only new text",

@@ -336,4 +336,4 @@ def _reason(settings: Settings, candidates: Sequence[_Kept]) -> str:
     """Return why no kept reply matches a request: the settings that differ in the closest reply to its prompt."""
     differences = [kept.differences(settings) for kept in candidates]
     names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])
-    return f"with another value of {', '.join(names)}" if names else "with a prompt that has no reply left"
+    return f"with a different value of {', '.join(names)}" if names else "with a prompt whose replies are all used"

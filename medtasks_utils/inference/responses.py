@@ -139,7 +139,7 @@ def parse_response(
         hint = HINTS_BY_STATUS.get(status, "")
         settings = [name for name in request if re.search(rf"\b{name}\b", words) and name not in _NEEDED]
         if settings and status in (400, 422):
-            hint = f"to send no {settings[0]}, add --gen_kwargs {settings[0]}=None"
+            hint = f"to omit {settings[0]}, add --gen_kwargs {settings[0]}=None"
             hint = "omit repeats_in_one_request" if settings[0] == "n" else hint
         if "max_tokens" in request and "max_completion_tokens" in words:
             hint = "use --model openai-chat-completions, which sends max_completion_tokens"

@@ -47,5 +47,5 @@ def read_object(text: str) -> JsonObject:
     if isinstance(score, str) and _NUMBER.fullmatch(score):
         score = float(score)
     if type(score) not in (int, float) or not (score == 0 or 1 <= score <= 100):
-        raise UnreadableError("final_score is not a number from 0 to 100 (a fraction below 1 is on another scale)")
+        raise UnreadableError("final_score is not a number from 0 to 100 (a fraction below 1 is on a different scale)")
     return {**reply, "final_score": score}

@@ -88,7 +88,7 @@ def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
     for column in board.columns:
         results, key = column.topic.results, (column.topic.name, column.metric.name)
         difference = differences.get((*key, None))
-        row = PairRow(column, None, incompatible.get(key[0], "no samples in both runs"), _counts(column, a, b))
+        row = PairRow(column, None, incompatible.get(key[0], "one or both runs have no samples"), _counts(column, a, b))
         if len(results) == 1:
             row.incompatible, row.only = "", next(iter(results))
         if difference:

@@ -106,7 +106,10 @@ class _Attempt:
             record = self.folder / f"server{number}.json"
             former = read_record(record).get("port")
             if former and is_up(former):
-                print(f"a server responds at port {former}: end it if a sweep left it ({record})", file=sys.stderr)
+                print(
+                    f"a server responds at port {former}: stop it if a sweep left it running ({record})",
+                    file=sys.stderr,
+                )
             port = _free_port()
             process = self._start_server(port, self.model.server_command(port), record.stem, **variables)
             write_whole(record, json.dumps({"pid": process.pid, "port": port}))

@@ -225,7 +225,7 @@ def _budgets(settings: JsonObject) -> dict[str, list[float]]:
         values = value["budgets"] if is_marked else value
         if is_marked or (isinstance(value, list) and (name == "max_gen_toks" or "budget" in name)):
             if not (isinstance(values, list) and values and all(isinstance(budget, int | float) for budget in values)):
-                raise UsageError(f"gen_kwargs: {name} has to be a number or a list of numbers, not {values}")
+                raise UsageError(f"gen_kwargs: {name} must be a number or a list of numbers, not {values}")
             budgets[name] = sorted({*values})
     return budgets
 

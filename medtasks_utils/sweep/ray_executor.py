@@ -21,7 +21,7 @@ def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
     """Run an allocation on this node; raise MedtasksError if the output folder is not accessible here."""
     plan = allocation[0].plan
     if not plan.lock.exists():
-        raise MedtasksError(f"{plan.output} is not on a file system that all nodes see: change output in the plan")
+        raise MedtasksError(f"{plan.output} is not on a file system that all nodes share: change output in the plan")
     run_allocation(allocation, environment)
 
 

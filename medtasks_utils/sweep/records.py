@@ -30,7 +30,7 @@ def is_whole(results: Path) -> bool:
 
 @cache  # once
 def _tell_damaged(path: Path) -> None:
-    print(f"{path} is damaged, perhaps since the disk was full, and is ignored", file=sys.stderr)
+    print(f"{path} is damaged, perhaps because the disk was full, and is ignored", file=sys.stderr)
 
 
 def note_end(folder: Path, code: int) -> None:

@@ -65,7 +65,7 @@ def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
     """
     found = run(folder, tmp_path, "one", "two", "three", "weak")
     number, path = len(documents_of(TASK)), tmp_path / "doubts.csv"
-    said = f"2 of {number} examples get the same answer from most runs, but have another label: {path}\n"
+    said = f"2 of {number} examples where most runs agree on an answer other than the label: {path}\n"
     assert (found, capsys.readouterr().out) == (table("doubts"), said)
 
 

@@ -295,7 +295,7 @@ def test_shifted_labels_are_detected_by_explanations_and_realigned(offset, data)
         found = {doc["id"] for doc in documents(task) if "label of another row" in doc["known_issues"]}
         assert found == ({f"{SHIFTED.name}/test/{number}" for number in range(40)} if offset else set())
         remarks = "".join(task.config.metadata.get("remarks", ()))
-        said = f"{SHIFTED.name}: labels seem to be at other rows: the explanations support the label of another row "
+        said = f"{SHIFTED.name}: labels seem misaligned: the explanations support the label of another row "
         assert remarks.startswith(f"{said}(offset {offset:+d}) in ") if offset else remarks == ""
     healed = load(f"medexqa_{SHIFTED.name}", data, medexqa={"label_offset": offset, "use_explanations": False})
     docs = documents(healed)

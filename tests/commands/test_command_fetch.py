@@ -89,7 +89,7 @@ def test_after_fetch_runs_need_no_internet(tmp_path):
     with Hub(repositories(tmp_path / "rows"), packages=packages, raw=pinned_sample.SERVED) as hub:
         fetched = said(["fetch", "--only", ",".join(NAMES)])
         assert fetched.code == 0, fetched
-        assert fetched.out.splitlines()[-1] == "9 of 9 are there", "MedCalc-Bench has three"
+        assert fetched.out.splitlines()[-1] == "9 of 9 are complete", "MedCalc-Bench has three"
         wanted = {
             f"{'' if kind == 'models' else 'datasets/'}{name}/{file}"
             for (kind, name), files in hub.repositories.items()

@@ -189,4 +189,4 @@ def test_generations_of_one_request_are_kept_and_taken_over_together(tmp_path, c
         assert asked(*at_once, "medmcqa.repeats=4", "--limit", "5") == 2 * 2
         assert "24 replies reused" in capsys.readouterr().err
         assert asked(*at_once, "medmcqa.repeats=5", "--limit", "5") == 5
-        assert "5 with another value of n" in capsys.readouterr().err
+        assert "5 with a different value of n" in capsys.readouterr().err

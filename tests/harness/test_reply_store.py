@@ -283,7 +283,7 @@ def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
     (kept,) = (path for path in tmp_path.glob("*/replies_*.gz") if path.parent.name != "whole")
     kept.rename(kept.with_name(kept.name.replace("replies", "answers")))
     scored, errors = run([*words, "--json", "--extend"], capsys)
-    assert "the run goes on with kept replies only" in errors
+    assert "the run continues with kept replies only" in errors
     assert scored["scores"] == expected["scores"] and scored["answers_taken_over"] == 24
 
 

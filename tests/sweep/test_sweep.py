@@ -294,7 +294,7 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(
     assert [*executor.call_args.args[-1:]] == given
     out, errors = capsys.readouterr()
     assert f"m0/a: failed with exit code 1; its log: {job.folder}/log.txt\n" in errors
-    assert out == "no report: no job is done\n"
+    assert out == "no report: no job has finished\n"
     with FileLock(tmp_path / "sweep" / ".lock"):
         assert sweep(path, *words) == 1
     assert "another sweep is running" in capsys.readouterr().err
@@ -390,7 +390,7 @@ def test_the_machine_s_gpus_are_those_of_nvidia_smi_unless_none_may_be_seen(tmp_
 
 def test_a_node_that_does_not_see_the_output_runs_nothing(plan):
     job = only_job(plan())
-    assert "that all nodes see" in error_line(MedtasksError, run_on_node, (job,), {})
+    assert "that all nodes share" in error_line(MedtasksError, run_on_node, (job,), {})
     assert not job.folder.exists()
 
 

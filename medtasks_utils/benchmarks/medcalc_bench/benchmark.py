@@ -225,7 +225,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         """Convert rows; also leave out and count those whose own label would be scored as wrong."""
         examples = super().examples(table, report)
         usable = list(filter(can_be_right, examples))
-        report.left_out += Counter({"a label that can never be right": len(examples) - len(usable)})
+        report.left_out += Counter({"a label that would itself be scored as wrong": len(examples) - len(usable)})
         return usable
 
     def example(self, row: Row) -> Example:

@@ -42,8 +42,8 @@ _FORMS = (
     r"|(?<![\d.])(?P<weeks>\d{1,3})[\s-]{0,14}(?:completed\s)?(?:%(week)s)(?![A-Za-z])"
     r"|(?<![\d.])(?P<days>\d{1,4})\s{0,14}(?:%(day)s)(?![A-Za-z])"
 )
-_NOTIONS = ("week", "day", "and")
-_WRITTEN = later(lambda: _FORMS % {notion: any_of(notion) for notion in _NOTIONS}, re.IGNORECASE)
+_WORD_CLASSES = ("week", "day", "and")
+_WRITTEN = later(lambda: _FORMS % {word_class: any_of(word_class) for word_class in _WORD_CLASSES}, re.IGNORECASE)
 
 
 def written_ages(text: str) -> Iterator[Mention]:
@@ -55,10 +55,10 @@ def written_ages(text: str) -> Iterator[Mention]:
         text = f"{text[: word.start]}{word.value:<{word.end - word.start}.0f}{text[word.end :]}"
     for match in _WRITTEN.finditer(text.translate(_SIGNS)):
         if match["weeks"]:
-            age, notion = (int(match["weeks"]), 0), "weak"
+            age, word_class = (int(match["weeks"]), 0), "weak"
         elif match["days"]:
-            age, notion = divmod(int(match["days"]), 7), "weak"
+            age, word_class = divmod(int(match["days"]), 7), "weak"
         else:
             weeks, days = (int(group) for name, group in match.groupdict().items() if group and name[0] in "wd")
-            age, notion = (weeks, days), "cand"
-        yield Mention(age, match.start(), match.end(), notion)
+            age, word_class = (weeks, days), "cand"
+        yield Mention(age, match.start(), match.end(), word_class)

@@ -116,7 +116,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         if split != options.split:
             return examples
         for name, shift in shifted_specialties(examples).items():
-            report.remarks.append(f"{name}: labels seem to be at other rows: the explanations support {shift}")
+            report.remarks.append(f"{name}: labels seem misaligned: the explanations support {shift}")
         without = sum(not references(example) for example in examples)
         if without and self._scores_explanations:
             report.remarks.append(
@@ -191,8 +191,8 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
             return self.explanations_class(self.options, self.task.name, processes, type(self).case_of)
         if self.options.judges:
             raise DataError(
-                f"{self.task.name}: use_judge: no example has a reference explanation, so nothing can be judged; leave "
-                "use_judge out, or use rows with explanations"
+                f"{self.task.name}: use_judge: no example has a reference explanation, so nothing can be judged; omit "
+                "use_judge, or use rows with explanations"
             )
         return None
 

@@ -20,8 +20,8 @@ JUDGED = ("combined", "explanation", "support", "coverage")
 """The metrics that depend on the judge; they are None for an example whose judgement failed."""
 
 _WAYS_OUT = (
-    "Run medtasks fetch on a machine with internet access and copy its caches, choose others of rougeL, bleu, meteor "
-    "and bertscore with --set medexqa.explanation_metrics=A,B, or score no explanations with "
+    "Run medtasks fetch on a machine with internet access and copy its caches, choose other metrics (rougeL, bleu, "
+    "meteor, bertscore) with --set medexqa.explanation_metrics=A,B, or turn off scores of explanations with "
     "--set medexqa.use_explanations=false"
 )
 

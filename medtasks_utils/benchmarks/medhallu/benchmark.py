@@ -139,9 +139,9 @@ class MedHallu(Benchmark[MedHalluOptions]):
             rate_metric="unsure_rate",
             rows=(
                 AbstentionRow("decided: answered 0 or 1", "acc", lambda answer, example: float(answer in _VERDICTS)),
-                AbstentionRow("acc of the decided", "accuracy_answered"),
+                AbstentionRow("acc of decided answers", "accuracy_answered"),
                 AbstentionRow("acc of all", "acc"),
-                AbstentionRow("F1 of the decided", "f1"),
+                AbstentionRow("F1 of decided answers", "f1"),
                 AbstentionRow("F1 of all", "f1", _f1_score),
                 AbstentionRow("reward", "reward"),
             ),

@@ -194,11 +194,11 @@ def _mentions(text: str) -> list[Mention]:
 
 def _classes(symbols: Symbols) -> Iterator[Mention]:
     """Yield the words that name or imply a class."""
-    for notion, value in _VALUES.items():
-        for match in symbols.matches(notion):
+    for word_class, value in _VALUES.items():
+        for match in symbols.matches(word_class):
             start = symbols.places[match.start()]
             phrase = symbols.text[start : symbols.places[match.end()]].rstrip()
-            yield Mention(value, start, start + len(phrase), "text" if notion in _STRONG else "weak")
+            yield Mention(value, start, start + len(phrase), "text" if word_class in _STRONG else "weak")
 
 
 def _settle(candidate: Candidate, reply: Symbols) -> None:
