@@ -220,9 +220,9 @@ const openOf = async (runs, view, change = {}) => {
 };
 
 /** Two searches, of which the second comes before the first one's end: what each is told, and what is drawn. */
-const searched = async (queries) => {
+const searched = async (queries, runs = ["rrr"]) => {
   const drawn = [];
-  const browser = browserOf(["rrr"], {}, "", { draw: () => drawn.push([browser.searching, browser.facets.hits && [...browser.facets.hits]]) });
+  const browser = browserOf(runs, {}, "", { draw: () => drawn.push([browser.searching, browser.facets.hits && [...browser.facets.hits]]) });
   const stops = [];
   browser.documents = { search: async (query, visit, stop) => { stops.push(stop); await new Promise((done) => setTimeout(done, 20 / stops.length)); if (query === "a") visit(1); } };
   browser.records = { search: async (query, visit) => visit(2) };
