@@ -42,7 +42,7 @@ class Axis(NamedTuple):
 
 def one(value: float | None) -> str:
     """Format a number with one decimal; None as a dash."""
-    return "–" if value is None else f"{value + 0.0:.1f}".replace("-", "−")
+    return "–" if value is None else f"{round(value, 1) + 0.0:.1f}".replace("-", "−")
 
 
 def signed(value: float) -> str:
@@ -53,7 +53,7 @@ def signed(value: float) -> str:
 
 def ends(low: float | None, high: float | None) -> str:
     """Format the interval of a difference, whose ends may have signs; empty if there is none."""
-    return "" if low is None else f"{one(low)} to {one(high)}".replace("−0.0", "0.0")
+    return "" if low is None else f"{one(low)} to {one(high)}"
 
 
 def between(low: float | None, high: float | None) -> str:

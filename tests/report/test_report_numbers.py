@@ -13,9 +13,8 @@ from medtasks_utils.compare import compare_runs
 from medtasks_utils.compare import comparison_data as compared_data
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FLEXIBLE, STRICT
-from medtasks_utils.report import board, pair, score_table
+from medtasks_utils.report import board, pair
 from medtasks_utils.report.board import board_of
-from medtasks_utils.report.outcomes import OUTCOMES, outcomes
 from medtasks_utils.report.page import leaderboard_figure
 from medtasks_utils.report.pair import pair_of
 from medtasks_utils.report.summary import problems
@@ -23,7 +22,6 @@ from medtasks_utils.report.topics import topics_of
 from medtasks_utils.report.view import View
 from medtasks_utils.results import Run, Sample, as_run, with_baseline_first
 from medtasks_utils.results.samples import SampleLog
-from medtasks_utils.statistics.metrics import ACC
 
 BENCHMARKS = ["medhallu", "medmcqa", "medcalc_bench"]
 
@@ -51,10 +49,12 @@ def scored(place, strict, flexible=None, answers=("",)) -> Sample:
 
 
 @each_row("outcomes")
-def test_each_example_has_one_outcome(strict, flexible, answered, unsure, cut, found):
+def test_each_example_has_one_outcome_under_each_rule(strict, flexible, answered, unsure, cut, by_strict, by_flexible):
     of_flexible = {"acc": flexible, "answered": answered, "unsure_rate": unsure}
-    (topic,) = topics_of([made("a", [scored(0, {"acc": strict, "cut": cut}, of_flexible)])])
-    assert outcomes(topic.results["a"]) == {**dict.fromkeys(OUTCOMES, 0.0), **found}
+    topics = topics_of([made("a", [scored(0, {"acc": strict, "cut": cut}, of_flexible)])])
+    for rule, ended in ((STRICT, by_strict), (FLEXIBLE, by_flexible)):
+        (column,) = board_of(topics, ["a"], rule).columns
+        assert {kind: n for kind, n in column.outcomes["a"].items() if n} == ended
 
 
 def test_a_label_is_contradicted_if_most_good_runs_give_the_same_other_answer():
@@ -85,17 +85,34 @@ def test_a_run_without_scores_is_left_out_and_said():
     assert problems([run]) == ["a: left out, since it has no scores (for example after --predict_only)"]
 
 
-@each_row("who_leads")
-def test_who_is_best_and_which_runs_are_not_told_apart(case, metric, n, models, said):
-    """From runs to the lead; a model is right in so many examples of a benchmark, null: it has no samples."""
-    runs = [
+def right_in(metric, n, models) -> list[Run]:
+    """Runs of models that are right in the first examples of a benchmark, so many; null: it has no samples.
+
+    Some lack the first examples.
+    """
+    return [
         made(name, values={f"{metric},{STRICT}": 0.5}, benchmark=benchmark)
         if right is None
-        else made(name, [scored(i, {metric: [float(i < right)]}) for i in range(n)], benchmark)
-        for name, right, benchmark in models
+        else made(name, [scored(i, {metric: [float(i < right)]}) for i in range(*lacks, n)], benchmark)
+        for name, right, benchmark, *lacks in models
     ]
-    board = board_of(topics_of(runs), [run.name for run in runs], STRICT)
-    assert View(STRICT, board, {run.name: run for run in runs}).lead == said, case
+
+
+@each_row("who_leads")
+def test_who_is_best_and_which_runs_are_not_told_apart(case, metric, n, models, said):
+    runs = {run.name: run for run in right_in(metric, n, models)}
+    assert View(STRICT, board_of(topics_of([*runs.values()]), [*runs], STRICT), runs).lead == said, case
+
+
+@each_row("boards")
+def test_runs_are_ranked_on_what_all_of_them_have(case, n, models, ranked, unranked, questions, mean):
+    """Those that are not have a reason; the mean has its label, and the value and the interval of each run."""
+    runs = right_in("acc", n, models)
+    board = board_of(topics_of(runs), [*dict.fromkeys(run.name for run in runs)], STRICT)
+    assert (board.ranked, [*map(list, board.unranked.items())]) == (ranked, unranked), case
+    assert [column.questions for column in board.columns] == questions
+    means = board.mean and {run: [round(number, 1) for number in score[:3]] for run, score in board.mean.scores.items()}
+    assert [board.mean and board.mean.label, means] == mean
 
 
 @settings(max_examples=8, deadline=None)
@@ -148,14 +165,6 @@ def test_a_run_over_other_questions_says_how_many(name, examples, ranked, says):
     assert board.other_questions(set(examples), set(ranked)) == says
 
 
-def test_what_the_published_rule_alone_has_right_is_wrong_under_the_lenient_one(monkeypatch):
-    numbers = dict(zip(OUTCOMES, (1, 2, 4, 8, 16, 32, 64), strict=True))
-    monkeypatch.setattr(board, "outcomes", lambda result: numbers)
-    nothing: Any = None
-    assert [*board._ended(nothing, STRICT).values()] == [3, 4, 8, 16, 32, 64]
-    assert [*board._ended(nothing, FLEXIBLE).values()] == [6, 0, 9, 16, 32, 64]
-
-
 def test_parts_of_fewer_than_thirty_questions_stand_apart(monkeypatch):
     monkeypatch.setattr(pair, "_line", lambda one, name: one.line)
     metric = SimpleNamespace(name="acc", scale=100)
@@ -166,13 +175,3 @@ def test_parts_of_fewer_than_thirty_questions_stand_apart(monkeypatch):
     )
     (parts,) = pair._parts(page, differences)
     assert [line.n for line in parts.lines] == [31, 30] and [line.n for line in parts.few] == [29]
-
-
-def test_a_score_counts_the_questions_of_the_tasks_that_report_it():
-    tasks = [SimpleNamespace(asked=n, metrics={(name, STRICT): 0}) for n, name in ((5, "acc"), (7, "f1"))]
-    value: Any = SimpleNamespace(estimates={"a": None}, metric=ACC, without_question=None)
-    topic: Any = SimpleNamespace(
-        filters=[STRICT], results={"a": SimpleNamespace(tasks=tasks)}, metrics=lambda rule: ["acc"],
-        in_runs=lambda rule, metric: value,
-    )  # fmt: skip
-    assert score_table._line(topic, "t", "acc").n == 5
