@@ -1,8 +1,8 @@
 """What is made of runs: the page's numbers and samples, tables, figures, published files, frames; and its parts alone.
 
 ``small/`` has three runs, of which ``larger_runs`` makes four with several times as many questions. The samples of a
-page are held to their logs, and the rest to facts, one in each row of ``made_of_small_runs``, ``made_of_larger_runs``
-and ``parts_alone``: its name, where it is found, and what stands there. A new metric changes none.
+page are held to their logs, and the rest to facts, one in each row of ``made_of_small_runs``, ``made_of_larger_runs``,
+``lead_and_cautions`` and ``parts_alone``: its name, where it is found, and what stands there. A new metric changes none.
 """
 
 import json
@@ -25,7 +25,7 @@ from medtasks_utils.filters import FILTERS, STRICT
 from medtasks_utils.report import eval_results, every_eval_ever
 from medtasks_utils.report.about import costs_of_abstaining, endings_of_replies, runs_by_signatures, settings
 from medtasks_utils.report.audits import audits_of
-from medtasks_utils.report.board import board_of, ratios
+from medtasks_utils.report.board import Floor, Ranking, Score, board_of, ratios
 from medtasks_utils.report.calibration import calibrations
 from medtasks_utils.report.packed_samples import SamplePacker
 from medtasks_utils.report.page import FIGURES, build_page, in_order, leaderboard_figure
@@ -38,6 +38,7 @@ from medtasks_utils.report.where import by_number_right
 from medtasks_utils.report.win_rates import win_rates_of
 from medtasks_utils.results import Run, read_runs
 from medtasks_utils.results.frames import load_runs
+from medtasks_utils.statistics.metrics import ACC
 
 SMALL = Path(__file__).with_name("small")
 WORDS = {"0": "factual", "1": "hallucinated", "2": "unsure"}
@@ -151,8 +152,15 @@ def test_each_fact_of_the_runs_is_where_users_look(world, request):
     assert differing(f"made_of_{world}_runs", found) == {}
 
 
-def test_each_function_of_the_report_returns_what_its_row_says():
-    assert differing("parts_alone", vars(medtasks_utils)) == {}
+@pytest.mark.parametrize("name", ["lead_and_cautions", "parts_alone"])
+def test_each_function_of_the_report_returns_what_its_row_says(name):
+    assert differing(name, vars(medtasks_utils)) == {}
+
+
+def test_no_sentence_claims_more_than_is_shown():
+    said = [row[-1] for name in ("lead_and_cautions", "who_leads") for row in table(name)]
+    words = r"leads? clearly|share the first place|significant|\bequal|outperform|provisional"
+    assert said and not re.search(words, json.dumps(said), re.IGNORECASE)
 
 
 def differing(name: str, made: Any) -> dict[str, Any]:
@@ -208,8 +216,16 @@ def alive(value: Any) -> Any:
     }
     if "is" not in value:
         return fields
-    kind = locate(f"medtasks_utils.{value['is']}") if value["is"] else SimpleNamespace
+    kind = {"": SimpleNamespace, "standing": standing}.get(value["is"]) or locate(f"medtasks_utils.{value['is']}")
     return kind(**fields) if callable(kind) else kind
+
+
+def standing(label, values, ahead=None, floor=None, highest=(None, None), **more) -> Any:
+    """Runs on a benchmark: by run its value, of which the first has an interval; what leads is ahead by an interval."""
+    ends = dict.fromkeys(values, (None, None)) | {next(iter(values)): highest}
+    scores = {run: Score(value, *ends[run], 9) for run, value in values.items()}
+    more = {"ranked": [*values], "ahead": ahead and Score(*ahead, 9), "floor": floor and Floor(floor, True), **more}
+    return Ranking(label=label, metric=ACC, scores=scores, **more)
 
 
 def rounded(value: Any) -> Any:
