@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from given import each_row
-from page_numbers import Page, unpacked
+from page_numbers import Page, stores_of, unpacked
 from saved_runs import drawn, save_run
 
 from medtasks_utils.__main__ import main
@@ -19,7 +19,6 @@ from medtasks_utils.compare.comparing import NothingToCompare
 from medtasks_utils.compare.pairing import comparability
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report import pair
-from medtasks_utils.report.packed_samples import SamplePacker
 from medtasks_utils.report.page import build_page, page_of
 from medtasks_utils.report.pair import compared
 from medtasks_utils.results import read_runs
@@ -138,9 +137,7 @@ def test_runs_whose_names_begin_alike_are_shown_by_the_rest():
 def test_samples_without_a_filter_of_other_runs_have_none_there(runs):
     for sample in runs[0].tasks["medhallu"].samples:
         del sample.answers["flexible-extract"], sample.metrics["flexible-extract"]
-    packer = SamplePacker()
-    names = [packer.add(run).name for run in (replace(runs[0], tasks={"medhallu": runs[0].tasks["medhallu"]}), runs[1])]
-    samples = unpacked(*packer.parts(names, {})["index"])["samples"]
+    samples = stores_of([replace(runs[0], tasks={"medhallu": runs[0].tasks["medhallu"]}), runs[1]])["index"]["samples"]
     assert {len(column) for column in samples["read"]["flexible-extract"].values()} == {len(samples["run"])}
 
 

@@ -2,32 +2,33 @@
 
 ``small/`` has three runs, of which ``larger_runs`` makes four with several times as many questions. The samples of a
 page are held to their logs, and the rest to facts, one in each row of ``made_of_small_runs``, ``made_of_larger_runs``,
-``lead_and_cautions`` and ``parts_alone``: its name, where it is found, and what stands there. A new metric changes none.
+``lead_and_cautions`` and ``parts_alone``: its name, where it is found, and what stands there.
 """
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from pydoc import locate
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 from given import json_lines, table
-from page_numbers import Page, unpacked
+from page_numbers import Page, stores_of, unpacked
 
 import medtasks_utils
 from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.filters import FILTERS, STRICT
+from medtasks_utils.filters import FILTERS, FLEXIBLE, STRICT
 from medtasks_utils.report import eval_results, every_eval_ever
 from medtasks_utils.report.about import costs_of_abstaining, endings_of_replies, runs_by_signatures, settings
 from medtasks_utils.report.audits import audits_of
 from medtasks_utils.report.board import Floor, Ranking, Score, board_of, ratios
 from medtasks_utils.report.calibration import calibrations
-from medtasks_utils.report.packed_samples import SamplePacker
 from medtasks_utils.report.page import FIGURES, build_page, in_order, leaderboard_figure
 from medtasks_utils.report.page import _metrics as metrics_of
 from medtasks_utils.report.score_table import cautions, lines_of, score_data, score_table
@@ -36,7 +37,7 @@ from medtasks_utils.report.topics import topics_of
 from medtasks_utils.report.view import View
 from medtasks_utils.report.where import by_number_right
 from medtasks_utils.report.win_rates import win_rates_of
-from medtasks_utils.results import Run, read_runs
+from medtasks_utils.results import read_runs
 from medtasks_utils.results.frames import load_runs
 from medtasks_utils.statistics.metrics import ACC
 
@@ -47,12 +48,6 @@ WORDS = {"0": "factual", "1": "hallucinated", "2": "unsure"}
 @pytest.fixture(scope="module")
 def runs():
     return load_runs(SMALL)
-
-
-def packed(runs: Sequence[Run]) -> Mapping[str, Iterable[str]]:
-    """The stores of a page, by name."""
-    packer = SamplePacker()
-    return packer.parts([packer.add(run).name for run in runs], {})
 
 
 def published(name: str, text: str) -> Any:
@@ -77,7 +72,7 @@ def made(runs):
         "published": {name: published(name, text) for name, text in files.items()},
         "frames": [json.loads(frame.to_json(orient="records")) for frame in runs.to_pandas()],
         "problems": problems(runs),
-        **{name: unpacked(*chunks) for name, chunks in packed(runs).items()},
+        **stores_of(runs),
     }
 
 
@@ -133,7 +128,7 @@ def larger(tmp_path_factory):
             for column in view.board.columns
         },
         "win_rates": win_rates_of(runs),
-        "index": unpacked(*packed(runs)["index"]),
+        "index": stores_of(runs)["index"],
         "calibrations": calibrations(runs),
         "settings": [*map(settings, runs)],
         "endings": [*endings_of_replies(topics)],
@@ -243,26 +238,34 @@ def logged(run: str) -> dict[tuple[str, int, str], Any]:
 
 
 def test_the_samples_of_a_page_are_those_of_the_logs(runs):
-    index, documents, samples = (unpacked(*chunks) for chunks in packed(runs).values())
+    """In the index and in their records; also what is shown of them in the list, but for long texts."""
+    index, documents, samples = stores_of(runs).values()
     lines = [logged(folder) for folder in "abc"]
-    tasks = [task["name"] for task in index["tasks"]]
-    keys = [*zip((tasks[task] for task in index["documents"]["task"]), index["documents"]["id"], strict=True)]
-    places = [*zip(index["samples"]["document"], index["samples"]["run"], strict=True)]
+    of_index, read = index["samples"], index["samples"]["read"]
+    tasks = [index["tasks"][task]["name"] for task in index["documents"]["task"]]
+    keys = [*zip(tasks, index["documents"]["id"], strict=True)]
+    places = [*zip(of_index["document"], of_index["run"], strict=True)]
     assert {(run, *keys[document]) for document, run in places} == {
         (run, *key[:2]) for run, of_run in enumerate(lines) for key in of_run
     }
     for number, ((document, run), sample) in enumerate(zip(places, samples, strict=True)):
+        task, example = keys[document]
+        words = {"[invalid]": "no answer", **(WORDS if task == "medhallu" else {})}
         for rule in sample["metrics"]:
-            task, example = keys[document]
             line = lines[run][task, example, rule]
             assert sample["metrics"][rule] == {name: line[name] for name in line["metrics"]}
-            words = {"[invalid]": "no answer", **(WORDS if task == "medhallu" else {})}
             answers = [words.get(answer, answer) for answer in line["filtered_resps"]]
-            assert sample["answers"][rule] == answers or rule == "none"
+            counts = Counter(answers).most_common()
+            summary = ", ".join(f"{answer} ×{n}" if len(answers) > 1 else answer for answer, n in counts)
+            assert sample["answers"][rule] == answers
+            assert read[rule]["answer"][number] == (None if {*answers} == {"no answer"} else summary)
             assert sample["found_by"].get(rule, []) == line.get("found_by", [])
-            assert index["samples"]["read"][rule]["acc"][number] == line["acc"]
+            assert read[rule]["acc"][number] == line["acc"]
+            assert index["documents"]["target"][document] == words.get(line["target"], line["target"])
+        certainty = np.mean(lines[run].get((task, example, FLEXIBLE), line).get("certainty", np.nan))
+        assert of_index["certainty"][number] == (None if np.isnan(certainty) else pytest.approx(certainty))
         responses = [response for generations in line["resps"] for response in generations]
-        assert sample["responses"] == responses and index["samples"]["length"][number] == sum(map(len, responses))
+        assert sample["responses"] == responses and of_index["length"][number] == sum(map(len, responses))
         assert sample["details"].get("tokens") == line.get("tokens")
         assert documents[document]["doc"] == line["doc"] or run > 0
 
@@ -293,10 +296,9 @@ def test_prompts_and_responses_lie_beside_the_page(runs, tmp_path, capsys):
     assert main(["report", str(SMALL), "-o", str(page), "--split", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["token_budgets"].keys() == {run.name for run in runs}
     assert sorted(path.name for path in beside.iterdir()) == ["documents-0.js", "samples-0.js"]
-    for name, chunks in packed(runs).items():
-        if name != "index":
-            script = re.fullmatch(rf'part\("{name}",0,"([^"]*)"\)\n', (beside / f"{name}-0.js").read_text())
-            assert script and all(record in unpacked(script[1]) for record in unpacked(*chunks)[::7])
+    for name, records in [*stores_of(runs).items()][1:]:
+        script = re.fullmatch(rf'part\("{name}",0,"([^"]*)"\)\n', (beside / f"{name}-0.js").read_text())
+        assert script and all(record in unpacked(script[1]) for record in records[::7])
     stores = [
         attributes["data-store"] for _, attributes in Page(page.read_text()).elements if "data-store" in attributes
     ]

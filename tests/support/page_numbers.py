@@ -3,14 +3,27 @@
 import base64
 import json
 import zlib
+from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import lxml.html
+
+from medtasks_utils.report.packed_samples import SamplePacker
+from medtasks_utils.results import Run
 
 
 def unpacked(chunk: str) -> Any:
     """Return the records of a packed chunk."""
     return json.loads(zlib.decompress(base64.b64decode(chunk)))
+
+
+def stores_of(runs: Sequence[Run]) -> dict[str, Any]:
+    """Return what the stores of a page have: the index, and the records of questions and of replies."""
+    packer = SamplePacker()
+    chunks = packer.parts([packer.add(run).name for run in runs], {})
+    (index,) = map(unpacked, chunks.pop("index"))
+    return {"index": index, **{name: [*chain(*map(unpacked, of_store))] for name, of_store in chunks.items()}}
 
 
 class Page:
