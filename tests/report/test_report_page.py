@@ -117,10 +117,12 @@ def test_names_from_data_are_text(runs):
 
 def test_a_page_holds_no_texts_of_its_runs_and_changes_none_of_them(runs):
     runs += [replace(runs[0], name="unscored", tasks={}, groups={})]
+    runs[1].tasks["medhallu"].samples[0].doc["known_issues"] = ["of this run's rows"]
     made, again = page_of(runs), page_of(runs)
     assert made.warnings[-1].startswith("unscored: left out") and made.html.count("unscored: left out") == 1
     samples = [sample for run in made.runs for task in run.tasks.values() for sample in task.samples]
     assert samples and not any(sample.messages or max(map(len, sample.responses)) > 1 for sample in samples)
+    assert [bool(run.tasks["medhallu"].samples[0].doc.get("known_issues")) for run in made.runs[:2]] == [False, True]
     assert made.html == again.html
 
 
@@ -134,10 +136,13 @@ def test_runs_whose_names_begin_alike_are_shown_by_the_rest():
     assert {*re.findall(r'data-reference="(\w+)">', page)} == {"first"} and "names begin with" in page
 
 
-def test_samples_without_a_filter_of_other_runs_have_none_there(runs):
+def test_samples_have_a_prompt_of_their_own_and_nothing_under_a_filter_of_other_runs(runs):
+    runs[1].tasks["medhallu"].samples[0].messages = [{"role": "user", "content": "another"}]
     for sample in runs[0].tasks["medhallu"].samples:
         del sample.answers["flexible-extract"], sample.metrics["flexible-extract"]
-    samples = stores_of([replace(runs[0], tasks={"medhallu": runs[0].tasks["medhallu"]}), runs[1]])["index"]["samples"]
+    stores = stores_of([replace(runs[0], tasks={"medhallu": runs[0].tasks["medhallu"]}), runs[1]])
+    assert [sample["prompt"][0]["content"] for sample in stores["samples"] if "prompt" in sample] == ["another"]
+    samples = stores["index"]["samples"]
     assert {len(column) for column in samples["read"]["flexible-extract"].values()} == {len(samples["run"])}
 
 
