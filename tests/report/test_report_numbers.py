@@ -165,10 +165,10 @@ def test_a_run_over_other_questions_says_how_many(name, examples, ranked, says):
     assert board.other_questions(set(examples), set(ranked)) == says
 
 
-def test_parts_of_fewer_than_thirty_questions_stand_apart(monkeypatch):
+def test_parts_of_fewer_than_thirty_questions_stand_apart_and_where_b_gains_most_is_first(monkeypatch):
     monkeypatch.setattr(pair, "_line", lambda one, name: one.line)
     metric = SimpleNamespace(name="acc", scale=100)
-    lines = [SimpleNamespace(n=n, metric=metric, score=SimpleNamespace(value=n)) for n in (29, 30, 31)]
+    lines = [SimpleNamespace(n=n, metric=metric, score=SimpleNamespace(value=n - 35)) for n in (29, 30, 31)]
     differences: Any = {("t", "acc", ("kind", str(line.n))): SimpleNamespace(line=line) for line in lines}
     page: Any = SimpleNamespace(
         columns=[SimpleNamespace(topic=SimpleNamespace(tasks=["t"], is_group=False), metric=metric)]

@@ -61,6 +61,12 @@ def test_examples_that_one_run_lacks_are_counted_by_the_names_of_the_runs(runs):
     assert incompatible["medhallu"] == "different examples (20 in both, 4 only in first, 0 only in second)"
 
 
+def test_explanations_are_compared_if_the_same_judge_scored_them(runs):
+    for other, is_compared in ((runs[1], False), (replace(runs[0], name="again"), True)):
+        comparison, _ = compared(runs[0], other, "strict-match")
+        assert any(difference.metric.is_of_explanations for difference in comparison.differences) is is_compared
+
+
 def test_only_a_missing_score_is_said_to_be_one(runs, monkeypatch):
     """Any other cause of a comparison that fails is reported as such."""
 
