@@ -15,8 +15,6 @@ from medtasks_utils.statistics.metrics import ACC
 from medtasks_utils.statistics.score_arrays import concatenate
 from medtasks_utils.writing import Secrets
 
-from .board import shown
-from .drawing import between
 from .topics import Topic
 
 
@@ -51,8 +49,8 @@ def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, l
             if row.rescore:
                 scores = [task.rescored(filter_name, row.rescore) for task in result.tasks]
                 measured = estimate(concatenate(scores), values.metric)
-            score = shown(measured, values.metric)
-            numbers.append((values.metric.shown(measured.value), between(score.low, score.high) if score else ""))
+            interval = "–".join(map(values.metric.shown, measured.interval or ()))
+            numbers.append((values.metric.shown(measured.value), interval))
         yield run, numbers
 
 

@@ -425,7 +425,7 @@ def _counts(column: Column, run: str) -> dict[str, float]:
 def _with_bounds(column: Column, run: str) -> Score:
     """Return a run's score with its bounds: with all lost replies right, over all generations, and by an audit."""
     score, result, metric = column.scores[run], column.topic.results[run], column.metric
-    score = score._replace(rise=_rise(column, result, score))
+    score = score._replace(rise=_rise(column, result))
     if metric.name != "acc":
         return score
     of_all, of_any = (column.topic.in_runs(column.filter, name).estimates[run].value for name in ("pass^k", "pass@k"))
@@ -435,7 +435,7 @@ def _with_bounds(column: Column, run: str) -> Score:
     return score._replace(audited=(100 * as_read["low"], 100 * as_read["high"])) if as_read else score
 
 
-def _rise(column: Column, result: RunResult, score: Score) -> float:
+def _rise(column: Column, result: RunResult) -> float:
     """Return how much a share would rise if all unanswered examples were right; 0 for other metrics."""
     metric, is_group = column.metric, column.topic.is_group
     of_means = metric.aggregation.within_stratum or metric.aggregation
@@ -445,8 +445,8 @@ def _rise(column: Column, result: RunResult, score: Score) -> float:
     scores = result.metric_scores(column.filter, metric.name, is_group)
     answered = np.nan_to_num(result.metric_scores(best, "answered").values, nan=1.0)
     raised = np.maximum(scores.numerators, scores.denominators * (1 - answered)[:, None, None])
-    whole = metric.over_strata() if is_group else metric
-    return max(0.0, 100 * (whole.aggregation.value(replace(scores, numerators=raised)) or 0.0) - score.value)
+    value = (metric.over_strata() if is_group else metric).aggregation.value
+    return 100 * ((value(replace(scores, numerators=raised)) or 0.0) - (value(scores) or 0.0))
 
 
 def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:

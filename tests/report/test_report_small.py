@@ -261,6 +261,7 @@ def test_the_samples_of_a_page_are_those_of_the_logs(runs):
             assert read[rule]["answer"][number] == (None if {*answers} == {"no answer"} else summary)
             assert sample["found_by"].get(rule, []) == line.get("found_by", [])
             assert read[rule]["acc"][number] == line["acc"]
+            assert read[rule]["found_by"][number] == next(iter(line.get("found_by", [])), None)
             assert index["documents"]["target"][document] == words.get(line["target"], line["target"])
         certainty = np.mean(lines[run].get((task, example, FLEXIBLE), line).get("certainty", np.nan))
         assert of_index["certainty"][number] == (None if np.isnan(certainty) else pytest.approx(certainty))
