@@ -43,7 +43,6 @@ LONGEST = [
     "test_secrets",
     "test_medmarks",
     "test_eval_mistakes",
-    "test_report_writing",
     "test_reply_store",
     "test_statistics",
 ]

@@ -465,11 +465,15 @@ def _answer(sample: Sample, filter_name: str) -> str | None:
     return None
 
 
-def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[int, int]]:
-    """Return B − A on the common examples, and the numbers of them that only A, and only B, gets right."""
+def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[int, int, int]]:
+    """Return B − A on the examples that both have, and how many only A, only B, and neither gets right.
+
+    Of several generations more than half must be right, as where the page lists these examples.
+    """
     metric = column.metric.over_strata() if column.topic.is_group else column.metric
     first, second = common(column.topic, [a, b], column.filter, metric.name)
     difference = contrast(first, second, metric)
-    of_a, of_b = first.values > 0.5, second.values > 0.5
     score = score_of(difference.difference, difference, metric) if difference else None
-    return score, (int((of_a & ~of_b).sum()), int((of_b & ~of_a).sum()))
+    right_a, right_b = first.values > 0.5, second.values > 0.5
+    wrong_a, wrong_b = first.values <= 0.5, second.values <= 0.5
+    return score, (int((right_a & wrong_b).sum()), int((wrong_a & right_b).sum()), int((wrong_a & wrong_b).sum()))

@@ -1,8 +1,8 @@
 """Compare two runs as ``medtasks compare`` does, or all runs with a reference, and arrange the differences."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from medtasks_utils.compare import MetricDifference, compare_runs
@@ -48,8 +48,7 @@ class PairRow:
     """A benchmark in two runs: why they are not compared, and the numbers of questions in A, in B and in both.
 
     Attributes:
-        right: the numbers of questions that both, one or neither run gets right, by the keys of
-            :meth:`.TaskPair.agreement`.
+        right: the numbers of questions that only A, only B, and neither gets right; empty if they are not compared.
         needed: the number of questions needed to show a difference of :data:`PLANNED` points.
         only: the run that has the benchmark, if the other lacks it.
     """
@@ -58,7 +57,7 @@ class PairRow:
     line: PairLine | None
     incompatible: str
     counts: tuple[int, int, int]
-    right: Counter[str] = field(default_factory=Counter)
+    right: tuple[int, ...] = ()
     needed: int | None = None
     only: str = ""
 
@@ -93,14 +92,9 @@ def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
             row.incompatible, row.only = "", next(iter(results))
         if difference:
             row.line, row.incompatible, row.needed = _line(difference, column.label), "", needed.get(key)
-            for task in column.topic.tasks:
-                agreement = comparison.pairs[task].agreement()
-                row.right.update({who: round(agreement[who]) for who in _RIGHT})
+            _, row.right = difference_in(column, a.name, b.name)
         rows.append(row)
     return Pair(a.name, b.name, rows, list(_parts(board, differences)), comparison.warnings)
-
-
-_RIGHT = ("n_gained", "n_lost", "both_right", "both_wrong")
 
 
 def compared(a: Run, b: Run, filter_name: str) -> tuple[Comparison, dict[str, str]]:
@@ -199,9 +193,8 @@ def _parts(board: Board, differences: Mapping[_Key, MetricDifference]) -> Iterat
 # ---- one run against others
 
 
-Against = list[tuple[Score | None, tuple[int, int]]]
-"""A run's difference from the reference on each column of the board, if any, and the numbers of examples that only the
-reference, and only the run, gets right."""
+Against = list[tuple[Score | None, tuple[int, int, int]]]
+"""What :func:`.board.difference_in` says of the reference and a run on each column; no difference if there is none."""
 
 
 def against(board: Board, reference: str) -> dict[str, Against]:
@@ -216,4 +209,4 @@ def against(board: Board, reference: str) -> dict[str, Against]:
     return lines
 
 
-_NOTHING = None, (0, 0)
+_NOTHING = None, (0, 0, 0)

@@ -1,4 +1,4 @@
-"""The page's samples in a real browser: every view against the runs, keys, marks, a phone, and hostile replies."""
+"""The page's samples in a real browser: every view, keys, marks, a phone, and hostile replies, Markdown and LaTeX."""
 
 import csv
 import io
@@ -12,6 +12,8 @@ from urllib.parse import urlencode
 import pytest
 from browsing import PHONE, chromium, needs_browser, opened, playwright, write
 from given import each_row, json_lines, table, write_rows
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from page_numbers import stores_of
 from saved_runs import right_in, save_run, save_two
 
@@ -429,3 +431,47 @@ def test_on_a_phone_the_question_lies_over_the_list(browser, address):
             leave()
             page.wait_for_selector("#detail", state="hidden")
         assert page.is_visible("#list .it >> nth=0")
+
+
+# ---- Markdown and LaTeX: what models write can make nothing but text, tables and formulas
+
+
+HTML = "P STRONG EM DEL CODE PRE UL OL LI BLOCKQUOTE HR TABLE THEAD TBODY TR TH TD DIV"
+MATH = (
+    "math mrow mi mo mn mtext mspace mfrac msqrt mroot msup msub msubsup mover munder munderover mtable mtr mtd mstyle "
+    "mpadded mphantom menclose mprescripts mmultiscripts"
+)
+ALLOWED = {*HTML.split(), *MATH.split()}
+NAMES = """class tabindex aria-label scope start display width height depth stretchy accent linethickness style
+    mathvariant scriptlevel displaystyle form fence separator columnalign rowspacing lspace rspace voffset accentunder
+    columnlines rowlines minsize maxsize notation movablelimits symmetric largeop mathbackground mathcolor"""
+ATTRIBUTES = set(NAMES.split())
+RENDER = """text => {
+  const box = document.createElement("div");
+  box.append(...markdown(text));
+  const all = [...box.querySelectorAll("*")];
+  return { html: box.innerHTML, text: box.textContent,
+    tags: [...new Set(all.map((e) => e.tagName))],
+    attributes: [...new Set(all.flatMap((e) => e.getAttributeNames()))] };
+}"""
+
+
+def rendered(page: Any, text: str) -> str:
+    """What is made of a text, which is nothing but allowed elements and attributes."""
+    found = page.evaluate(RENDER, text)
+    assert set(found["tags"]) <= ALLOWED and set(found["attributes"]) <= ATTRIBUTES
+    return str(found["text"] + found["html"])
+
+
+def test_hostile_markdown_makes_only_harmless_elements(page):
+    for part in table("hostile_markdown"):
+        rendered(page, (part * 20_000)[:20_000])
+
+
+PIECES = [*"ab1 \n\n|*_`$\\{}^&<>#-.", "\\frac", "\\boxed", "\\begin{x}", "\\end{x}", "**"]
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.lists(st.sampled_from(PIECES), max_size=80).map("".join))
+def test_no_letter_or_digit_of_a_response_is_lost(page, text):
+    assert {c for c in text if c.isalnum()} <= set(rendered(page, text))

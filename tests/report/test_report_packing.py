@@ -6,13 +6,12 @@ import unicodedata
 from collections.abc import Iterable
 from typing import Any
 
-from given import each_row
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_numbers import unpacked
 
 from medtasks_utils.report.packing import Packer
-from medtasks_utils.report.text import as_tex, visible
+from medtasks_utils.report.text import visible
 
 BASE64 = set(string.ascii_letters + string.digits + "+/=")
 ANY_TEXT = st.text(st.characters(codec=None, categories=None))  # lone surrogates too
@@ -59,12 +58,3 @@ def test_visible_text_acts_on_nothing(text):
     controls = {c for c in shown if unicodedata.category(c) in ("Cc", "Zl", "Zp")}
     assert controls <= {"\n", "\t"}
     assert not {c for c in shown if unicodedata.bidirectional(c) in ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI")}
-
-
-@each_row("visible")
-def test_plain_text_stays_as_it_is_and_the_rest_is_spelled_out(text, shown):
-    assert visible(text) == shown
-
-
-def test_what_means_something_to_latex_is_escaped():
-    assert as_tex(r"a_b~c^d\e{50%}") == r"a\_b\textasciitilde{}c\textasciicircum{}d\textbackslash{}e\{50\%\}"
