@@ -110,8 +110,7 @@ def compared(a: Run, b: Run, filter_name: str) -> tuple[Comparison, dict[str, st
         for task in (*members[0], *members[1]):
             if not any(filter_name in sample.answers for sample in task.samples):
                 return "no samples in one of the runs"
-        text = incompatibility(*members, filter_name, of_explanations)
-        return text.replace("only in A", f"only in {a.name}").replace("only in B", f"only in {b.name}")
+        return incompatibility(*members, filter_name, of_explanations)
 
     tasks = [name for name, task in a.tasks.items() if name in b.tasks and filter_name in task.filters]
     tasks = [name for name in tasks if filter_name in b.tasks[name].filters]

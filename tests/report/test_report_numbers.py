@@ -1,8 +1,6 @@
 """Outcomes, who is first, and the baseline, from runs that are written here."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from given import TASK, each_row
@@ -13,7 +11,7 @@ from medtasks_utils.compare import compare_runs
 from medtasks_utils.compare import comparison_data as compared_data
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FLEXIBLE, STRICT
-from medtasks_utils.report import board, pair
+from medtasks_utils.report import board
 from medtasks_utils.report.board import board_of
 from medtasks_utils.report.page import leaderboard_figure
 from medtasks_utils.report.pair import pair_of
@@ -38,14 +36,15 @@ def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), sig
     return run
 
 
-def scored(place, strict, flexible=None, answers=("",)) -> Sample:
+def scored(place, strict, flexible=None, answers=("",), **doc) -> Sample:
     """A sample with scores by metric, a list each, under one or both filters."""
     scores = {STRICT: strict, **({FLEXIBLE: flexible} if flexible else {})}
-    means: Any = {name: dict.fromkeys(own, 0.0) for name, own in scores.items()}  # scores go before them
-    read = {name: [*answers] for name in scores}
-    return Sample(
-        place, "", {"question": place, "options": {}}, [], [""], "1", answers=read, metrics=means, scores=scores
+    doc |= {"question": place, "options": {}}
+    sample = Sample(
+        place, "", doc, [], [""], "1", answers={name: [*answers] for name in scores}, metrics={}, scores=scores
     )
+    sample.metrics = {name: dict.fromkeys(own, 0.0) for name, own in scores.items()}  # scores go before them
+    return sample
 
 
 @each_row("outcomes")
@@ -139,11 +138,10 @@ def joined(name: str, right: tuple[int, ...], repeats: int = 1) -> Run:
     """A run of several benchmarks: so many of 40 examples are right, one more in a generation; F1 is of pairs."""
     run = made(name)
     for benchmark, count in zip(BENCHMARKS, right, strict=True):
-        extra = {"f1": [(2.0, 3.0)]} if benchmark == "medhallu" else {}
         places = [(7 * i + 9 * int(name)) % 40 for i in range(40)]  # so that other examples are right in each run
-        right_in = {place: [float(place < count + k) for k in range(repeats)] for place in places}
-        samples = [scored(i, {"acc": right_in[place], **extra}) for i, place in enumerate(places)]
-        run.tasks |= made(name, samples, benchmark).tasks
+        extra = {"f1": [(2.0, 3.0)]} if benchmark == "medhallu" else {}
+        scores = [[float(place < count + k) for k in range(repeats)] for place in places]
+        run.tasks |= made(name, [scored(i, {"acc": acc, **extra}) for i, acc in enumerate(scores)], benchmark).tasks
     return run
 
 
@@ -165,13 +163,16 @@ def test_a_run_over_other_questions_says_how_many(name, examples, ranked, says):
     assert board.other_questions(set(examples), set(ranked)) == says
 
 
-def test_parts_of_fewer_than_thirty_questions_stand_apart_and_where_b_gains_most_is_first(monkeypatch):
-    monkeypatch.setattr(pair, "_line", lambda one, name: one.line)
-    metric = SimpleNamespace(name="acc", scale=100)
-    lines = [SimpleNamespace(n=n, metric=metric, score=SimpleNamespace(value=n - 35)) for n in (29, 30, 31)]
-    differences: Any = {("t", "acc", ("kind", str(line.n))): SimpleNamespace(line=line) for line in lines}
-    page: Any = SimpleNamespace(
-        columns=[SimpleNamespace(topic=SimpleNamespace(tasks=["t"], is_group=False), metric=metric)]
-    )
-    (parts,) = pair._parts(page, differences)
-    assert [line.n for line in parts.lines] == [31, 30] and [line.n for line in parts.few] == [29]
+def test_parts_of_fewer_than_thirty_questions_stand_apart_and_where_b_gains_most_is_first():
+    parts = ["few"] * 29 + ["lost"] * 30 + ["won"] * 31
+    right = {"a": "lost", "b": "won"}
+    runs = [
+        made(
+            name,
+            [scored(i, {"acc": [float(part == own)]}, subject_name=part) for i, part in enumerate(parts)],
+            "medmcqa",
+        )
+        for name, own in right.items()
+    ]
+    (shown,) = pair_of(*runs, board_of(topics_of(runs), [*right], STRICT), STRICT).parts
+    assert [[line.label for line in lines] for lines in (shown.lines, shown.few)] == [["won", "lost"], ["few"]]

@@ -27,7 +27,7 @@ from medtasks_utils.filters import FILTERS, FLEXIBLE, STRICT
 from medtasks_utils.report import eval_results, every_eval_ever
 from medtasks_utils.report.about import costs_of_abstaining, endings_of_replies, runs_by_signatures, settings
 from medtasks_utils.report.audits import audits_of
-from medtasks_utils.report.board import Floor, Ranking, Score, board_of, ratios
+from medtasks_utils.report.board import board_of, ratios
 from medtasks_utils.report.calibration import calibrations
 from medtasks_utils.report.page import FIGURES, build_page, in_order, leaderboard_figure
 from medtasks_utils.report.page import _metrics as metrics_of
@@ -39,7 +39,6 @@ from medtasks_utils.report.where import by_number_right
 from medtasks_utils.report.win_rates import win_rates_of
 from medtasks_utils.results import read_runs
 from medtasks_utils.results.frames import load_runs
-from medtasks_utils.statistics.metrics import ACC
 
 SMALL = Path(__file__).with_name("small")
 WORDS = {"0": "factual", "1": "hallucinated", "2": "unsure"}
@@ -211,16 +210,8 @@ def alive(value: Any) -> Any:
     }
     if "is" not in value:
         return fields
-    kind = {"": SimpleNamespace, "standing": standing}.get(value["is"]) or locate(f"medtasks_utils.{value['is']}")
+    kind = locate(f"medtasks_utils.{value['is']}") if value["is"] else SimpleNamespace
     return kind(**fields) if callable(kind) else kind
-
-
-def standing(label, values, ahead=None, floor=None, highest=(None, None), **more) -> Any:
-    """Runs on a benchmark: by run its value, of which the first has an interval; what leads is ahead by an interval."""
-    ends = dict.fromkeys(values, (None, None)) | {next(iter(values)): highest}
-    scores = {run: Score(value, *ends[run], 9) for run, value in values.items()}
-    more = {"ranked": [*values], "ahead": ahead and Score(*ahead, 9), "floor": floor and Floor(floor, True), **more}
-    return Ranking(label=label, metric=ACC, scores=scores, **more)
 
 
 def rounded(value: Any) -> Any:
