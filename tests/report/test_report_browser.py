@@ -167,7 +167,7 @@ class Rule:
     def is_right(self, sample: Any) -> bool:
         return bool(sample[self.name]["acc"] > 0.5)
 
-    def answer(self, sample: Any) -> str | None:
+    def answer(self, sample: Any) -> Any:
         """The answer shown: of an unanswered question, what the lenient rule reads."""
         return sample[self.name]["answer"] or sample[LENIENT]["answer"]
 

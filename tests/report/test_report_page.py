@@ -63,7 +63,7 @@ def test_only_a_missing_score_is_said_to_be_one(runs, monkeypatch):
     """Any other cause of a comparison that fails is reported as such."""
     monkeypatch.setattr(pair, "compare_runs", Mock(side_effect=MedtasksError("cause")))
     with pytest.raises(MedtasksError, match="cause"):
-        compared(*runs, "strict-match")
+        compared(runs[0], runs[1], "strict-match")
 
 
 # ---- one file, and data is data
