@@ -38,7 +38,7 @@ def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), sig
 
 def scored(place, strict, flexible=None, answers=("",), **doc) -> Sample:
     """A sample with scores by metric, a list each, under one or both filters."""
-    scores = {STRICT: strict, **({FLEXIBLE: flexible} if flexible else {})}
+    scores = {name: own for name, own in ((STRICT, strict), (FLEXIBLE, flexible)) if own}
     doc |= {"question": place, "options": {}}
     sample = Sample(
         place, "", doc, [], [""], "1", answers={name: [*answers] for name in scores}, metrics={}, scores=scores
@@ -50,7 +50,7 @@ def scored(place, strict, flexible=None, answers=("",), **doc) -> Sample:
 @each_row("outcomes")
 def test_each_example_has_one_outcome_under_each_rule(strict, flexible, answered, unsure, cut, by_strict, by_flexible):
     of_flexible = {"acc": flexible, "answered": answered, "unsure_rate": unsure}
-    topics = topics_of([made("a", [scored(0, {"acc": strict, "cut": cut}, of_flexible)])])
+    topics = topics_of([made("a", [scored(0, strict and {"acc": strict, "cut": cut}, of_flexible)])])
     for rule, ended in ((STRICT, by_strict), (FLEXIBLE, by_flexible)):
         (column,) = board_of(topics, ["a"], rule).columns
         assert {kind: n for kind, n in column.outcomes["a"].items() if n} == ended
@@ -84,22 +84,22 @@ def test_a_run_without_scores_is_left_out_and_said():
     assert problems([run]) == ["a: left out, since it has no scores (for example after --predict_only)"]
 
 
-def right_in(metric, n, models) -> list[Run]:
+def right_in(metric, n, models) -> dict[str, Run]:
     """Runs of models that are right in the first examples of a benchmark, so many; null: it has no samples.
 
     Some lack the first examples.
     """
-    return [
-        made(name, values={f"{metric},{STRICT}": 0.5}, benchmark=benchmark)
-        if right is None
-        else made(name, [scored(i, {metric: [float(i < right)]}) for i in range(sum(lacks), n)], benchmark)
-        for name, right, benchmark, *lacks in models
-    ]
+    runs: dict[str, Run] = {}
+    for name, right, benchmark, *lacks in models:
+        samples = [scored(i, {metric: [float(i < right)]}) for i in range(sum(lacks), n if right is not None else 0)]
+        run = made(name, samples, benchmark, None if samples else {f"{metric},{STRICT}": 0.5})
+        runs.setdefault(name, run).tasks.update(run.tasks)
+    return runs
 
 
 @each_row("who_leads")
 def test_who_is_best_and_which_runs_are_not_told_apart(case, metric, n, models, said):
-    runs = {run.name: run for run in right_in(metric, n, models)}
+    runs = right_in(metric, n, models)
     assert View(STRICT, board_of(topics_of([*runs.values()]), [*runs], STRICT), runs).lead == said, case
 
 
@@ -107,7 +107,7 @@ def test_who_is_best_and_which_runs_are_not_told_apart(case, metric, n, models, 
 def test_runs_are_ranked_on_what_all_of_them_have(case, n, models, ranked, unranked, questions, mean):
     """Those that are not have a reason; the mean has the value and the interval of each run."""
     runs = right_in("acc", n, models)
-    board = board_of(topics_of(runs), [*dict.fromkeys(run.name for run in runs)], STRICT)
+    board = board_of(topics_of([*runs.values()]), [*runs], STRICT)
     assert (board.ranked, [*map(list, board.unranked.items())]) == (ranked, unranked), case
     assert [column.questions for column in board.columns] == questions
     assert board.mean is None or board.mean.label == f"Mean of {len(questions)}"
