@@ -71,7 +71,7 @@ _KINDS = {
     "empty": ("Empty replies", 0.001),
     "alike": ("Nearly always the same answer", 95.0),
     "form": ("Wrong form", 2.0),
-    "audit": ("An audit disagrees", 2.0),
+    "audit": ("An audit reads otherwise", 2.0),
 }
 """The name of each kind of caution, and the minimum percentage of questions to show it."""
 _OF_LABELS = ("doubted", "contradicted")

@@ -26,7 +26,7 @@ _SENTENCES = {
     "tie in one part": "The best is {parts}: {rounded} right on {on}.",
     "tie": "On {on} the best is {names}.",
     "large tie": "On {on} the best is one of {sizes} of {runs} runs; {first} has the highest score, {values}.",
-    "all tied": "On {on} {these} questions do not distinguish the {runs} runs ({ranges}).",
+    "all tied": "On {on} {these} questions do not tell the {runs} runs apart ({ranges}).",
     "too few": "On {on} {questions} questions are too few to rank the runs.",
     "no samples": "{first} has the highest reported score on {on}, {values}; without samples no run can be compared.",
     "nothing in common": "On {on} no two runs answered the same questions.",
