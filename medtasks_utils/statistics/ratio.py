@@ -11,7 +11,7 @@ arXiv:2411.00640). For a mean of independent examples, its square root is the ha
 
 import math
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from statistics import NormalDist
 from typing import NamedTuple
 
@@ -35,6 +35,7 @@ class Interval(NamedTuple):
     high: float
 
 
+@lru_cache(maxsize=4096)  # one takes milliseconds, and all metrics of a run have the same degrees of freedom
 def student(degrees_of_freedom: float, probability: float = 1 - ALPHA / 2) -> float:
     """Return a quantile of Student's distribution, by default that of a two-sided 95 % interval."""
     return float(scipy.special.stdtrit(degrees_of_freedom, probability))

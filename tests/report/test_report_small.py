@@ -10,8 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from pydoc import locate
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -19,10 +17,9 @@ import pytest
 import yaml
 from given import json_lines, table
 from page_numbers import Page, stores_of, unpacked
+from parts import differing
 
-import medtasks_utils
 from medtasks_utils.__main__ import main
-from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FILTERS, FLEXIBLE, STRICT
 from medtasks_utils.report import eval_results, every_eval_ever
 from medtasks_utils.report.about import costs_of_abstaining, endings_of_replies, runs_by_signatures, settings
@@ -140,75 +137,13 @@ def test_each_fact_of_the_runs_is_where_users_look(world, request):
 
 @pytest.mark.parametrize("name", ["lead_and_cautions", "parts_alone"])
 def test_each_function_of_the_report_returns_what_its_row_says(name):
-    assert differing(name, vars(medtasks_utils)) == {}
+    assert differing(name) == {}
 
 
 def test_no_sentence_claims_more_than_is_shown():
     said = [row[-1] for name in ("lead_and_cautions", "who_leads") for row in table(name)]
     words = r"leads? clearly|share the first place|significant|\bequal|outperform|provisional"
     assert said and not re.search(words, json.dumps(said), re.IGNORECASE)
-
-
-def differing(name: str, made: Any) -> dict[str, Any]:
-    """What stands at the places of a table, where it is not what is expected there."""
-    wrong = {}
-    for row, place, expected in table(name):
-        try:
-            here = rounded(found(made, place, expected))
-        except MedtasksError as error:
-            here = str(error)
-        if here != rounded(expected):
-            wrong[row] = here
-    return wrong
-
-
-def found(made: Any, place: list[Any], expected: Any) -> Any:
-    """What stands at a place: a step is a key, a number, a record's fields or, as a list, what a function is given.
-
-    Of a text that is expected to contain others, and of a record, only what is expected.
-    """
-    for step in place:
-        if isinstance(step, list):
-            made = made(*alive(step))
-        elif isinstance(step, dict):
-            (made,) = (record for record in made if step.items() <= record.items())
-        else:
-            made = at(made, step)
-    if not isinstance(expected, dict):
-        return made
-    if isinstance(made, str):
-        return {text: text in made for text in expected}
-    return {key: at(made, key) for key in expected}
-
-
-def at(made: Any, step: Any) -> Any:
-    is_item = isinstance(step, int) or (isinstance(made, Mapping) and step in made)
-    return made[step] if is_item else getattr(made, step)
-
-
-def alive(value: Any) -> Any:
-    """What a function is given: objects are records with the name of their class, or "" for any, at ``is``.
-
-    A name with brackets is a function that returns the value.
-    """
-    if isinstance(value, list):
-        return [*map(alive, value)]
-    if not isinstance(value, dict):
-        return value
-    fields = {name: alive(each) for name, each in value.items() if name != "is"}
-    fields = {
-        name.removesuffix("()"): each if name[-2:] != "()" else lambda *_, each=each: each
-        for name, each in fields.items()
-    }
-    if "is" not in value:
-        return fields
-    kind = locate(f"medtasks_utils.{value['is']}") if value["is"] else SimpleNamespace
-    return kind(**fields) if callable(kind) else kind
-
-
-def rounded(value: Any) -> Any:
-    text = json.dumps(value, default=lambda each: list(each) if isinstance(each, Iterable) else vars(each))
-    return json.loads(text, parse_float=lambda number: round(float(number), 6))
 
 
 def logged(run: str) -> dict[tuple[str, int, str], Any]:

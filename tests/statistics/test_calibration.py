@@ -76,7 +76,7 @@ def kumar(right, confidence, rng):
 def test_ece_is_as_debiased_by_kumar_and_nearer_to_the_truth_than_the_plain_one():
     rng = np.random.default_rng(1)
     plain, ours = [], []
-    for _ in range(50):
+    for _ in range(30):
         right, confidence, given_scores = drawn(rng, 501, gap=0.02)
         of_kumar = kumar(right, confidence, rng)
         ours.append(value("ece", given_scores))

@@ -2,14 +2,15 @@
 
 import json
 import math
+from itertools import chain, combinations
 from typing import Any
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from given import each_row, table
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from parts import differing
 from scipy import stats
 from sklearn.metrics import f1_score
 
@@ -19,7 +20,7 @@ from medtasks_utils.results.samples import _score
 from medtasks_utils.statistics import aggregation
 from medtasks_utils.statistics import best_set as best_set_module
 from medtasks_utils.statistics.aggregation import BY_STRATUM, F1, MACRO, MEAN, TOTAL
-from medtasks_utils.statistics.best_set import best_set
+from medtasks_utils.statistics.best_set import best_set, may_be_best
 from medtasks_utils.statistics.intervals import (
     Estimate,
     confidence_interval,
@@ -29,7 +30,7 @@ from medtasks_utils.statistics.intervals import (
     ratio_interval,
     share_interval,
 )
-from medtasks_utils.statistics.metrics import ACC, Metric
+from medtasks_utils.statistics.metrics import ACC, ADDED_METRICS, TOOL_METRICS, Metric
 from medtasks_utils.statistics.planning import Sensitivity, repeats_needed
 from medtasks_utils.statistics.ratio import Ratio, holm, informative_clusters
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate, integer_codes
@@ -70,25 +71,38 @@ def pairs(target: Any, given: Any) -> list[Score]:
     return [None if g is None else (2.0 * (t and g), float(t + g)) for t, g in zip(target, given, strict=True)]
 
 
+def test_each_part_of_the_statistics_is_what_its_row_says():
+    assert differing("parts_of_statistics") == {}
+
+
+def test_the_direction_of_each_metric_that_tasks_add():
+    metrics = {metric.name: metric.higher_is_better for metric in (*ADDED_METRICS, *TOOL_METRICS)}
+    lower = {"cut", "brier", "brier_reliability", "ece", "aurc", "e_aurc", "nll", "tool_errors"}
+    neither = {"agreement", "brier_uncertainty", "tool_calls", "turns"}
+    assert {name for name, is_higher in metrics.items() if is_higher is False} == lower
+    assert {name for name, is_higher in metrics.items() if is_higher is None} == neither
+
+
 # ---- the statistic
 
 
 @given(st.integers(0, 2**32 - 1))
-def test_values_and_standard_errors_equal_those_of_libraries(seed):
-    """Cluster-robust standard errors to 1e-12: statsmodels' of the mean, and of F1 as a regression of its terms."""
-    import statsmodels.api as sm
-
+def test_values_are_those_of_libraries_and_standard_errors_those_of_the_sandwich(seed):
+    """Of clusters, ``√(G / (G − 1) Σ (Σ residuals of a cluster)²) / n``."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 60))
     clusters = rng.integers(0, max(2, n // 2), n)
-    groups = len(np.unique(clusters))
-    assume(groups > 1)
+    names = set(clusters.tolist())
+    assume(len(names) > 1)
     values = rng.random(n).round(2)
     found = mean(values, clusters.tolist())
-    fit = sm.OLS(values, np.ones(n)).fit(cov_type="cluster", cov_kwds={"groups": clusters, "use_correction": False})
-    assert found.value == approx(values.mean(), rel=1e-12)
-    assert found.stderr == approx(float(fit.bse[0]) * math.sqrt(groups / (groups - 1)), rel=1e-9, abs=1e-12)
+    sums = [(values - values.mean())[clusters == name].sum() for name in names]
+    stderr = math.sqrt(len(names) / (len(names) - 1) * np.square(sums).sum()) / n
+    assert (found.value, found.stderr) == approx((values.mean(), stderr), rel=1e-9, abs=1e-12)
     assert found.influence.sum() == approx(0, abs=1e-12)
+    order = rng.permutation(n)
+    again = mean(values[order], clusters[order].tolist())
+    assert (again.value, again.stderr) == (found.value, found.stderr), "in any order, to the last digit"
     target, given_ = rng.integers(0, 2, n), rng.integers(0, 2, n)
     ratio = F1.ratio(scores(pairs(target, given_)))
     assert ratio.value == approx(f1_score(target, given_, zero_division=0), abs=1e-12)
@@ -107,13 +121,12 @@ def test_macro_averages_are_means_of_means():
     assert MACRO.value(scores("- 1", strata="ab")) == 1.0
     assert BY_STRATUM.ratio(own, over_strata=True).stderr == approx(found.stderr)
     assert F1.ratio(scores("- -"), over_strata=True).value is None
-    assert MEAN.ratio(concatenate([own, own])).clusters == 12, "tasks share no cluster"
 
 
 def test_generations_of_one_example_are_one_cluster():
     found, of_means = mean("10 11 00 10"), mean([0.5, 1.0, 0.0, 0.5])
     assert (found.value, found.stderr) == approx((of_means.value, of_means.stderr))
-    assert (found.clusters, found.examples, mean("1- 01").examples) == (4, 8, 3)
+    assert (found.clusters, found.examples) == (4, 8)
 
 
 def test_f1_of_generations_is_that_of_their_counts_together():
@@ -210,14 +223,14 @@ def test_no_interval_leaves_its_range_or_is_without_width(n, millionths, metric)
 
 
 @each_row("few_clusters")
-def test_below_ten_clusters_there_is_no_interval_and_few_are_marked(name, values, is_shown, few):
+def test_below_ten_clusters_there_is_no_interval_and_few_are_marked_with_the_reason(name, of, values, reason):
     """Among explanations, zeros are few however the judge's own scores spread."""
-    metric = {"acc": ACC, "explanation": EXPLANATION}[name]
+    metric = {"acc": ACC, "explanation": EXPLANATION}[of]
     found = estimate(scores(values), metric)
-    assert (found.n, found.interval is not None, found.few) == (len(values), is_shown, few)
+    assert (found.n, found.interval is None, found.unreliable) == (len(values), name == "nine", reason)
     assert found.value is not None and found.value == approx(np.mean(values))
     reported = estimate_from_results(metric, found.value, found.stderr, len(values))
-    assert (reported.interval is not None, reported.few) == (is_shown, few) or metric is EXPLANATION
+    assert (reported.interval is None, reported.unreliable) == (name == "nine", reason) or metric is EXPLANATION
 
 
 def test_the_same_explanations_twice_in_a_cluster_are_no_more_informative():
@@ -261,7 +274,6 @@ def test_the_interval_of_a_mean_over_strata_is_the_wider_of_its_own_and_that_of_
 
 
 def test_a_difference_beyond_the_range_is_no_detectable_one():
-    assert [ACC.detectable(value) for value in (0.5, 1.2, None)] == [0.5, None, None]
     assert Metric("turns", unit="count").detectable(9.0) == 9.0
     assert estimate(scores([0.0] * 24), ACC).detectable is None, "equal scores say nothing about others"
     of_few = [estimate_from_results(ACC, 0.5, 0.1, n).detectable for n in (0, 1, 2, 25)]
@@ -297,12 +309,10 @@ def test_the_t_test_is_the_paired_one_of_the_textbook():
 
 @each_row("lost_and_gained")
 def test_accuracy_has_mcnemar_s_test_and_bonett_and_price_s_interval(name, lost, gained):
-    from statsmodels.stats.contingency_tables import mcnemar as of_statsmodels
-
     n = lost + gained + 20
     found = compared("1 " * lost + "0 " * gained + "1 " * 20, "0 " * lost + "1 " * gained + "1 " * 20, ACC)
     assert found.test == "mcnemar"
-    assert found.p == approx(of_statsmodels([[20, lost], [gained, 0]], exact=True).pvalue)
+    assert found.p == approx(stats.binomtest(lost, lost + gained).pvalue if lost + gained else 1)
     up, down = ((changed + 1) / (n + 2) for changed in (gained, lost))
     reach = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / (n + 2))
     assert found.interval == approx((up - down - reach, up - down + reach))
@@ -315,8 +325,6 @@ def test_scores_are_compared_where_both_runs_were_judged():
     found = compared(a, b, EXPLANATION)
     assert (found.n, found.left_out, found.difference) == (18, 4, 0)
     assert contrast(scores([FAILED] * 3 + [WRONG]), scores([RIGHT] * 3 + [WRONG]), EXPLANATION) is None
-    apart = scores([RIGHT, FAILED, JudgedScore(True, 20.0)], strata=["a", "a", "b"])
-    assert estimate(apart, EXPLANATION, over_strata=True).value == 50.0, "a failure is filled in from its own stratum"
     last: tuple[Any, ...] = ([], None, (0.0, 1.0))
     lost, undecided, decided = (scores([*[(2.0, 2.0)] * 10, each]) for each in last)
     for first, second in ((lost, decided), (decided, lost)):
@@ -362,12 +370,14 @@ def test_differences_on_too_few_examples_are_not_tested():
 # ---- many comparisons
 
 
-@settings(max_examples=10)  # statsmodels takes a tenth of a second for one
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=20))
-def test_p_values_are_corrected_as_statsmodels_does_by_holm(p_values):
-    from statsmodels.stats.multitest import multipletests
-
-    assert holm(p_values) == approx(multipletests(p_values, method="holm")[1])
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
+def test_a_corrected_p_value_rejects_every_set_of_hypotheses_with_its_own(p_values):
+    """Holm's method as the closed test of Bonferroni: the largest ``size × smallest p`` of these sets, at most 1."""
+    places = range(len(p_values))
+    of_size = chain.from_iterable(combinations(places, size + 1) for size in places)
+    bonferroni = {members: len(members) * min(p_values[place] for place in members) for members in of_size}
+    corrected = [max(value for members, value in bonferroni.items() if place in members) for place in places]
+    assert holm(p_values) == approx(np.minimum(corrected, 1))
 
 
 def test_the_set_of_the_best_has_all_that_are_not_shown_to_be_worse():
@@ -381,16 +391,29 @@ def test_the_set_of_the_best_has_all_that_are_not_shown_to_be_worse():
     assert best_set([[runs[0]] * 3]) == [True] * 3
 
 
-def test_the_set_of_the_best_is_as_sure_as_the_least_informative_benchmark(monkeypatch):
-    freedom = Mock()
-    monkeypatch.setattr(best_set_module, "may_be_best", freedom)
-    few, many = ([MEAN.ratio(scores("1 0 " * n))] for n in (10, 50))
-    best_set([few, many]), best_set([many, few])
-    assert {call.args[-1] for call in freedom.call_args_list} == {few[0].degrees_of_freedom}
+def test_the_set_of_the_best_is_of_means_over_benchmarks_as_sure_as_the_least_informative_of_them(monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(best_set_module, "may_be_best", lambda *given: given)
+        few, many = (MEAN.ratio(scores(rows)) for rows in ("10 00 " * 10, "1 1 0 " * 20))
+        for ratios in ([few], [many]), ([many], [few]):
+            values, influence, one_more, freedom = best_set(ratios, ascending=True)
+            assert (values, freedom) == (-(1 / 4 + 2 / 3) / 2, 19)
+            assert one_more == approx((1 / 20**2 + 1 / 60**2) / 4), "an example has all of its generations"
+            assert np.square(influence).sum() == approx((few.stderr**2 + many.stderr**2) / 4)
+
+
+@pytest.mark.parametrize("freedom", [3, 10**6])
+def test_of_two_runs_the_set_of_the_best_is_a_one_sided_test_at_5_per_cent(freedom):
+    """With a standard error of 1; one example more adds to it."""
+    limit, influence = stats.t.ppf(0.95, freedom), np.eye(2) / 2**0.5
+    for difference, one_more, stays in ((0.93, 0, True), (1.07, 0, False), (1.07, 0.125, True), (1.2, 0.125, False)):
+        values = np.array([0, limit * difference])
+        assert may_be_best(values, influence, np.full(2, one_more), freedom) == [stays, True]
 
 
 @pytest.mark.parametrize(("n", "k", "tied"), [(100, 12, 4), (20, 6, 3)])
-def test_the_best_is_in_the_set_of_the_best_in_95_of_100(n, k, tied):
+def test_the_best_is_in_the_set_of_the_best_in_95_of_100(n, k, tied, monkeypatch):
+    monkeypatch.setattr(best_set_module, "_DRAWS", 1000)
     rng, left_out = np.random.default_rng(n + tied), 0
     for _ in range(100):
         ability = np.r_[np.full(tied, 1.8), rng.uniform(-0.5, 1.7, k - tied)]
@@ -404,7 +427,7 @@ def test_the_best_is_in_the_set_of_the_best_in_95_of_100(n, k, tied):
 
 
 def test_a_plan_needs_as_many_examples_as_published_ones():
-    """Half a standard deviation takes 34 pairs, as in G*Power and statsmodels.
+    """Half a standard deviation takes 34 pairs, as in G*Power.
 
     By Cohen's formula, the fewest pairs whose paired t test detects a difference; for McNemar's test by Connor's, with
     continuity correction: the root of ``difference = a / √n + 1 / n``. All of a larger difference are gained.
@@ -414,6 +437,8 @@ def test_a_plan_needs_as_many_examples_as_published_ones():
         assert found.examples_needed(difference) == needed
     for difference, discordance, needed in table("needed_by_mcnemar"):
         assert Sensitivity(50, 1.0, 1.0, 49, discordance).examples_needed(difference) == needed
+        of_enough, of_one_less = (Sensitivity(n, 1.0, 1.0, 49, discordance).detectable for n in (needed, needed - 1))
+        assert of_enough <= difference + 1e-9 < of_one_less
 
 
 def test_the_example_that_the_test_adds_counts_in_a_plan():
