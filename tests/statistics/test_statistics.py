@@ -395,11 +395,12 @@ def test_the_set_of_the_best_is_of_means_over_benchmarks_as_sure_as_the_least_in
     with monkeypatch.context() as patch:
         patch.setattr(best_set_module, "may_be_best", lambda *given: given)
         few, many = (MEAN.ratio(scores(rows)) for rows in ("10 00 " * 10, "1 1 0 " * 20))
+        best: Any = best_set
         for ratios in ([few], [many]), ([many], [few]):
-            values, influence, one_more, freedom = best_set(ratios, ascending=True)
+            values, influence, one_more, freedom = best(ratios, ascending=True)
             assert (values, freedom) == (-(1 / 4 + 2 / 3) / 2, 19)
             assert one_more == approx((1 / 20**2 + 1 / 60**2) / 4), "an example has all of its generations"
-            assert np.square(influence).sum() == approx((few.stderr**2 + many.stderr**2) / 4)
+            assert np.square(influence).sum() == approx(((few.stderr or 0) ** 2 + (many.stderr or 0) ** 2) / 4)
 
 
 @pytest.mark.parametrize("freedom", [3, 10**6])
