@@ -65,13 +65,13 @@ def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> str:
 
 
 def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield the share of replies that reached the token limit, and the flags that request only those again."""
-    cut = {line.topic: line.means["cut"] for line in lines if line.means["cut"]}
+    """Yield the share of replies that reached the token limit, and the flags to request only these again."""
+    cut = [(share, line.topic) for line in lines if (share := line.means["cut"])]
     if not cut:
         return
-    shares = [*dict.fromkeys(map(ANSWERED.shown, sorted(filter(None, cut.values()))))]
+    shares = [*dict.fromkeys(ANSWERED.shown(share) for share in sorted(share for share, _ in cut))]
     ends = " to ".join(shares[:: max(1, len(shares) - 1)])
-    results = chain.from_iterable(topic.results.values() for topic in cut)
+    results = chain.from_iterable(topic.results.values() for _, topic in cut)
     tasks = chain.from_iterable(result.tasks for result in results)
     limits = [mapping(task.config.get("generation_kwargs")).get("max_gen_toks") or 0 for task in tasks]
     to = "To request only these again" if evaluation.keeps else "To let more finish"

@@ -6,14 +6,18 @@ import logging
 import os
 import re
 import sys
+from importlib.metadata import version
+from platform import python_version
 from unittest.mock import Mock
 
 from commanding import exit_code, medtasks, one_line, succeed
-from given import ROOT, each_row
+from given import ROOT, TASKS, each_row
+from parts import differing
 from running import manager
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.errors import UsageError, reason_of, show_errors_as_one_line
+from medtasks_utils.harness.downloads import items
 
 # ---- names
 
@@ -56,11 +60,12 @@ def test_the_reason_of_an_error_is_its_first_line_or_what_stands_under_a_heading
 
 
 @each_row("wrong_usage")
-def test_wrong_usage_is_exit_code_2_and_one_line(arguments, message, capsys):
-    assert exit_code(arguments) == 2
+def test_wrong_usage_is_one_line_with_the_way_out(words, code, message, monkeypatch, capsys):
+    monkeypatch.chdir(ROOT)
+    assert exit_code(words) == code
     output, errors = capsys.readouterr()
-    assert (output, errors.count("\n")) == ("", 1)
-    assert message in one_line(errors)
+    names = ", ".join(dict.fromkeys(resource.name for resource in items()))
+    assert (output, errors) == ("", f"medtasks: error: {message.replace('{resources}', names)}\n")
 
 
 @each_row("passed_on")
@@ -85,17 +90,25 @@ def test_a_default_is_the_one_that_help_says():
                 assert shown == said[1].replace(",", ""), f"{command.__name__} {name}"
 
 
-def test_medtasks_lists_its_commands_without_arguments_and_with_help(capsys):
-    for words in ([], ["--help"]):
+def test_medtasks_lists_its_commands_and_says_its_version(capsys):
+    for words in ([], ["-h"], ["--help"]):
         succeed(*words)
-        assert set(cli.COMMANDS) <= set(capsys.readouterr().out.split())
+        shown = capsys.readouterr().out
+        listed = [f"{name} {command.about.strip().splitlines()[0]}" for name, command in cli.COMMANDS.items()]
+        assert " ".join(shown.split()).endswith(" ".join(listed))
+        assert re.findall(r"(?m)^(?=.{12}  \S)  (\w+) +", shown) == [*cli.COMMANDS], "beside their texts"
     succeed("--version")
+    assert capsys.readouterr().out.split() == [
+        *("medtasks", version("medtasks"), "(lm_eval", f"{version('lm_eval')},", "Python", f"{python_version()})")
+    ]
+    succeed("path", "--json")
+    assert capsys.readouterr().out == f'{{\n  "tasks": "{TASKS}"\n}}\n'
 
 
 def test_help_works_in_a_python_without_docstrings(tmp_path, capsys):
-    for name in ("report", "rescore"):
-        succeed(name, "--help")
-        (told,) = medtasks([name, "--help"], cwd=tmp_path, PYTHONOPTIMIZE="2")
+    commands = [[name, "--help"] for name in ("report", "rescore")]
+    for words, told in zip(commands, medtasks(*commands, cwd=tmp_path, PYTHONOPTIMIZE="2"), strict=True):
+        succeed(*words)
         assert told == (0, capsys.readouterr().out, "")
 
 
@@ -109,11 +122,21 @@ def test_characters_that_a_terminal_lacks_are_replaced_and_a_closed_output_is_no
     succeed("path")
 
 
-def test_no_line_of_help_is_wider_than_80_columns(monkeypatch, capsys):
+def test_each_part_of_the_commands_is_what_its_row_says():
+    assert differing("parts_of_commands") == {}
+
+
+def test_help_says_what_each_flag_does_in_lines_of_80_columns(monkeypatch, capsys):
+    """A flag that a command declares anew is told in the command's words."""
     monkeypatch.setenv("COLUMNS", "200")
-    for name in cli.COMMANDS:
+    for name, command in cli.COMMANDS.items():
         succeed(name, "--help")
-        assert max(map(len, capsys.readouterr().out.splitlines())) <= 80, name
+        shown = capsys.readouterr().out
+        assert max(map(len, shown.splitlines())) <= 80, name
+        for field in command.__pydantic_fields__.keys() - {"arguments"}:
+            kinds = (vars(kind).get("__pydantic_fields__", {}).get(field) for kind in command.__mro__)
+            text = next(filter(None, (kind and kind.description for kind in kinds)))
+            assert "".join(text.split()) in "".join(shown.split()), f"{name} {field}"
 
 
 def test_a_closed_pipe_is_no_error(monkeypatch, capsys):
