@@ -13,22 +13,21 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pyarrow
 import pytest
 from commanding import exit_code, succeed
-from given import TASK_OF, Row, each_row, table, write_rows
+from given import TASK_OF, Row, each_row, error_line, table, write_rows
+from parts import differing
 from running import documents_of, right_answer
 from saved_runs import save_run
 
 from medtasks_utils.audit.auditor import Item
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.elsewhere.matching import by_id, by_prompt
-from medtasks_utils.elsewhere.other_runs import Fields, Response, _stated
-from medtasks_utils.elsewhere.record_contents import _choices_in_columns, shown_order
-from medtasks_utils.elsewhere.saving import _task_of, import_run
+from medtasks_utils.elsewhere.other_runs import Fields, Response, read_other_run
+from medtasks_utils.elsewhere.record_contents import shown_order
+from medtasks_utils.elsewhere.saving import import_run
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.filters import FILTERS
 from medtasks_utils.inference.replies import Reply
@@ -120,12 +119,6 @@ def test_an_import_writes_the_same_files_as_the_harness(benchmark, run_of_four, 
         assert scores.keys() == {"env_reward", f"env_{function}"} and len({*scores.values()}) == 1
 
 
-def test_info_of_a_row_may_be_json_text():
-    for info in ({"id": 1}, '{"id": 1}'):
-        assert _stated({"info": info, "answer": "B"}) == {"id": 1, "truth": "B"}
-    assert _stated({"info": "none"}) == {"truth": None}
-
-
 @each_row("names_of_runs")
 def test_names_in_a_run_never_lead_out_of_the_folder(name, names, tmp_path):
     path = write(tmp_path / "theirs", "medmcqa", lines("medmcqa", mostly_right), names)
@@ -133,14 +126,6 @@ def test_names_in_a_run_never_lead_out_of_the_folder(name, names, tmp_path):
     assert run.model == names.get("model", "org/model-7b")
     new = [file for file in tmp_path.rglob("*") if file.is_file() and "theirs" not in file.parts]
     assert len(new) == 2 and {file.parents[1] for file in new} == {tmp_path / "deep" / "out"}
-
-
-@pytest.mark.parametrize("model", ["medcalc_bench-7b", "medhallu"])
-def test_without_metadata_the_folder_names_the_environment_and_the_model(model, tmp_path):
-    folder = tmp_path / (model if model == "medhallu" else f"medhallu--{model}") / "0a1b2c3d"
-    path = write_rows(lines("medhallu", right_answer), folder / "results.jsonl")
-    run, _ = imported(path, tmp_path)
-    assert (run.model, [*run.tasks]) == (model, ["medhallu"])
 
 
 def test_rollouts_of_an_example_are_its_generations(tmp_path):
@@ -156,14 +141,6 @@ def test_rollouts_of_an_example_are_its_generations(tmp_path):
         assert len(sample.responses) == len(sample.answers[STRICT]) == len(sample.scores[STRICT]["acc"]) == 4
         assert sample.metrics[STRICT]["acc"] == 0.75
         assert sample.metrics[STRICT]["env_reward"] in (pytest.approx(0.5), pytest.approx(0.75))
-
-
-@pytest.mark.parametrize(("key", "reply"), [("key", "text"), ("id", "answer")])
-def test_fields_that_no_record_has_are_told_with_those_that_are_there(key, reply, tmp_path, capsys):
-    path = write_rows([{"id": "1", "text": "A"}], tmp_path / "x.csv")
-    words = ["import", path, "--task", "medmcqa_openmed", "--id", key, "--response", reply, "-o", tmp_path]
-    assert exit_code(words) == 1
-    assert capsys.readouterr().err.endswith(f" in {reply}, or without {key}: 1 (row 1); its fields: id, text\n")
 
 
 def test_responses_of_unknown_benchmark_or_rows_are_one_error(tmp_path):
@@ -192,18 +169,6 @@ def test_turns_with_tools_end_in_the_last_reply(tmp_path):
     assert sample.responses == [final["content"]] and sample.metrics[STRICT]["acc"] == 1.0
 
 
-@each_row("prompts_of_several")
-def test_a_prompt_asks_about_the_last_question_that_is_no_part_of_another(name, prompt, questions, asked):
-    assert by_prompt([prompt], [{"q": question} for question in questions], ["q"]) == [asked]
-
-
-@each_row("matches")
-def test_a_response_is_matched_to_the_document_that_it_is_about(name, responses, documents, fields, places):
-    """A response has an id; -1 stands for no document."""
-    made = [Response("line 1", prompt, Reply("A"), {}, tuple(ids)) for prompt, ids in responses]
-    assert by_id(made, documents, fields) == places
-
-
 def test_answers_in_boxes_are_read_where_the_environment_asked_for_them(tmp_path):
     written = lines("medcalc_bench", lambda doc: f"\\boxed{{{doc['shown_truth']}}} <answer>none</answer>")
     about = {"env_args": {"answer_format": "boxed"}}
@@ -212,6 +177,35 @@ def test_answers_in_boxes_are_read_where_the_environment_asked_for_them(tmp_path
 
 
 # ---- other harnesses
+
+
+@each_row("files_of_others")
+def test_a_file_of_another_harness_is_read_as_its_row_says(name, files, path, fields, expected, tmp_path):
+    """Its run, and each response, of which the row says a part; an error is a text, in which FILE is the path."""
+    for file, content in files.items():
+        place = tmp_path / file
+        place.parent.mkdir(parents=True, exist_ok=True)
+        lines = content if isinstance(content, list) and place.suffix == ".jsonl" else [content]
+        place.write_text(content if isinstance(content, str) else "\n".join(map(json.dumps, lines)))
+    given = tmp_path / path, Fields(**fields)
+    if isinstance(expected, str):
+        assert error_line(MedtasksError, read_other_run, *given).replace(str(given[0]), "FILE") == expected
+        return
+    run = read_other_run(*given)
+    responses = [{**vars(each.reply), **each._asdict()} for each in run.responses]
+    found = {key: getattr(run, key) for key in expected} | {
+        "problems": [problem.replace(str(run.path), "FILE") for problem in run.problems],
+        "responses": [
+            {key: each[key] for key in of_row}
+            for each, of_row in zip(responses, expected.get("responses", responses), strict=True)
+        ],
+    }
+    assert {key: json.loads(json.dumps(found[key])) for key in expected} == expected
+    assert not run.problems or "problems" in expected
+
+
+def test_each_part_of_an_import_is_what_its_row_says():
+    assert differing("parts_of_elsewhere") == {}
 
 
 def pack(folder: Path) -> None:
@@ -340,13 +334,6 @@ def test_letters_mean_the_choices_that_the_record_shows(name, benchmark, fields,
     assert right == read == said
 
 
-@pytest.mark.parametrize("name", ["", *["op", "opt", "option", "options", "choice", "ending", "answer", "alternative"]])
-def test_choices_may_stand_in_columns_of_any_of_these_names(name):
-    for places in ("abcd", "0123", "1234"):
-        assert _choices_in_columns({f"{name}{place}": place for place in places[::-1]}) == [*places]
-    assert _choices_in_columns({f"{name}{place}": place for place in "ab"}) == []
-
-
 def test_the_order_of_equal_choices_is_known_if_they_are_wrong():
     prompt: Any = [{"content": "Why?\nA. z\nB. y\nC. y\nD. x"}]
     response, data = Response("line 1", prompt, Reply("A"), {}), benchmarks()["medmcqa"].data
@@ -461,11 +448,6 @@ def test_if_a_third_of_the_records_has_another_answer_they_are_of_other_rows(wro
     assert ("about different rows" in capsys.readouterr().err) == too_many
 
 
-def test_the_longest_name_of_a_benchmark_says_which_was_run():
-    run: Any = SimpleNamespace(names="ours-medmarks-medmcqa", path="x")
-    assert _task_of(run) == benchmarks()["medmarks_medmcqa"].tasks.whole
-
-
 def test_traces_of_episodes_are_read_to_the_last_reply_of_the_model(tmp_path, capsys):
     shutil.copytree(Path(__file__).parent / "verifiers", tmp_path / "medhallu--x--null--1")
     succeed("import", tmp_path, "--data", "sample", "-o", tmp_path / "out")
@@ -478,45 +460,9 @@ def test_traces_of_episodes_are_read_to_the_last_reply_of_the_model(tmp_path, ca
     assert [len(sample.messages) for sample in (first, second)] == [2, 2] and second.responses == ["\\boxed{1}"]
 
 
-def test_a_json_array_that_is_cut_is_one_error(tmp_path):
-    docs = rows("medmcqa")
-    written = [{"key": doc["question"], "said": "A"} for doc in docs]
-    assert import_records("medmcqa", written, tmp_path, form="json") == 0
-    path = tmp_path / "x.json"
-    path.write_text(path.read_text()[:-20])
-    with pytest.raises(MedtasksError, match=r"cannot read .* Unterminated"):
-        imported(path, tmp_path, task=TASK_OF["medmcqa"], fields=Fields(["key"], "said"))
-
-
-@each_row("forms_of_responses")
-def test_a_response_may_be_part_of_a_record_in_any_form(name, form, generations, tmp_path):
-    docs = rows("medmcqa")
-    written = [{"doc": {"key": doc["question"].upper()}, "said": recorded(form, doc, doc)} for doc in docs]
-    assert import_records("medmcqa", written, tmp_path, ids="doc.key") == 0
-    (run,) = read_runs(tmp_path)
-    (task,) = run.tasks.values()
-    assert task.metrics["acc", STRICT].value == 1
-    assert [len(sample.responses) for sample in task.samples] == [generations] * len(docs)
-
-
 def test_labels_that_are_not_a_to_d_are_not_read_as_if_they_were(tmp_path, capsys):
     prompt = "{question}\n1. {seen[0]}\n2. {seen[1]}\n3. {seen[2]}\n4. {seen[3]}"
     docs = rows("medmcqa")
     written = [{"key": doc["id"], "prompt": recorded(prompt, doc, doc), "said": "\\boxed{1}"} for doc in docs]
     assert import_records("medmcqa", written, tmp_path) == 1
     assert "to choices with the labels 1 2 3 4, which are not supported" in capsys.readouterr().err
-
-
-def test_solved_examples_in_a_log_are_part_of_its_prompt(tmp_path):
-    log = json.loads((Path(__file__).parent / "other_harnesses" / "log.json").read_text())
-    (*_, sample), (first, *_) = log["samples"][:3], log["samples"]
-    for message in sample["messages"]:
-        message |= {"source": "generate" if message["role"] == "assistant" else "input"}
-    solved = [{**message, "source": "input"} for message in first["messages"][:2]]
-    sample["messages"][:0] = solved
-    path = tmp_path / "of-MedCalc-Bench.json"
-    path.write_text(json.dumps({**log, "samples": [sample]}))
-    run, _ = imported(path, tmp_path, task="medcalc_bench")
-    (of_sample,) = run.tasks["medcalc_bench"].samples
-    assert of_sample.doc["question"] in sample["messages"][-2]["content"]
-    assert len(of_sample.messages) == len(sample["messages"]) - 1
