@@ -118,6 +118,10 @@ def test_characters_that_a_terminal_lacks_are_replaced_and_a_closed_output_is_no
     monkeypatch.setattr(sys, "stdout", printed)
     succeed("extract", "--task", "medmcqa", "--explain")
     assert rb".-1 is \boxed{[B]} ?." in printed.buffer.getvalue()
+    monkeypatch.setattr(sys, "stderr", printed)
+    assert exit_code(["audit–"]) == 2
+    printed.flush()
+    assert b"no command audit- (" in printed.buffer.getvalue()
     monkeypatch.setattr(sys, "stdout", None)
     succeed("path")
 
@@ -130,7 +134,7 @@ def test_help_says_what_each_flag_does_in_lines_of_80_columns(monkeypatch, capsy
     """A flag that a command declares anew is told in the command's words."""
     monkeypatch.setenv("COLUMNS", "200")
     for name, command in cli.COMMANDS.items():
-        succeed(name, "--help")
+        succeed(name, "-h")
         shown = capsys.readouterr().out
         assert max(map(len, shown.splitlines())) <= 80, name
         for field in command.__pydantic_fields__.keys() - {"arguments"}:

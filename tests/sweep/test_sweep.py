@@ -21,6 +21,7 @@ from filelock import FileLock
 from given import ROOT, each_row, error_line, table
 from judge_server import JudgeServer
 from local_server import Fault
+from parts import differing
 from saved_runs import drawn, save_run
 from scripts import Held
 
@@ -56,6 +57,10 @@ def program(folder: Path, name: str, text: str) -> None:
     """Write a shell script that is a program in a folder on the path."""
     (folder / name).write_text(f"#!/bin/sh\n{text}\n")
     (folder / name).chmod(0o755)
+
+
+def test_each_part_of_a_sweep_is_what_its_row_says():
+    assert differing("parts_of_sweep") == {}
 
 
 @pytest.fixture
