@@ -120,7 +120,8 @@ def test_macro_averages_are_means_of_means():
     assert (of_group.n, of_group.value) == (6, found.value), "a group's n is of all its examples"
     assert MACRO.value(scores("- 1", strata="ab")) == 1.0
     assert BY_STRATUM.ratio(own, over_strata=True).stderr == approx(found.stderr)
-    assert F1.ratio(scores("- -"), over_strata=True).value is None
+    nothing: tuple[float, float] = (0.0, 0.0)
+    assert F1.ratio(scores([nothing, (1.0, 1.0)], strata="ab"), over_strata=True).value is None
 
 
 def test_generations_of_one_example_are_one_cluster():
@@ -170,6 +171,9 @@ def test_informative_clusters_are_those_that_differ():
     for right, expected in ((100, 0), (50, 100), (95, 2 * 100 * 0.95 * 0.05 / (1 - 4 * 0.95 * 0.05))):
         assert mean(np.arange(100) < right).informative_clusters == approx(expected)
     assert informative_clusters(np.random.default_rng(1).standard_normal(10_000)) == approx(10_000, rel=0.1)
+    decided, nothing = pairs([1] * 20, [1, 1, 1, 0] * 5), (0.0, 0.0)
+    more, fewer = (F1.ratio(scores(rows)).informative_clusters for rows in ([*decided, *[nothing] * 50], decided))
+    assert more == approx(fewer), "what decides nothing is none"
 
 
 # ---- intervals
@@ -449,7 +453,14 @@ def test_the_example_that_the_test_adds_counts_in_a_plan():
     assert found.detectable == approx(t_test * found.error + power * found.stderr, rel=1e-12)
     t_test, power = stats.t.ppf([0.975, 0.8], 36 * 90 / 40)
     at_90 = t_test * math.hypot(0.5 / math.sqrt(90), 1 / 90) + power * 0.5 / math.sqrt(90)
-    assert (found.examples_needed(at_90), found.examples_needed(at_90 * 0.9999)) == (90, 91)
+    assert (found.examples_needed(at_90), found.examples_needed(at_90 * 0.9999), found.examples_needed(99)) == (
+        90,
+        91,
+        1,
+    )
+    for n in range(2, 60):
+        same = Sensitivity(n, 0.5 / math.sqrt(n), 0.6 / math.sqrt(n), n - 1)
+        assert same.examples_needed(same.detectable) == n, "what n detect takes n"
 
 
 def test_repeats_divide_the_variance_within_alone():
