@@ -31,15 +31,16 @@ from medtasks_utils.statistics.sequential import (
     repeated_interval,
 )
 
-ROWS = 240
+ROWS = 160
 TASK = "medmcqa_openmed"
 
 
-@pytest.fixture
-def data(tmp_path):
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
     """Rows whose right answer is always A."""
-    write_rows(medmcqa_rows(ROWS, cop=0), tmp_path / "data" / FILE["medmcqa"])
-    return tmp_path / "data"
+    folder = tmp_path_factory.mktemp("data")
+    write_rows(medmcqa_rows(ROWS, cop=0), folder / FILE["medmcqa"])
+    return folder
 
 
 def right_in(share: float) -> Callable[[Request], Answer]:
@@ -48,34 +49,45 @@ def right_in(share: float) -> Callable[[Request], Answer]:
     return lambda body: "\\boxed{A}" if draw(prompt_of(body)).random() < share else wrong
 
 
+def words_of(served: LocalServer, data: Path, out: Path) -> list[str]:
+    words = ["eval", "--data", str(data), "--tasks", TASK, *served.flags(), "--output_path", str(out), "--log_samples"]
+    return [*words, "--json"]
+
+
+@pytest.fixture(scope="module")
+def saved(data, tmp_path_factory):
+    """The folder of a run of a model that is right in 70 % of the rows."""
+    folder = tmp_path_factory.mktemp("saved")
+    with LocalServer(right_in(0.7)) as served:
+        assert cli.main(words_of(served, data, folder)) == 0
+    return str(folder)
+
+
 def run(
     served: LocalServer, data: Path, out: Path, capsys: pytest.CaptureFixture[str], *more: str, code: int = 0
 ) -> tuple[dict[str, Any], str]:
     """The command in this process: what it prints, and its errors."""
-    words = ["eval", "--data", str(data), "--tasks", TASK, *served.flags(), "--output_path", str(out), "--log_samples"]
-    assert cli.main([*words, "--json", *more]) == code
+    assert cli.main([*words_of(served, data, out), *more]) == code
     printed, errors = capsys.readouterr()
     return json.loads(printed or "{}"), errors
 
 
 @each_row("stops")
-def test_a_run_stops_when_it_is_decided(name, share, expected, data, tmp_path, capsys, monkeypatch):
+def test_a_run_stops_when_it_is_decided(name, share, expected, saved, data, tmp_path, capsys, monkeypatch):
     scorer = Mock(return_value=None)
     monkeypatch.setattr("medtasks_utils.benchmarks.base.Benchmark.batch_scorer", scorer)
-    with LocalServer(right_in(0.7)) as served:
-        run(served, data, tmp_path / "saved", capsys)
     with LocalServer(right_in(share)) as served:
         new = partial(run, served, data, tmp_path / "new", capsys)
-        result, errors = new("--against", str(tmp_path / "saved"))
+        result, errors = new("--against", saved)
         asked = len(served.requests)
-        assert scorer.call_count == 2 * 2, "each run is checked, and explanations are scored at its end"
+        assert scorer.call_count == 2, "a run is checked, and explanations are scored at its end"
         found = result["against"][TASK]
         assert (found["decision"], found["asked"], found["of"]) == (expected, asked, ROWS)
         assert result["answers_taken_over"] == 0 and found["low"] <= found["difference"] <= found["high"]
         points = r"acc [-+]\d+\.\d points against the saved run \[[-+][\d.]+, [-+][\d.]+\]"
         assert re.search(rf"{asked} of {ROWS} examples evaluated, {points}: {expected}$", errors, re.MULTILINE)
-        looks = re.findall(r"(\d+) of 240 .*: undecided, at most (\d+) left", errors)
-        assert {int(done) + int(left) for done, left in looks} == ({ROWS} if looks or expected != "worse" else set())
+        looks = re.findall(r"(\d+) of 160 .*: undecided, at most (\d+) left", errors)
+        assert {int(done) + int(left) for done, left in looks} == ({ROWS} if looks or expected == "within" else set())
         samples = [sample for sample in saved_samples(tmp_path / "new", TASK) if sample["filter"] == STRICT]
         assert [each["doc"]["id"] for each in samples] == [f"id-{each['doc_id']}" for each in samples]
         results = saved_results(tmp_path / "new")
@@ -85,7 +97,7 @@ def test_a_run_stops_when_it_is_decided(name, share, expected, data, tmp_path, c
         stopped, *others = metadata["remarks"]
         assert "stopped early" in stopped and len(others) <= 1, "of all replies, not of each batch"
         assert metadata["against"] == found
-        compared = [*("compare", str(tmp_path / "saved"), str(tmp_path / "new")), "--common"]
+        compared = ["compare", saved, str(tmp_path / "new"), "--common"]
         assert cli.main(compared) == 0 and cli.main([*compared, "--json"]) == 0
         printed = " ".join(capsys.readouterr().out.split())
         assert printed.count(f"stopped early: {asked} of {ROWS} examples evaluated") == 2
@@ -122,7 +134,7 @@ def test_against_a_run_that_cannot_be_compared_is_an_error(data, tmp_path, capsy
 
 
 def test_a_group_is_decided_as_a_whole_and_its_tasks_say_so(tmp_path, capsys):
-    tasks = ["--tasks", f"medexqa,{TASK}", "--set", "medexqa.explanation_metrics=rougeL,bleu"]
+    tasks = ["--tasks", f"medexqa,{TASK}", "--set", "medexqa.explanation_metrics=rougeL"]
     saving = ["--output_path", str(tmp_path), "--log_samples", "--json"]
     with LocalServer(lambda body: "\\boxed{A}") as served:
         words = ["eval", "--data", "sample", *tasks, *served.flags(), *saving]
@@ -140,7 +152,7 @@ def test_a_group_is_decided_as_a_whole_and_its_tasks_say_so(tmp_path, capsys):
 @each_row("looks")
 def test_interim_looks_grow_and_spend_five_per_cent_together(name, clusters, strata, first):
     sizes = look_sizes(clusters, strata)
-    assert list(sizes) == sorted(set(sizes))
+    assert list(sizes) == sorted(set(sizes)) and (len(sizes) < 3 or sizes[1] > 1.25 * sizes[0])
     assert (sizes[0], sizes[-1], len(sizes) <= 16) == (first, clusters, True)
     *of_looks, last = levels(sizes)
     assert (len(of_looks), last) == (len(sizes) - 1, 1)

@@ -424,6 +424,8 @@ def test_responses_that_could_be_to_either_document_of_a_row_are_left_out(tmp_pa
     assert "do not say which shown they are about" in capsys.readouterr().err
     told = [{**line, "target": line["said"][-2]} for line in written[::2]]
     assert import_records("medhallu", told, tmp_path) == 0
+    twice = [{"row": doc["row"], "shown": doc["shown"], "said": "\\boxed{0}"} for doc in docs for _ in "ab"]
+    assert import_records("medhallu", twice, tmp_path, ids="row,shown") == 0, "an id that says it"
 
 
 def test_rollouts_of_one_answer_of_a_row_are_kept_where_their_prompts_show_it(tmp_path):
