@@ -107,6 +107,8 @@ def test_an_import_writes_the_same_files_as_the_harness(benchmark, run_of_four, 
     (theirs,) = read_runs(save_run(tmp_path / "ours", mostly_right, tasks=name, metadata=metadata))
     harness = theirs.tasks[name]
     assert (task.asked, task.available) == (harness.asked, harness.available)
+    ours = {key for key in task.metrics if not key[0].startswith("env_")}
+    assert ours == harness.metrics.keys(), "no costly metrics of explanations"
     for key, value in harness.metrics.items():
         assert task.metrics[key].value == pytest.approx(value.value), key
         assert task.metrics[key].stderr == (value.stderr and pytest.approx(value.stderr)), key
@@ -134,9 +136,9 @@ def test_rollouts_of_an_example_are_its_generations(tmp_path):
 
     written = lines("medhallu", second_wrong, 4)
     written[0]["seen"] = 1  # which the others of its example lack
-    run, _ = imported(write(tmp_path, "medhallu", written), tmp_path / "out")
+    run, problems = imported(write(tmp_path, "medhallu", written), tmp_path / "out")
     samples = run.tasks["medhallu"].samples
-    assert len(samples) == len(rows("medhallu"))
+    assert problems == [] and len(samples) == len(rows("medhallu"))
     for sample in samples:
         assert len(sample.responses) == len(sample.answers[STRICT]) == len(sample.scores[STRICT]["acc"]) == 4
         assert sample.metrics[STRICT]["acc"] == 0.75
@@ -267,7 +269,8 @@ def test_lines_of_any_form_are_matched_by_an_id(benchmark, fields, form, tmp_pat
     succeed(*words, "--response", "text", "--task", task)
     errors = capsys.readouterr().err
     assert "responses, left out those whose id matches no document" in errors
-    assert "documents with several responses, used as generations: 1 (" in errors
+    second = f"{'line' if form == 'jsonl' else 'row'} {len(rows(benchmark)) + 1}"
+    assert f"documents with several responses, used as generations: 1 ({second})" in errors
     for kind in ("lines that are not JSON: 1 (", "records without a text response in text, or without "):
         assert (kind in errors) == (form == "jsonl")
     (run,) = read_runs(tmp_path)

@@ -11,6 +11,7 @@ import pytest
 from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, json_lines, table, write_rows
 from hypothesis import given
 from hypothesis import strategies as st
+from parts import differing
 from saved_runs import edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils.benchmarks import benchmarks
@@ -20,10 +21,10 @@ from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, Sample, TaskRun, as_run, merged, read_runs
-from medtasks_utils.results.run import Value, content_keys
+from medtasks_utils.results.run import content_keys
 from medtasks_utils.results.runs import benchmark_of, name_apart
-from medtasks_utils.results.samples import content_of, numbered_lines, read_samples
 from medtasks_utils.results.samples import number as finite
+from medtasks_utils.results.samples import numbered_lines, read_samples
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,10 @@ def results(saved, tmp_path):
 
 
 # ---- what a run holds
+
+
+def test_each_part_of_saved_runs_is_what_its_row_says():
+    assert differing("parts_of_results") == {}
 
 
 def test_a_run_of_all_benchmarks_is_read_once(saved):
@@ -153,12 +158,6 @@ def saved_as(folder: str, date: str, task: str, asked: int = 1, **results: objec
 def test_runs_of_a_folder_are_one_before_those_of_others():
     runs = [saved_as(folder, f"2026-11-2{day}", task) for folder in "ab" for day, task in enumerate("xy")]
     assert [sorted(run.tasks) for run in merged(runs)] == [["x", "y"]] * 2
-
-
-def test_a_run_that_grew_on_another_day_says_the_day():
-    older = saved_as("a", "2026-11-27T09-05-01", "t", 10)
-    run = saved_as("a", "2026-11-28T14-26-01", "t", 20, medtasks={"answers_taken_over": 10})
-    assert [found.growth for found in merged([older, run])] == ["grew from 10 to 20 questions, 2026-11-28"]
 
 
 @each_row("grown")
@@ -284,20 +283,6 @@ def test_lines_are_numbered_from_one_in_plain_and_packed_files(tmp_path):
     for path in tmp_path.iterdir():
         assert [*numbered_lines(path)] == [(1, b"x\n"), (3, b"y\n")]
     assert [finite(value) for value in (2, float("inf"), "2", None)] == [2.0, None, None, None]
-    assert content_of([{"text": "a"}, {"text": "b"}]) == "ab"
-
-
-@pytest.mark.parametrize(
-    ("strict", "flexible", "signed", "counts"),
-    [(0.05, 0.6, False, "flexible-extract"), (0.06, 0.6, False, "strict-match"), (0.0, 0.6, True, "strict-match")],
-)
-def test_the_lenient_rule_counts_where_the_strict_one_reads_next_to_nothing(strict, flexible, signed, counts):
-    metrics = {
-        ("answered", "strict-match"): Value(strict, None),
-        ("answered", "flexible-extract"): Value(flexible, None),
-    }
-    task = TaskRun("t", None, metrics, {"metadata": {"signature": {"f": "t"} if signed else {}}})
-    assert task.default_filter == counts
 
 
 def test_what_prompts_are_made_of_has_delimiters_and_the_seed_of_shots():
