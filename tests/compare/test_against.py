@@ -23,7 +23,6 @@ from medtasks_utils.statistics.planning import Sensitivity
 from medtasks_utils.statistics.ratio import Interval
 from medtasks_utils.statistics.sequential import (
     _paths,
-    decision,
     expected_clusters,
     levels,
     look_sizes,
@@ -175,11 +174,6 @@ def test_larger_differences_are_decided_sooner():
     """At a discordance of 20 %, about what runs of 4,183 examples ask in measurements/statistics.md."""
     asked = [expected_clusters(gap, math.sqrt(0.2 - gap**2), 4183, 0.02) / 4183 for gap in (0.01, 0.02, 0.05, 0.1)]
     assert asked == pytest.approx([0.63, 0.46, 0.17, 0.06], abs=0.02)
-
-
-@each_row("decisions")
-def test_an_interval_decides_better_worse_within_or_nothing(name, low, high, expected):
-    assert decision(Interval(low, high), 2.0) == expected
 
 
 def test_every_beginning_has_clusters_whole_and_strata_in_proportion():

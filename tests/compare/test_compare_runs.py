@@ -5,7 +5,6 @@ import math
 import re
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,12 +13,12 @@ from unittest.mock import Mock
 
 import pytest
 from given import GENERATION_TASKS, Row, each_row, table
+from parts import differing
 from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
 from medtasks_utils.compare.comparing import Comparison
-from medtasks_utils.compare.comparison_table import _p, _verdict
 from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.compare.pairing import growth
 from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
@@ -81,6 +80,10 @@ def edit_results(path: Path, edit: Callable[[Row], object]) -> None:
 
 
 # ---- what is found
+
+
+def test_each_part_of_a_comparison_is_what_its_row_says():
+    assert differing("parts_of_compare") == {}
 
 
 def test_repeated_generations_are_compared(tmp_path):
@@ -273,23 +276,6 @@ def test_a_missing_run_task_metric_or_filter_is_an_error(name, settings, message
 def test_compare_prints_exactly_these_lines(found):
     """Every task, group and breakdown with its values, tests and counts; then a plan."""
     assert printed(found, 5) == table("comparison")
-
-
-def test_parts_of_enough_questions_are_shown(found, monkeypatch):
-    monkeypatch.setattr("medtasks_utils.compare.comparison_table._FEWEST", 8)
-    lines = "\n".join(comparison_lines(found))
-    assert "medexqa_clinical_laboratory_science  8 " in lines and "medexqa_occupational_therapy  4 " not in lines
-    monkeypatch.setattr("medtasks_utils.compare.comparison_table._FEWEST", 4)
-    assert "… 1 more: --parts all" in "\n".join(comparison_lines(found))
-
-
-def test_less_is_better_where_the_metric_says_so_and_small_p_values_are_bounded(found):
-    line = next(line for line in found.differences if line.contrast.difference > 0)
-    for higher, better in ((True, "B better"), (None, "B better"), (False, "A better")):
-        metric = replace(line.metric, higher_is_better=higher)
-        assert _verdict(replace(line, metric=metric, p_adjusted=0.01)) == better
-    assert _verdict(replace(line, p_adjusted=0.05)) == "not shown"
-    assert [_p(p) for p in (None, 0.0004, 0.005, 1.0)] == ["", "< .001", ".005", "1.000"]
 
 
 KEYS = """task filter metric breakdown group n clusters a b p_adjusted detectable left_out note few

@@ -9,10 +9,7 @@ from running import documents_of
 from saved_runs import save_run
 
 from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
-from medtasks_utils.compare.option_orders import OrderEffect, order_lines
 from medtasks_utils.report.orders import orders_of
-from medtasks_utils.statistics.intervals import Estimate
-from medtasks_utils.statistics.ratio import Interval
 
 TASKS = {"medmcqa_openmed": "medmcqa", "medexqa_all": "medexqa", "medmarks_medmcqa": "medmarks_medmcqa"}
 
@@ -49,12 +46,6 @@ def test_a_model_that_always_says_a_is_right_where_the_first_choice_is(tmp_path)
     assert effect["changed"]["value"] == pytest.approx(sum(changed) / len(changed))
     assert [row[run]["value"] for row in effect["by_position"] for run in "ab"] == [1.0, 1.0, *[0.0] * 6]
     assert effect["changed"]["low"] is not None
-
-
-def test_both_runs_numbers_stand_beside_each_choice():
-    few, more = (Estimate(n, at, interval=Interval(at - 0.1, at + 0.1)) for n, at in ((7, 0.25), (9, 0.5)))
-    *_, shown = order_lines(OrderEffect(20, 16, few, [(few, more)]), is_one_model=True)
-    assert " ".join(shown.split("\n")[-1].split()) == "choice 1 7 25.0 % (15.0–35.0) 9 50.0 % (40.0–60.0)"
 
 
 def test_two_models_in_other_orders_get_a_remark_and_no_effect(tmp_path):

@@ -58,7 +58,7 @@ def at(made: Any, step: Any) -> Any:
 def alive(value: Any) -> Any:
     """What a function is given: objects are records with the name of their class, or "" for any, at ``is``.
 
-    A name with brackets is a function that returns the value; arguments without names are at ``of``.
+    A name with brackets is a function that returns the value; arguments without names are at ``*``.
     """
     if isinstance(value, list):
         return [*map(alive, value)]
@@ -72,7 +72,7 @@ def alive(value: Any) -> Any:
     if "is" not in value:
         return fields
     kind = locate(f"medtasks_utils.{value['is']}") if value["is"] else SimpleNamespace
-    return kind(*fields.pop("of", ()), **fields) if callable(kind) else kind
+    return kind(*fields.pop("*", ()), **fields) if callable(kind) else kind
 
 
 def plain(value: Any) -> Any:
