@@ -27,9 +27,10 @@ from medtasks_utils.audit.auditor import Item
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.elsewhere.other_runs import Fields, Response, read_other_run
 from medtasks_utils.elsewhere.record_contents import shown_order
-from medtasks_utils.elsewhere.saving import import_run
+from medtasks_utils.elsewhere.saving import Values, _agreement, import_run
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.filters import FILTERS
+from medtasks_utils.harness.aggregates import ExampleScore
 from medtasks_utils.inference.replies import Reply
 from medtasks_utils.results import Run, read_runs
 
@@ -136,9 +137,12 @@ def test_rollouts_of_an_example_are_its_generations(tmp_path):
 
     written = lines("medhallu", second_wrong, 4)
     written[0]["seen"] = 1  # which the others of its example lack
-    run, problems = imported(write(tmp_path, "medhallu", written), tmp_path / "out")
-    samples = run.tasks["medhallu"].samples
-    assert problems == [] and len(samples) == len(rows("medhallu"))
+    path = write(tmp_path, "medhallu", written[::-1])
+    run, problems = imported(path, tmp_path / "out")
+    task, samples = run.tasks["medhallu"], run.tasks["medhallu"].samples
+    assert [sample.doc_id for sample in samples] == [*range(len(rows("medhallu")))] and problems == []
+    assert (task.asked, task.source) == (len(samples), str(path))
+    assert task.remarks == [f"imported from {path}"]
     for sample in samples:
         assert len(sample.responses) == len(sample.answers[STRICT]) == len(sample.scores[STRICT]["acc"]) == 4
         assert sample.metrics[STRICT]["acc"] == 0.75
@@ -432,8 +436,23 @@ def test_responses_that_could_be_to_either_document_of_a_row_are_left_out(tmp_pa
 
 
 def test_rollouts_of_one_answer_of_a_row_are_kept_where_their_prompts_show_it(tmp_path):
-    run, _ = imported(write(tmp_path, "medhallu", lines("medhallu", right_answer, 2)[:2]), tmp_path)
-    assert [len(sample.responses) for sample in run.tasks["medhallu"].samples] == [2]
+    for said, remark in ("", "every reply is empty (how they ended: 2 unknown)"), ("I", "cut nor filtered: 1 of 2"):
+        written = lines("medhallu", lambda doc: "", 2)[:2]
+        written[1]["completion"][0]["content"] = said
+        run, _ = imported(write(tmp_path, "medhallu", written), tmp_path)
+        (task,) = run.tasks.values()
+        assert [len(sample.responses) for sample in task.samples] == [2] and remark in "".join(task.remarks)
+
+
+def test_verdicts_agree_if_both_or_neither_are_above_one_half():
+    """Only verdicts from 0 to 1 on all examples are compared."""
+    values: Values = {
+        ("acc", "f"): [ExampleScore([share]) for share in (0.5, 0.51, 1.0)],
+        ("x", "f"): [0.5, 0.51, 1.0],
+        ("of_some", "f"): [1.0],
+        ("points", "f"): [1.0, 2.0, 0.0],
+    }
+    assert _agreement(values) == {"x": {"f": 1.0}}
 
 
 def test_answers_of_all_examples_of_a_row_are_generations(tmp_path):
