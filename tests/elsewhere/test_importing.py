@@ -406,7 +406,7 @@ def test_models_in_one_file_are_never_pooled(tmp_path, capsys):
         assert {run.model for run in read_runs(tmp_path / "out")} == {"right", "wrong"}
     elsewhere = tmp_path / "elsewhere.jsonl"  # of a model of the same name as the last
     write_rows([{"key": "unknown", "said": "A", "model": "astray"}], elsewhere)
-    flags = (
+    flags = [
         "--task",
         "medmcqa_openmed",
         "--id",
@@ -417,7 +417,7 @@ def test_models_in_one_file_are_never_pooled(tmp_path, capsys):
         "model",
         "--data",
         "sample",
-    )
+    ]
     assert exit_code(["import", elsewhere, tmp_path / "x.jsonl", *flags, "-o", tmp_path / "out"]) == 0
     assert exit_code(["import", elsewhere, *flags, "-o", tmp_path / "out"]) == 1
     for settings in (["--split_by", "nothing"], ["--split_by", "model", "--model", "m"]):

@@ -104,13 +104,6 @@ def test_intervals_of_known_calibration_hold_the_truth(gap, in_pairs):
     assert min(held.values()) >= 41, held
 
 
-def test_undefined_metrics_of_confidence_have_no_value():
-    given_scores = scores([score_of_confidence(1.0, 0.5 + place / 100) for place in range(40)])
-    found = {name: value(name, given_scores) for name in METRICS}
-    assert found["auroc"] is None and found["aurc"] == found["e_aurc"] == 0 and found["acc@80"] == 1
-    assert found["ece"] == approx(0.305) and value("ece", scores([None, None])) is None
-
-
 def test_two_runs_are_compared_on_the_same_examples():
     right, confidence, surer = drawn(np.random.default_rng(5), 401, gap=0.3)
     honest = scores(list(map(score_of_confidence, right, np.clip(confidence - 0.3, 0, 1))))

@@ -1,6 +1,5 @@
 """The one statistic against libraries, closed forms and simulation, and what is made of it: intervals, tests, plans."""
 
-import json
 import math
 from itertools import chain, combinations
 from typing import Any
@@ -16,15 +15,12 @@ from sklearn.metrics import f1_score
 
 from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.harness.aggregates import UNDEFINED, ExampleScore, HarnessAggregation, without_nan
-from medtasks_utils.results.samples import _score
 from medtasks_utils.statistics import aggregation
 from medtasks_utils.statistics import best_set as best_set_module
-from medtasks_utils.statistics.aggregation import BY_STRATUM, F1, MACRO, MEAN, TOTAL
+from medtasks_utils.statistics.aggregation import BY_STRATUM, F1, MACRO, MEAN
 from medtasks_utils.statistics.best_set import best_set, may_be_best
 from medtasks_utils.statistics.intervals import (
-    Estimate,
     confidence_interval,
-    effective_sample_size,
     estimate,
     estimate_from_results,
     ratio_interval,
@@ -34,7 +30,7 @@ from medtasks_utils.statistics.metrics import ACC, ADDED_METRICS, TOOL_METRICS, 
 from medtasks_utils.statistics.planning import Sensitivity, repeats_needed
 from medtasks_utils.statistics.ratio import Ratio, holm, informative_clusters
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate, integer_codes
-from medtasks_utils.statistics.scores import ConfidenceTerms, JudgedScore, Score, score_of_confidence
+from medtasks_utils.statistics.scores import JudgedScore, Score
 
 RIGHT, WRONG, FAILED = JudgedScore(True, 80.0), JudgedScore(False, 0.0), JudgedScore(True, None)
 POINTS = Metric("m", unit="points")
@@ -124,12 +120,6 @@ def test_macro_averages_are_means_of_means():
     assert F1.ratio(scores([nothing, (1.0, 1.0)], strata="ab"), over_strata=True).value is None
 
 
-def test_generations_of_one_example_are_one_cluster():
-    found, of_means = mean("10 11 00 10"), mean([0.5, 1.0, 0.0, 0.5])
-    assert (found.value, found.stderr) == approx((of_means.value, of_means.stderr))
-    assert (found.clusters, found.examples) == (4, 8)
-
-
 def test_f1_of_generations_is_that_of_their_counts_together():
     target, first, second = [1, 1, 0, 0], [1, 0, 1, 0], [1, None, None, None]
     rows = [list(row) for row in zip(pairs(target, first), pairs(target, second), strict=True)]
@@ -179,23 +169,6 @@ def test_informative_clusters_are_those_that_differ():
 # ---- intervals
 
 
-def test_the_standard_error_of_clusters_says_how_many_examples_they_are_worth():
-    number = effective_sample_size(0.5, 0.05, 100, 200, 99, False)
-    assert number == approx(100 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 99)) ** 2)
-    assert effective_sample_size(0.5, 0.05, 101, 101, 100, True) == 101, "each alone"
-    doubted = effective_sample_size(0.5, 0.01, 100, 200, 99, True)
-    assert doubted == approx(number * 0.0025 / (0.0001 + 0.5 / 100**2)), "one more right, and one more wrong"
-
-
-def test_a_standard_error_below_that_of_independent_examples_is_doubted_of_counts_alone():
-    """With twenty examples of which half are right, one more right and one more wrong have a variance of 0.5 / 20²."""
-    per_variance = 0.25 * (stats.norm.ppf(0.975) / stats.t.ppf(0.975, 19)) ** 2
-    for metric, added in ((MEAN_OF, 0.5 / 400), (EXPLANATION, 0.5 / 400), (MACRO_OF, 0.0), (POINTS, 0.0)):
-        top = metric.range[1] or 1.0
-        found = confidence_interval(metric, 0.5 * top, 0.01 * top, 20, 20)
-        assert found == approx([top * end for end in share_interval(0.5, per_variance / (0.0001 + added))])
-
-
 def test_intervals_are_wilson_s_but_for_the_outer_end_of_three_or_fewer():
     """Scipy's; of a Poisson count of up to three, the 5 % quantile of the mean replaces an end that is less far out."""
     for hits, n in table("hits"):
@@ -242,16 +215,6 @@ def test_the_same_explanations_twice_in_a_cluster_are_no_more_informative():
     assert [estimate(scores(values, of), EXPLANATION).few for of in ([*range(198)] * 2, None)] == [True, False]
 
 
-def test_a_total_has_no_interval():
-    total = Metric("t", TOTAL, unit="count")
-    assert estimate(scores("1 - 2"), total) == Estimate(2, 3.0)
-    assert estimate(scores("-"), total) == estimate(scores("-"), MEAN_OF) == Estimate(0, None)
-
-
-def test_points_near_their_highest_are_few_without_samples_too():
-    assert [estimate_from_results(POINTS, value, 1.0, 200).few for value in (99.9, 50.0)] == [True, False]
-
-
 def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares():
     values, rewards = [1.0, 2.0, 3.0, 4.0] * 5, [0.0, 1.0, 1.0, 0.5] * 5
     number, count, share = (Metric("m", unit=unit) for unit in ("number", "count", "share"))
@@ -275,14 +238,6 @@ def test_the_interval_of_a_mean_over_strata_is_the_wider_of_its_own_and_that_of_
     )
     assert high == approx(0.75 + (share_interval(0.5, 20).high - 0.5) / 2) and high > alone.high
     assert ratio_interval(mirrored, MACRO_OF) == approx((1 - high, 1 - low))
-
-
-def test_a_difference_beyond_the_range_is_no_detectable_one():
-    assert Metric("turns", unit="count").detectable(9.0) == 9.0
-    assert estimate(scores([0.0] * 24), ACC).detectable is None, "equal scores say nothing about others"
-    of_few = [estimate_from_results(ACC, 0.5, 0.1, n).detectable for n in (0, 1, 2, 25)]
-    assert [detectable is None for detectable in of_few] == [True, True, False, False]
-    assert of_few[-1] == approx(stats.t.ppf([0.975, 0.8], 24).sum() * math.sqrt(2) * 0.1), "of another run"
 
 
 # ---- two runs
@@ -351,11 +306,6 @@ def test_two_runs_with_only_zeros_of_explanations_have_an_interval_in_points():
     found = compared([0.0] * 131, [0.0] * 131, EXPLANATION)
     assert found.test == "t" and found.high == approx(200**0.5 * 10 / 131 * 1.978, rel=1e-3)
     assert compared([0.0] * 131, [0.0] * 131, Metric("m", unit="number")).test == "t"
-
-
-def test_one_example_more_is_added_once_however_many_strata_there_are():
-    values = scores([1.0] * 38 + [0.0] * 2, strata="ab" * 20)
-    assert [how.ratio(values).variance_of_one_more(1.0) for how in (MACRO, MEAN)] == approx([1 / 40**2] * 2)
 
 
 def test_differences_on_too_few_examples_are_not_tested():
@@ -476,9 +426,3 @@ def test_repeats_divide_the_variance_within_alone():
     for other, expected in table("repeats"):
         needed = repeats_needed(a, scores(other, "xxyyzz"), 10.0)
         assert needed == expected, "one generation or unequal numbers tell nothing; an example without any is left out"
-
-
-def test_scores_are_read_as_they_were_logged():
-    logged = score_of_confidence(1.0, 0.5)
-    read = _score(json.loads(json.dumps(logged)))
-    assert read == logged and isinstance(read, ConfidenceTerms)

@@ -207,15 +207,6 @@ def test_jobs_that_run_at_once_share_the_cost_and_those_that_wait_that_of_the_se
     assert [job.cost for job in jobs] == [{"seconds": 14.5, "gpu_seconds": 29}, {"seconds": 9.5, "gpu_seconds": 19}]
 
 
-@each_row("served_models")
-def test_a_model_of_a_plan_gets_this_server_command_and_these_flags(model, started, flags, monkeypatch):
-    monkeypatch.setenv("MEDTASKS_DATA", "sample")
-    content: Any = {"output": "x", "runs": RUNS, "models": [{"name": "q", **model}]}
-    job = jobs_of(Plan(**content))[0]
-    assert " ".join(job.model.server_command(80)) == started
-    assert [flag for flag in job.flags(80) if re.match("--model|--apply|--meta", flag)] == flags
-
-
 def test_the_example_in_the_help_is_a_valid_plan():
     content = yaml.safe_load(EXAMPLE.partition("\nflags are")[0])["example of a plan"]
     plan = Plan(**content)
