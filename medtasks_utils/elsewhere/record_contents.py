@@ -183,7 +183,7 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
             labels, lines = labelled(r"\w+", text)
             if text != listed and {*labels} - {*"0123"} and not _LETTER_IN_REPLY.search(response.reply):
                 return "", f"to choices with the labels {' '.join(labels)}, which are not supported"
-            lines = lines or re.findall(f"(?<= )(?:{choice})(?= )", text.rpartition(f" {asked} ")[2])
+            lines = lines or re.findall(f"(?<= )(?:{choice})(?= )", " " + text.rpartition(f" {asked} ")[2])
             is_usual = [*dict.fromkeys(lines)] == [*dict.fromkeys(choices)]
             return (LETTERS, "") if is_usual else in_order(lines)
     return unknown if is_shuffled or shuffles(response.stated) else (LETTERS, "")
