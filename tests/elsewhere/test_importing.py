@@ -382,7 +382,7 @@ def test_responses_that_could_be_to_either_document_of_a_row_are_left_out(tmp_pa
 
 
 def test_rollouts_of_one_answer_of_a_row_are_kept_where_their_prompts_show_it(tmp_path):
-    for said, remark in ("", "every reply is empty (how they ended: 2 unknown)"), ("I", "cut nor filtered: 1 of 2"):
+    for said, remark in ("", "every reply is empty (finish reasons: 2 unknown)"), ("I", "cut nor filtered: 1 of 2"):
         written = lines("medhallu", lambda doc: "", 2)[:2]
         written[1]["completion"][0]["content"] = said
         run, _ = imported(write(tmp_path, "medhallu", written), tmp_path)

@@ -8,7 +8,6 @@ page are held to their logs, and the rest to facts, one in each row of ``made_of
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
