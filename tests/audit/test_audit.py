@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,15 +16,15 @@ from given import GENERATION_TASKS, each_row, json_lines, table
 from judge_server import faulty
 from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Answer, Fault, LocalServer
-from saved_runs import right_in, sample_file, save_run
+from saved_runs import edit_lines, right_in, sample_file, save_run
 from scipy.stats import hypergeom
 from scripts import draw, whole
 
-from medtasks_utils.audit.auditing import _facts, summary_lines
+from medtasks_utils.audit.auditing import summary_lines
 from medtasks_utils.audit.auditor import Auditor, Item
 from medtasks_utils.audit.estimate import Strata, estimated
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.facts import UNANSWERED
+from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.results import Sample, read_runs
 from medtasks_utils.results.runs import audit_file
@@ -100,16 +100,6 @@ def test_a_reading_is_an_answer_under_the_options_of_the_run():
     assert not Item(offered, item("verdict").sample, 1).is_same("2", "none")
     assert Item(not_offered, item("verdict").sample, 1).is_same("2", "none")
     assert "0 (factual)" in audited(item("verdict"), "STATED: 0")[1]
-
-
-def test_what_the_reading_gains_is_measured_by_the_flexible_filter():
-    case = item("letter", answer_letter="B")
-    sample = replace(
-        case.sample,
-        answers={"strict-match": ["", UNANSWERED], "flexible-extract": ["", "B"]},
-        scores={"strict-match": {"acc": (0.0, 0.0)}, "flexible-extract": {"acc": (0.0, 1.0)}},
-    )
-    assert _facts(case._replace(sample=sample), "B") == ["read", "missed strict-match"]
 
 
 def test_an_auditor_s_reading_within_the_limits_is_right():
@@ -205,6 +195,30 @@ def test_an_audit_estimates_the_known_share_of_wrong_readings(tmp_path, server, 
     of_llm = found["filters"]["flexible-extract"]["accuracy"] + (gained - lost) / 150
     assert found["accuracy_as_read"]["value"] == pytest.approx(of_llm)
     assert all(row["end"].endswith(f"Number {row['doc_id']}: \\boxed{{{row['stated']}}}") for row in readings)
+
+
+def test_the_file_of_an_audit_has_each_reading_and_what_follows_from_all(tmp_path, server, audit):
+    """The table has two replies to each of four questions with what the LLM says of them, and then the file.
+
+    The first question was shown with its choices in another order at first. A mark says nothing of two responses.
+    """
+    replies, expected = table("whole_audit")
+    texts, says = iter(reply for reply, _ in replies), {reply.strip(): line for reply, line in replies}
+    options = {"medmcqa": {"repeats": 2}}
+    results = save_run(tmp_path / "run", lambda doc: next(texts), "medmcqa_openmed", metadata=options, limit=4)
+    path = sample_file(results, "medmcqa_openmed")
+    orders = b'"doc_id": 0, "shown_as": ["DCBA", "ABCD"]'
+    edit_lines(path, lambda lines: [line.replace(b'"doc_id": 0', orders) for line in lines])
+    length = len(replies[0][0])
+    (tmp_path / "marks.csv").write_text(f"run,task,id,length,states\nmodel,medmcqa_openmed,0,{length},D\n")
+    server.answer = lambda request: next(
+        (line for reply, line in says.items() if reply and f"\n{final_text(reply)}\n</" in whole(request["messages"])),
+        '{"ready": true}',
+    )
+    assert audit("--marks", tmp_path / "marks.csv") == 0
+    found = json.loads(audit_file(path).read_text())
+    found["readings"].sort(key=itemgetter("doc_id", "generation"))
+    assert found == {"run": "model", "signature": f"{Auditor.signature}|model:m", **expected}
 
 
 def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, server, audit, capsys):

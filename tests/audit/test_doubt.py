@@ -3,17 +3,18 @@
 import json
 import shutil
 from collections.abc import Sequence
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from commanding import exit_code, succeed
-from given import Row, csv_rows, each_row, explained_rows, table, write_rows
+from given import Row, csv_rows, each_row, explained_rows, result_of, table, write_rows
 from running import documents_of, right_answer
 from saved_runs import edit_lines, sample_file, save_run
 
-from medtasks_utils.audit.doubted_labels import _votes, _weights
+from medtasks_utils.audit.doubted_labels import doubts
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.results import Sample
@@ -69,16 +70,37 @@ def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
     assert (found, capsys.readouterr().out) == (table("doubts"), said)
 
 
-def test_a_run_that_is_mostly_wrong_supports_nothing():
-    wrong: Any = SimpleNamespace(run="weak", is_right=False)
-    assert _weights([[wrong], [wrong]], [[], []]) == {"weak": 0.0}
+def run_of(name: str, targets: str, answers: list[str]) -> Any:
+    """A run with a letter for each generation of each example; ``-`` is no answer.
+
+    The first example was shown with its choices in another order, but for its first generation.
+    """
+    samples = []
+    for place, (target, letters) in enumerate(zip(targets, answers, strict=True)):
+        read = ["[invalid]" if letter == "-" else letter for letter in letters]
+        texts = [f"{name} {letter} {generation}" for generation, letter in enumerate(letters)]
+        shown_as = ["ABCD", *["DABC"] * len(letters)] if len(letters) > 1 else "ABCD"
+        about: Any = {"answers": {"f": read}, "details": {"f": {"shown_as": shown_as}}}
+        scores: Any = {"f": {"acc": [float(letter == target) for letter in letters]}}
+        samples.append(Sample(place, "", {}, [], texts, target, scores=scores, **about))
+    examples = {(f"{place}", 0): place for place, letters in enumerate(answers) if letters}
+    benchmark = benchmarks()["medmcqa"]()
+    task = SimpleNamespace(benchmark=benchmark, samples=samples, examples=examples, default_filter="f")
+    return SimpleNamespace(name=name, tasks={"t": task})
 
 
-def test_the_most_frequent_answer_of_repeats_contradicts_a_label():
-    scores: Any = {"acc": [1.0, 0.0, 0.0]}
-    sample = Sample(0, "", {}, [], ["so", "or", "else"], "A", answers={"f": ["A", "B", "B"]}, scores={"f": scores})
-    (vote,) = _votes("run", benchmarks()["medmcqa"]().audit, sample, "f")
-    assert (vote.answer, vote.response, vote.is_right) == ("B", "or", False)
+@each_row("doubted_labels")
+def test_a_label_is_doubted_if_most_runs_agree_on_another_and_outweigh_those_of_the_label(
+    name, targets, runs, filter_name, expected
+):
+    """By the formula at the head of the module; a row has the answers of each run to each example."""
+
+    def doubted() -> list[Any]:
+        fields = attrgetter("doc_id", "label", "answer", "support", "runs_for", "runs_for_label", "response")
+        found, *_ = doubts([run_of(run, targets, answers) for run, answers in runs.items()], filter_name)
+        return list(map(fields, found))
+
+    assert result_of(doubted, []) == expected
 
 
 def test_three_runs_of_three_doubt_a_label_more_than_two_of_three(folder, tmp_path, capsys):

@@ -12,7 +12,7 @@ from given import Row, csv_rows, error_line, write_rows
 from given import table as rows_of
 from judge_server import JudgeServer, sound
 from local_server import Fault
-from running import saved_samples
+from running import documents_of, saved_samples
 from saved_runs import edit_lines, sample_file, save_run
 from scripts import whole
 
@@ -100,6 +100,45 @@ def test_the_scores_are_those_of_a_run_that_judges_itself(tmp_path, server, resc
     assert told.items() >= few.items(), "four examples are too few for an interval"
 
 
+def test_each_response_has_its_row_its_line_and_its_count(tmp_path, server, rescore, capsys):
+    """Two models judge two responses to each of three questions, of which the last has no reference.
+
+    The table has the scores that each model gives an explanation, what is printed, and the rows.
+    """
+    scores, errors, out, *expected = rows_of("whole_rescore")
+    texts = iter(row["completion"] for row in expected)
+    options = {"medexqa": {"repeats": 2}}
+    results = save_run(tmp_path / "run", lambda doc: next(texts), TASK, metadata=options, limit=3)
+    log = sample_file(results, TASK)
+    edit_lines(
+        log,
+        lambda lines: [line for old in lines for line in (without_references([old]) if b"test/2" in old else [old])],
+    )
+
+    def answer(request):
+        of = next((by for text, by in scores.items() if text in whole(request["messages"])), {"a": 0, "b": 0})
+        score = of[request["model"]]
+        return "Prose." if score is None else json.dumps({"final_score": score, "by": request["model"]})
+
+    server.answer = answer
+    assert rescore(tmp_path / "run", "geval", "--model", "a,b", "--verbose") == 0
+    found, docs = table(tmp_path), documents_of(TASK)
+    name, printed = found[0]["run"], capsys.readouterr()
+    assert name == f"org/model {results.stem.removeprefix('results_')}"
+    assert [line.replace(name, "RUN") for line in printed.err.split("\n") if line[:6] in ("judged", "failed")] == errors
+    shown = printed.out.replace(name, "RUN").replace(str(tmp_path), "FOLDER")
+    assert [" ".join(line.split()) for line in shown.split("\n") if line] == out
+    judge = f"{make_judge('g-eval').signature}|model:a+b"
+    for row, values in zip(found, expected, strict=True):
+        doc = docs[int(values["example"][-1])]
+        references = "" if doc is docs[2] else f"{doc['explanation_1']}\n{doc['explanation_2']}"
+        of_all = {"run_file": str(log), "run": name, "task": TASK, "model": "a,b", "judge": judge}
+        about = {"specialty": "clinical_psychology", "question": doc["question"], "references": references}
+        options_shown = dict(zip("ABCD", doc["options"], strict=True))
+        row["judge_model_output"] = json.loads(row["judge_model_output"])
+        assert row == {**of_all, **about, **options_shown, **values}
+
+
 # ---- going on
 
 
@@ -108,20 +147,9 @@ def test_both_judges_write_a_table_each_and_a_second_start_makes_no_call(logs, t
     before = {judge: table(tmp_path, judge) for judge in ("geval", "factscore")}
     for judge, columns in rows_of("judge_columns"):
         assert [*before[judge][0]] == columns and len(before[judge]) == 48
-    for row in before["geval"]:
-        assert (row["model"], row["judge"]) == ("judge", f"{make_judge('g-eval').signature}|model:judge")
-        assert row["run"].startswith("org/model 20") and row["example"].startswith(f"{row['specialty']}/test/")
-        assert row["given"] == row["answer"] if row["status"] == "judged" else row["score"] == "0.0"
-        assert row["completion"].endswith(f"{row['example']} explains, in full.") and "<think>" in row["completion"]
-        assert row["references"].count("\n") == 1 and row["A"] and row["run_file"].startswith(str(logs))
     judged = with_status(before["geval"], "judged")
     assert (len(judged), len(with_status(before["geval"], "wrong"))) == (20, 28)
-    prompts = [whole(request["messages"]) for request in server.judging]
-    for row in judged:
-        output = json.loads(row["judge_model_output"])
-        assert output["final_score"] == float(row["score"]) == pytest.approx(100 * float(row["judge_score"]))
-        (prompt,) = (text for text in prompts if "final_score" in text and row["question"] in text)
-        assert "<think>" not in prompt
+    assert not any("<think>" in whole(request["messages"]) for request in server.judging)
     assert {row["coverage_rate"] for row in before["factscore"]} == {""}
     shown, calls = capsys.readouterr().out, len(server.requests)
     (tmp_path / "out" / "judged_geval.csv").unlink()
