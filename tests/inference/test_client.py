@@ -183,6 +183,24 @@ def test_a_server_that_takes_few_requests_a_second_answers_all_of_them(rate, at_
     assert loop.passed < 3 * 44 / rate + 10
 
 
+def test_the_slot_of_a_request_stays_occupied_for_the_pause_after_it(monkeypatch):
+    loop = FastLoop()
+    times = []
+
+    async def send(client, body):
+        times.append(loop.time())
+        return Completion([], {})
+
+    async def work():
+        client = Client(Endpoint(url="http://a", model="m", headers={}, at_once=2, pause=7.0))
+        await asyncio.gather(*(client.complete({}) for _ in range(5)))
+
+    monkeypatch.setattr(Client, "_send", send)
+    loop.run_until_complete(work())
+    loop.close()
+    assert times == [0, 0, 7, 7, 14]
+
+
 # ---- what is refused
 
 

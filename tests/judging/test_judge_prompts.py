@@ -55,6 +55,7 @@ def test_a_signature_has_the_version_of_each_prompt():
     for coverage, more in (("no", ""), ("each-reference", f"|cover:{cover}")):
         signature = make_judge("factscore", use_coverage=bool(more)).signature
         assert signature == f"factscore|coverage:{coverage}|claims:{claims}|verify:{verify}{more}"
+    assert make_judge("rubric").signature == f"rubric|prompt:{load('rubric').version}|sampling:medmarks"
     assert make_judge("g-eval").signature == f"g-eval|prompt:{load('geval').version}|fractions:fail"
 
 
@@ -63,3 +64,4 @@ def test_a_version_changes_with_all_that_is_shown(monkeypatch):
     versions = {Template(text).version, Template(f"{text}.").version}
     monkeypatch.setattr("medtasks_utils.judging.templates._all_examples", lambda: {"x": "[]"})
     assert len({*versions, Template(text).version}) == 3
+    assert all(re.fullmatch("[0-9a-f]{8}", version) for version in versions)

@@ -1,24 +1,24 @@
 """Single requests: what is tried again, what an endpoint refuses, the cache, the key."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from given import each_row, error_line, table
+from given import each_row, error_line, result_of, table
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
 from local_server import HANG_UP, Fault, completion
 from scripts import in_turn, refusal, whole
 
+from medtasks_utils.inference.client import Endpoint
 from medtasks_utils.inference.responses import NoResponse, PromptFiltered
 from medtasks_utils.judging import JudgeError, Judgement, JudgeSettings, check_endpoint
 from medtasks_utils.judging.cache import Cache
 from medtasks_utils.judging.judge import joint
-from medtasks_utils.judging.judge_client import explain
-from medtasks_utils.judging.judge_settings import endpoint, find_key
+from medtasks_utils.judging.judge_client import endpoint_of, explain
+from medtasks_utils.judging.judge_settings import find_key
 
 __all__ = ["no_keys_and_no_waits"]
 KEY = "sk-canary-2718281828"
@@ -34,14 +34,14 @@ def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
 
 
 @each_row("faults_that_pass")
-def test_a_fault_of_the_judge_s_server_that_may_pass_is_tried_again(name, status, body, tmp_path, capsys):
+def test_a_fault_of_the_judge_s_server_that_may_pass_is_tried_again(name, status, body, kind, tmp_path, capsys):
     fault = Fault(status, body)
     uncounted = completion(GOOD) | {"usage": {"prompt_tokens": None}}
     judgement, server = one(tmp_path, fault, fault, uncounted)
     assert (judgement.score, judgement.failure, len(server.requests)) == (80.5, None, 3)
     assert ": 1 judged; requests: 3;" in capsys.readouterr().err
     judgement, server = one(tmp_path / "again", fault, max_retries=2)
-    assert judgement.score is None and judgement.failure and len(server.requests) == 3
+    assert (judgement.score, judgement.failure, len(server.requests)) == (None, kind, 3)
 
 
 def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(tmp_path, monkeypatch, caplog):
@@ -75,12 +75,12 @@ def test_judges_are_averaged_and_a_failed_one_is_counted():
 
 
 @each_row("useless_replies")
-def test_a_useless_reply_of_a_judge_is_requested_again_and_then_a_failure(said, finish, more, kind, tmp_path, capsys):
+def test_a_useless_reply_of_a_judge_is_requested_again_and_then_a_failure(
+    said, finish, more, kind, error, tmp_path, capsys
+):
     judgement, server = one(tmp_path, bad := completion(said, finish, **more))
     assert f": 1 {kind}; requests: 3;" in capsys.readouterr().err
-    assert (judgement.score, judgement.failure, len(server.requests)) == (None, kind, 3)
-    reason = more.get("refusal", finish if finish == "content_filter" else "")
-    assert reason.partition(":")[0] in judgement.error
+    assert (judgement, len(server.requests)) == (Judgement(None, kind, error), 3)
     judgement, server = one(tmp_path, bad, bad, GOOD)
     assert judgement.score == 80.5 and len(server.requests) == 3
     prompts = [whole(request["messages"]) for request in server.requests]
@@ -114,17 +114,17 @@ def test_parameters_that_a_judge_s_server_rejects_are_omitted_from_then_on(name,
         last = server.requests[-1]
         assert last == {"model": "judge", "messages": last["messages"], **kept}
         assert len(server.requests) == number + 20, "what the check learned needs no learning again"
+        judged(server, tmp_path, cases(1), model="second")
+        another = next(request for request in server.requests if request["model"] == "second")
+        assert another.keys() > {"max_tokens", "temperature", "response_format"}, "another model may accept them"
 
 
 # ---- endpoint, key, settings
 
 
-@each_row("judge_addresses")
-def test_an_endpoint_comes_into_one_form_and_may_have_no_credentials(url, address):
-    if address:
-        assert endpoint(url) == address
-    else:
-        assert KEY not in error_line(JudgeError, endpoint, url)
+@each_row("functions_of_judges")
+def test_addresses_parameters_and_points_of_judges_are_what_their_rows_say(name, function, given, expected):
+    assert result_of(function, given) == expected
 
 
 @each_row("no_names_of_keys")
@@ -164,19 +164,12 @@ def test_without_an_address_it_is_that_of_openai_s_own_client(tmp_path, monkeypa
     assert JudgeSettings.from_environment(base_url="http://own/v1").base_url == "http://own/v1"
 
 
-def test_each_request_to_a_judge_is_followed_by_the_pause(tmp_path, monkeypatch):
-    pauses = []
-    call_later = asyncio.BaseEventLoop.call_later
-
-    def recorded(loop, delay, callback, *arguments, **settings):
-        is_pause = callback.__name__ == "release"
-        pauses.extend([delay] * is_pause)
-        return call_later(loop, 0 if is_pause else delay, callback, *arguments, **settings)
-
-    monkeypatch.setattr(asyncio.BaseEventLoop, "call_later", recorded)
-    with JudgeServer() as server:
-        judged(server, tmp_path, cases(2), pause=7.0)
-    assert pauses == [7.0, 7.0]
+@pytest.mark.parametrize(("retries", "attempts"), [(5, 6), (0, 1), (None, None)])
+def test_a_judge_s_server_is_asked_as_the_settings_say(retries, attempts):
+    settings = JudgeSettings("m", "http://h/v1", "k", Path("c"), 3, 9, retries, 2.0)
+    limits: Any = {"at_once": 3, "attempts": attempts, "timeout": 180.0, "pause": 2.0}
+    url, headers = "http://h/v1/chat/completions", {"Authorization": "Bearer k"}
+    assert endpoint_of(settings) == Endpoint(url=url, model="m", headers=headers, **limits)
 
 
 # ---- the cache
@@ -222,9 +215,11 @@ def test_processes_find_the_replies_of_each_other(tmp_path):
         assert (other.get(f"{number}"), one.get(f"{number}")) == ("a", "a")
 
 
-def test_a_file_with_other_content_is_no_cache(tmp_path):
+@pytest.mark.parametrize("content", ["a,b\n", "\na"])
+def test_a_file_with_other_content_is_no_cache(content, tmp_path):
     path = tmp_path / "cache.jsonl"
-    path.write_text("a,b\n")
-    with pytest.raises(JudgeError, match=r"cannot write the judge's cache .* not a cache of replies"):
-        judged(JudgeServer(), tmp_path, [case()])
-    assert path.read_text() == "a,b\n"
+    path.write_text(content)
+    line = error_line(JudgeError, judged, JudgeServer(), tmp_path, [case()])
+    problem = f"cannot write the judge's cache {path} (this file is not a cache of replies)"
+    assert line == f"{problem}: name another file with judge_cache or --cache"
+    assert path.read_text() == content
