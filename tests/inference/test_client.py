@@ -1,11 +1,12 @@
 """The HTTP client of runs and judges: when requests are retried, and how long they wait."""
 
 import asyncio
-import json
+from collections import Counter
+from contextlib import nullcontext
 
 import pytest
 from fake_time import FakeTime, FastLoop
-from given import each_row
+from given import each_row, result_of
 from local_server import HANG_UP, Fault, LocalServer
 from scripts import in_turn, refusal
 
@@ -56,7 +57,9 @@ def test_an_outage_is_waited_out_for_ten_minutes_with_growing_pauses_that_all_re
     found, number = sent(".", *[HANG_UP] * 8, ".", number=20, known=True)
     assert not [each for each in found if isinstance(each, Exception)] and number == 29
     assert time.slept == [1, 2, 4, 8, 16, 32, 32, 32]
-    assert len([line for line in caplog.messages if "does not respond" in line]) == 2, "once a minute"
+    first, second = (line for line in caplog.messages if "does not respond" in line)
+    assert first.endswith("; failing for 7 s; waiting 8 s, then sending at most 1 at once")
+    assert "; failing for 95 s; " in second, "once a minute"
 
 
 @pytest.mark.parametrize(
@@ -76,16 +79,27 @@ def test_a_server_that_has_never_answered_is_given_up_after_three_attempts(answe
     assert time.slept == [1, 2] and number == 3
 
 
-@pytest.mark.parametrize("fault", [Fault(500), HANG_UP])
-def test_a_prompt_gets_no_reply_if_the_server_fails_at_it_alone(fault, time):
-    async def work(client):
-        requests = [{"prompt": prompt} for prompt in ("good", "bad", "good", "bad")]
-        return await asyncio.gather(*map(client.complete, requests), return_exceptions=True)
+@pytest.mark.parametrize(("fault", "status"), [(Fault(500, "no"), 500), (HANG_UP, None)])
+def test_a_prompt_gets_no_reply_if_the_server_fails_at_it_alone(fault, status, time):
+    """After three failures another prompt is tried each time, and after five answers to it the first is given up."""
 
-    with LocalServer(lambda request: fault if request["prompt"] == "bad" else ".") as server:
-        found = run_with(Endpoint(url=server.chat, model="m", headers={}), work)
-    assert [isinstance(each, PromptRefused) for each in found] == [False, True, False, True]
+    async def work(client):
+        return [await client.complete({"prompt": prompt}) for prompt in ("good", "bad")]
+
+    refused = pytest.raises(PromptRefused, match=r", 7 times, though it answers other prompts$")
+    with LocalServer(lambda request: fault if request["prompt"] == "bad" else ".") as server, refused as raised:
+        run_with(Endpoint(url=server.chat, model="m", headers={}), work)
+    assert (raised.value.status, raised.value.body) == (status, "no" if status else "")
+    assert Counter(request["prompt"] for request in server.requests) == {"good": 1, "bad": 7, "Hi": 5}
     assert sum(time.slept) < 60
+
+
+def test_a_server_that_has_answered_a_model_before_is_waited_for(time):
+    with LocalServer(in_turn(".", *[HANG_UP] * 3, ".", ".", HANG_UP)) as server:
+        for model, error in (("m", None), ("m", None), ("other", NoConnection)):
+            with pytest.raises(error) if error else nullcontext():
+                run_with(Endpoint(url=server.chat, model=model, headers={}), lambda client: client.complete({}))
+    assert len(server.requests) == 1 + (3 + 2) + 3, "other words are tried too"
 
 
 @pytest.mark.parametrize("kind", [ServerBusy, NoResponse])
@@ -220,12 +234,16 @@ def test_a_prompt_is_at_fault_for_a_refusal_if_other_words_are_answered(status, 
 # ---- what errors say
 
 
-@each_row("words_of_errors")
-def test_an_error_says_which_field_is_refused_and_how_to_send_none(name, status, body, says):
-    request = {"model": "m", "messages": [], "max_tokens": 9, "seed": 1, "temperature": 0}
-    with pytest.raises(RequestRefused) as raised:
-        parse_response(status, json.dumps(body), "http://a", "m", request)
-    assert says in str(raised.value)
+@each_row("functions_of_servers")
+def test_errors_pauses_and_other_words_for_a_server_are_what_their_rows_say(name, function, given, expected):
+    assert result_of(function, given) == expected
+
+
+@each_row("contexts_in_pages")
+def test_the_context_of_a_model_is_read_in_what_its_server_says_of_it(name, path, pages, context, monkeypatch):
+    with LocalServer() as server:
+        monkeypatch.setattr(server, "get", lambda method, path: Fault(200, pages.get(path, {})))
+        assert run_with(Endpoint(url=server.base + path, model="m", headers={}), Client.context) == context
 
 
 def test_a_proxy_of_the_environment_is_named_without_its_password(monkeypatch):
@@ -240,7 +258,11 @@ def test_a_proxy_of_the_environment_is_named_without_its_password(monkeypatch):
         parse_response(403, "", "http://c/v1", "m", {})
 
 
-def test_however_busy_a_server_is_one_request_may_be_sent_when_it_answers_again():
-    paced = Pace(1)
-    paced.fail(ServerBusy("busy"))
-    assert paced.allowed == 1
+@each_row("paces", ["however busy a server is, one may be sent", "BSBSBSBSBSB", 1.0])
+def test_a_server_gets_fewer_requests_at_once_while_it_is_busy(name, events, allowed, time):
+    """Of at most eight: B is a failure of a busy server, A one of a server that is away, and S a reply."""
+    paced = Pace(8)
+    for event in events:
+        paced.succeed() if event == "S" else paced.fail({"B": ServerBusy, "A": NoConnection}[event](""))
+        time.now += 200 * (event == "S")
+    assert paced.allowed == pytest.approx(allowed)
