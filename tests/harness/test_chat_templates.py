@@ -2,27 +2,30 @@
 
 import json
 import logging
+import re
+from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
+import numpy as np
 import pytest
 from fake_vllm import vllm_model
 from given import each_row
-from lm_eval.api.registry import get_model
+from jinja2 import TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 from lm_eval.config.evaluate_config import EvaluatorConfig
 from local_server import Fault, LocalServer, completion
-from running import evaluate, load, model_of, samples
+from running import Scripted, evaluate, load, model_of, samples
 from scripts import in_turn
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.chat_template import ChatTemplate
 from medtasks_utils.harness.evaluation import Evaluation
+from medtasks_utils.harness.in_process import Ends
 from medtasks_utils.harness.prompt_checks import check_prompts
 from medtasks_utils.harness.signing import unformatted_prompts
+from medtasks_utils.inference.replies import Reply
 
-MARKS = ["[THINK]", "[/THINK]", "<|channel|>", "<|message|>", "<|start|>", "<|end|>", "<|channel>", "<channel|>"]
-"""Special tokens of models that reason."""
 ANSWERS = {
     "medmcqa_openmed": (r"\boxed{A}", r"\boxed{B}"),
     "medexqa_clinical_psychology": (r"\boxed{A}", r"\boxed{B}"),
@@ -34,30 +37,30 @@ PLAIN = "{% for m in messages %}{{ m.content }}{% endfor %}"
 NO_SYSTEM_ROLE = "{% for m in messages %}{{ raise_exception('No.') if m.role == 'system' }}{{ m.content }}{% endfor %}"
 
 
-@pytest.fixture
-def hf(tiny_model, monkeypatch):
-    """Return a function that makes a model from a chat template, a reply, and whether the reply is cut."""
+def raise_exception(message: str) -> None:
+    raise TemplateError(message)
 
-    def model(template: str, reply: str = "", is_cut: bool = False) -> Any:
-        made = get_model("hf").create_from_arg_obj(
-            {"pretrained": str(tiny_model), "max_length": 4000}, {"batch_size": 2, "device": "cpu"}
+
+class Templated(Scripted):
+    """A model whose tokenizer renders a template as that of transformers does; it gives each prompt the same reply."""
+
+    def __init__(self, template: str, reply: str = "</think>A", **switches: Any) -> None:
+        super().__init__(lambda doc: reply)
+        self.tokenizer = SimpleNamespace(chat_template=template, apply_chat_template=self.render)
+        self.switches = switches
+
+    def render(self, messages: Any, chat_template: str | None = None, **settings: Any) -> str:
+        environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+        environment.globals["raise_exception"] = raise_exception
+        environment.globals["strftime_now"] = datetime.now().strftime
+        environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
+        template = environment.from_string(chat_template or self.tokenizer.chat_template)
+        return template.render(messages=messages, bos_token="<s>", eos_token="</s>", **settings)
+
+    def apply_chat_template(self, chat_history: Any, add_generation_prompt: bool = True) -> Any:
+        return self.tokenizer.apply_chat_template(
+            chat_history, add_generation_prompt=add_generation_prompt, **self.switches
         )
-        made.tokenizer.add_special_tokens({"additional_special_tokens": MARKS})
-        made.tokenizer.chat_template = template
-        said = [*made.tok_encode(reply, add_special_tokens=False), *([] if is_cut else [made.eot_token_id])]
-
-        def generate(context, max_length, **_):
-            import torch
-
-            room = max_length - context.shape[1]
-            more = [made.tokenizer.pad_token_id, made.tok_encode("a")[-1]][is_cut]
-            rows = [(said + [more] * room)[:room]] * len(context)
-            return torch.cat([context, torch.tensor(rows)], 1)
-
-        made._model_generate = generate
-        return made
-
-    return model
 
 
 def asked(model: Any, task: str = "medmcqa_openmed", **options: Any) -> tuple[Any, list[Any], str]:
@@ -81,13 +84,12 @@ def words_of(task: str) -> list[str]:
 # ---- what is asked
 
 
-@pytest.mark.torch
 @each_row("chat_templates")
-def test_words_that_a_chat_template_would_drop_are_moved_or_remarked_on(name, template, changes, says, hf):
-    metadata, (sample, _), changed = asked(hf(template))
-    remarks = " ".join(line for line in metadata.get("remarks", []) if "chat template" in line)
-    assert changed == changes and says in remarks and bool(says) == bool(remarks)
+def test_words_that_a_chat_template_would_drop_are_moved_or_remarked_on(name, template, changes, says):
+    metadata, (sample, _), changed = asked(Templated(template))
+    assert (changed, metadata.get("remarks", [])) == (changes, says)
     prompt = sample["arguments"][0][0]
+    assert bool(re.search("26 July? 2024|2024-07-26", prompt)) == ("date=" in changes), "the same day every day"
     if name == "escapes_json":
         prompt = "".join(json.loads(f"[{prompt.replace('}{', '},{')}]")[place]["text"] for place in (0, 1))
     prompt = " ".join(prompt.split())
@@ -96,16 +98,18 @@ def test_words_that_a_chat_template_would_drop_are_moved_or_remarked_on(name, te
         assert (text in prompt) == (name != "loses_words" or "Choices" not in text)
 
 
-@pytest.mark.torch
-def test_system_role_decides_where_instructions_stand(hf):
+def test_system_role_decides_where_instructions_stand():
     _, (sample, _), changes = asked(
-        hf("{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"), system_role="user"
+        Templated("{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"), system_role="user"
     )
     assert changes == "system_in_user" and sample["arguments"][0][0].startswith("<user>You are")
     with pytest.raises(UsageError, match="cannot render the messages: No"):
-        asked(hf(NO_SYSTEM_ROLE), system_role="system")
-    with pytest.raises(UsageError, match="system_role=system: the model's chat template drops"):
-        asked(hf("{{ messages[-1].content }}"), system_role="system")
+        asked(Templated(NO_SYSTEM_ROLE), system_role="system")
+    dropped = (
+        r"^system_role=system: the model's chat template drops a part of the prompt \('You are .*'\): set it to auto$"
+    )
+    with pytest.raises(UsageError, match=dropped):
+        asked(Templated("{{ messages[-1].content }}"), system_role="system")
 
 
 @pytest.mark.parametrize("status", [400, 500])
@@ -119,13 +123,10 @@ def test_a_server_without_a_system_role_names_the_way_out(status):
     assert [message["role"] for message in server.requests[0]["messages"]] == ["user"]
 
 
-@pytest.mark.torch
-def test_switches_that_change_the_prompt_are_signed(hf):
+def test_switches_that_change_the_prompt_are_signed():
     template = f"{PLAIN}{{{{ '<think></think>' if enable_thinking is defined and not enable_thinking }}}}"
     for given, changes in (({"enable_thinking": False, "unknown": 1}, "enable_thinking=false"), ({}, "")):
-        model = hf(template)
-        model.chat_template_args = given
-        assert asked(model)[2] == changes
+        assert asked(Templated(template, **given))[2] == changes
 
 
 @pytest.mark.torch
@@ -149,32 +150,51 @@ def test_vllm_gets_the_switch_of_its_template(arguments, given, monkeypatch):
 # ---- what is read
 
 
-@pytest.mark.torch
 @pytest.mark.parametrize("task", ANSWERS)
 @each_row("marks_of_reasoning")
-def test_nothing_is_read_in_the_reasoning_of_a_model_in_this_process(name, template, start, end, task, hf):
+def test_nothing_is_read_in_the_reasoning_of_a_model_in_this_process(name, template, start, end, task):
     first, last = ANSWERS[task]
-    _, cut, _ = asked(hf(template, f"{start}So {first} maybe. But wait, option B", is_cut=True), task)
+    _, cut, _ = asked(Templated(template, Reply(f"{start}So {first} maybe. But wait, option B", "length")), task)
     assert [(sample["answered"], sample["resps"], sample["ended"]) for sample in cut] == [(0.0, [[""]], ["length"])] * 2
     assert first in cut[0]["reasoning"][0]
-    _, whole, _ = asked(hf(template, f"{start}So {first}? No.{end}It is {last}"), task)
+    _, whole, _ = asked(Templated(template, Reply(f"{start}So {first}? No.{end}It is {last}", "stop")), task)
     assert all(sample["answered"] and last in sample["resps"][0][0].rpartition("No.")[2] for sample in whole)
     assert all(str(sample["filtered_resps"][0])[0] in last for sample in whole)
     assert name != "think_opened" or whole[0].get("format", 1.0) == 1.0
 
 
-@pytest.mark.torch
-@pytest.mark.parametrize("mark", ["</t>", "<s>"])
-def test_the_mark_that_a_model_of_transformers_was_given_ends_its_reasoning(mark, hf):
-    """The mark is given as a text, and as the number of a token."""
-    first, last = ANSWERS["medmcqa_openmed"]
-    whole = f"So {first}? No.{mark}It is {last}"
-    for reply, is_cut, answered in ((whole, False, 1.0), (f"So {first}? But", True, 0.0)):
-        model = hf(PLAIN, reply, is_cut=is_cut)
-        model.think_end_token = 0 if mark == "<s>" else mark
-        for sample in asked(model)[1]:
-            assert sample["answered"] == answered and first in sample["reasoning"][0]
-            assert sample["resps"] == [[f"It is {last}" if answered else ""]]
+class HFLM:
+    """A model of transformers with a token for each character, which ends a text by the token 0."""
+
+    backend, eot_token_id = "causal", 0
+    model = SimpleNamespace(generation_config=SimpleNamespace(eos_token_id=0))
+
+    def __init__(self, text: str, is_whole: bool) -> None:
+        self.row, self.is_whole = [1, 1, *map(ord, text)], is_whole
+
+    def tok_decode(self, tokens: Any, skip_special_tokens: bool = True) -> str:
+        return "".join(chr(token) for token in tokens if token or not skip_special_tokens).rstrip("\0")
+
+    def _model_generate(self, **settings: Any) -> Any:
+        return np.array([[*self.row, *([0] * self.is_whole)]])
+
+
+@each_row("ends_in_this_process")
+def test_the_mark_that_a_model_in_this_process_was_given_ends_its_reasoning(name, mark, text, is_whole, expected):
+    """A prompt has two tokens. As lm_eval's class does, the model returns what follows the mark, or the whole."""
+    model: Any = HFLM(text, is_whole)
+    model.think_end_token = mark
+    ends = Ends(model)
+
+    def ask(requests: Any) -> list[Any]:
+        model._model_generate(context=np.zeros((1, 2)), max_length=len(text) + 2 + is_whole)
+        after = text.rpartition("<" if mark == 60 else mark or "\0")[2].lstrip()
+        ends.of("Q", after)
+        return [after]
+
+    (reply,) = ends.replies(ask, [SimpleNamespace(args=("Q", {}))])
+    assert [str(reply), reply.ended, reply.tokens, reply.reasoning] == expected
+    assert not {"_model_generate", "tok_decode"} & vars(model).keys()
 
 
 def test_a_server_whose_template_opens_reasoning_shows_in_finished_replies():
@@ -202,91 +222,16 @@ def test_a_reply_cut_before_its_mark_is_reasoning():
     assert (sample["answered"], sample["reasoning"]) == (0.0, ["\\boxed{A} maybe"])
 
 
-# ---- templates that are functions, which need no tokenizer of transformers
-
-
-def rendering(render: Any, role: str = "auto", template: str = "", **settings: Any) -> ChatTemplate:
-    """Of a model whose tokenizer's template does what a function does, and gets more settings."""
-
-    class Model:
-        tokenizer = SimpleNamespace(chat_template=template, apply_chat_template=staticmethod(render))
-
-        def apply_chat_template(self, messages: Any, **more: Any) -> Any:
-            return self.tokenizer.apply_chat_template(messages, **settings, **more)
-
-    return ChatTemplate(Model(), Mock(), role)
-
-
-CHAT = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Say <think>...</think> so?"}]
-
-
-def joined(messages: Any, **settings: Any) -> str:
-    return " ".join(message["content"] for message in messages)
-
-
-def without_system(messages: Any, **settings: Any) -> str:
-    return joined(message for message in messages if message["role"] != "system")
-
-
-def with_switch(messages: Any, **settings: Any) -> str:
-    return joined(messages).replace("</think>", "")
-
-
-@pytest.mark.parametrize(
-    ("render", "role", "changes", "remarks"),
-    [
-        (joined, "auto", [], []),
-        (joined, "user", ["system_in_user"], []),
-        (without_system, "auto", ["system_in_user"], ["system_role=system"]),
-        (with_switch, "auto", ["think_unclosed"], ["/think"]),
-        (lambda messages, **settings: "Be brief.", "auto", [], ["1 of 1 prompt"]),
-    ],
-)
-def test_messages_are_changed_as_far_as_a_template_drops_their_words(render, role, changes, remarks):
-    template = rendering(render, role)
-    prompt = template(CHAT)
-    assert template.changes == changes and "Be brief." in prompt
-    found = [*template.remarks()]
-    assert len(found) == len(remarks) and all(part in line for part, line in zip(remarks, found, strict=True))
-
-
-def test_a_system_message_that_a_template_drops_is_an_error_if_it_must_be_one():
-    with pytest.raises(UsageError, match="system_role=system"):
-        rendering(without_system, "system")(CHAT)
-
-
-def test_only_switches_that_change_the_prompt_are_signed():
-    template = rendering(lambda messages, on=False, **others: f"{joined(messages)} {on}", on=True, other=1)
-    assert template(CHAT).endswith(" True")
-    assert template.changes == ["on=true"]
-
-
-def test_a_template_is_told_the_same_day_every_day():
-    template = rendering(
-        lambda messages, chat_template, **others: f"{joined(messages)} {chat_template}",
-        template="strftime_now('%d %b')",
-    )
-    assert template(CHAT).endswith("'26 Jul'") and template.changes == ["date=2024-07-26"]
-
-
-@pytest.mark.parametrize(
-    ("is_used", "length", "prompt", "generates", "said"),
-    [
-        (False, 5000, "Q", True, "--apply_chat_template"),
-        (True, 100, "Q", True, "max_gen_toks=100"),
-        (True, 5000, "Q", True, ""),
-        (True, 100, "Q<think>\n", False, "letters"),
-    ],
-)
+@each_row("said_of_prompts")
 def test_what_a_template_means_for_prompts_is_said_before_they_are_sent(
-    is_used, length, prompt, generates, said, caplog
+    name, is_used, length, prompt, generates, says, caplog
 ):
     model = type("VLLM", (), {"tokenizer": SimpleNamespace(chat_template="<think>"), "max_length": 9000})()
     task = Mock(instances=[Mock(args=(prompt,))], generates=generates, model=model, has_chat_template=is_used)
+    task.task_name, task.remark = "t", logging.getLogger("lm_eval").warning
     task.config.generation_kwargs = {"max_gen_toks": length}
-    task.remark = logging.getLogger("lm_eval").warning
     check_prompts(task)
-    assert said in caplog.text and bool(said) == bool(caplog.text)
+    assert caplog.messages == says
     task.config.generation_kwargs = {"max_gen_toks": 9000}
     if generates:
         with pytest.raises(UsageError, match="max_gen_toks=9,000"):
