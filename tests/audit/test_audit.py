@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commanding import exit_code
-from given import GENERATION_TASKS, each_row, json_lines, table
+from commanding import exit_code, one_line
+from given import GENERATION_TASKS, each_row, table
 from judge_server import faulty
 from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Answer, Fault, LocalServer
@@ -137,23 +137,9 @@ def reads(request: dict[str, Any]) -> Answer:
     return f"STATED: {next(group for group in found.groups() if group)}" if found else "STATED: none"
 
 
-def many(folder: Path, count: int, wrong: float) -> Path:
-    """A run of so many examples, which state letters; in a share of them the rules are wrong."""
-    path = sample_file(save_run(folder, tasks="medmcqa_openmed"), "medmcqa_openmed")
-    lines = json_lines(path)
-    made = []
-    for number in range(count):
-        chance = draw(f"example {number}")
-        answer, spoilt = chance.choice("ABCD"), number < wrong * count
-        for name in ("strict-match", "flexible-extract"):
-            line = next(line for line in lines if line["filter"] == name)
-            read = "ABCD"[("ABCD".index(answer) + 1) % 4] if spoilt else answer
-            line |= {"doc_id": number, "doc_hash": f"{number:064}", "filtered_resps": [read],
-                     "resps": [[f"{'So. ' * 99}Number {number}: \\boxed{{{answer}}}"]], "found_by": "box",
-                     "doc": {**line["doc"], "answer_letter": "A"}, "acc": float(read == "A")}  # fmt: skip
-            made.append(json.dumps(line))
-    path.write_text("\n".join(made) + "\n", encoding="utf-8")
-    return path
+def is_misread(request: dict[str, Any]) -> bool:
+    text = whole(request["messages"])
+    return '"ready"' not in text and draw(text).random() < 0.3
 
 
 @pytest.fixture
@@ -173,28 +159,21 @@ def audit(tmp_path, server):
     return run
 
 
-def test_an_audit_estimates_the_known_share_of_wrong_readings(tmp_path, server, audit):
-    wrong = 0.12
-    path = many(tmp_path / "run", 600, wrong)
+def test_an_audit_estimates_the_share_of_wrong_readings_from_those_that_are_drawn(tmp_path, server, audit):
+    path = sample_file(save_run(tmp_path / "run", tasks="medhallu"), "medhallu")
+    server.answer = lambda request: re.sub("[01]$", "2", str(reads(request))) if is_misread(request) else reads(request)
     for _ in range(2):
-        assert audit("--sample", "150") == 0
-        assert len(server.requests) == 1 + 150, "nothing is asked twice"
-    assert not any("answer_letter" in whole(request["messages"]) for request in server.requests)
+        assert audit("--sample", "10") == 0
+        assert len(server.requests) == 1 + 10, "nothing is asked twice"
     assert [run.model for run in read_runs([tmp_path / "run"])] == ["org/model"], "the audit's file is no run"
     found = json.loads(audit_file(path).read_text())
-    assert found["signature"] == f"{Auditor.signature}|model:m"
-    readings = found["readings"]
-    assert [row["stratum"] for row in readings] == ["others"] * 150
-    assert max(row["doc_id"] for row in readings) > 500, "not the first"
-    differ = [row for row in readings if row["differs"]]
-    assert differ == [row for row in readings if row["doc_id"] < wrong * 600]
-    misread = estimated(strata_of([(0, 0, 0), (len(differ), 150, 600)]), "gained")
+    drawn = [row["doc_id"] for row in found["readings"]]
+    assert len({*drawn}) == 10 and max(drawn) > 15, "not the first"
+    differ = [row for row in found["readings"] if row["differs"]]
+    assert 0 < len(differ) == sum(map(is_misread, server.requests))
+    misread = estimated(strata_of([(0, 0, 0), (len(differ), 10, 28)]), "gained")
     for rates in found["filters"].values():
         assert rates["misread"] == misread and rates["missed"]["value"] == 0
-    gained, lost = (sum(row[name] == "A" for row in differ) for name in ("stated", "flexible-extract"))
-    of_llm = found["filters"]["flexible-extract"]["accuracy"] + (gained - lost) / 150
-    assert found["accuracy_as_read"]["value"] == pytest.approx(of_llm)
-    assert all(row["end"].endswith(f"Number {row['doc_id']}: \\boxed{{{row['stated']}}}") for row in readings)
 
 
 def test_the_file_of_an_audit_has_each_reading_and_what_follows_from_all(tmp_path, server, audit):
@@ -222,21 +201,25 @@ def test_the_file_of_an_audit_has_each_reading_and_what_follows_from_all(tmp_pat
 
 
 def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, server, audit, capsys):
-    path = many(tmp_path / "run", 5, 0.2)
-    samples = read_runs([tmp_path / "run"])[0].tasks["medmcqa_openmed"].samples
-    readings = [f"'{draw('example 0').choice('ABCD')}", "none", "", "unread", "older"]
-    length = len(samples[0].responses[0])
-    rows = ["run,task,id,length,mark,states,note", f"model,medhallu,0,{length},reading wrong,none,"]
-    for sample, reading in zip(samples, readings, strict=True):
-        length = len(sample.responses[0]) + (reading == "older")
-        rows.append(f"model,medmcqa_openmed,{sample.doc_id},{length},reading wrong,{reading},")
+    """Of five replies that say A the LLM reads none in one; a mark may be empty, or of an older response."""
+    results = save_run(tmp_path / "run", lambda doc: f"\\boxed{{A}} {doc['id']}", "medmcqa_openmed", limit=5)
+    path = sample_file(results, "medmcqa_openmed")
+    texts = [sample.responses[0] for sample in read_runs([tmp_path / "run"])[0].tasks["medmcqa_openmed"].samples]
+    rows = ["run,task,id,length,mark,states,note", f"model,medhallu,0,{len(texts[0])},reading wrong,none,"]
+    for number, states in enumerate(["'A", "none", "", "A", "A"]):
+        length = len(texts[number]) + (number == 4)
+        rows.append(f"model,medmcqa_openmed,{number},{length},reading wrong,{states},")
     (tmp_path / "marks.csv").write_text("\ufeff" + "\r\n".join(rows))
-    server.answer = lambda request: "?" if "Number 3" in whole(request["messages"]) else reads(request)
+    server.answer = lambda request: "?" if texts[3] in whole(request["messages"]) else reads(request)
     assert audit("--marks", tmp_path / "marks.csv") == 0
     assert audit("--marks", path) == 2
-    assert "the LLM read the same answer as a person in 1 of 2 marked responses" in capsys.readouterr().out
-    found = {row["doc_id"]: row["person_agrees"] for row in json.loads(audit_file(path).read_text())["readings"]}
-    assert found == {0: True, 1: False, **dict.fromkeys((2, 3, 4))}
+    printed = capsys.readouterr()
+    assert "the LLM read the same answer as a person in 1 of 2 marked responses" in printed.out
+    problem = f"--marks {path} is not a CSV file of marks saved by the report's page (KeyError('run'))"
+    assert one_line(printed.err[-len(problem) - 40 :]) == problem
+    found = json.loads(audit_file(path).read_text())["readings"]
+    marks = {row["doc_id"]: (row["person"], row["person_agrees"]) for row in found}
+    assert marks == {0: ("A", True), 1: ("none", False), 2: (None, None), 3: ("A", None), 4: (None, None)}
 
 
 def test_an_audit_of_all_benchmarks_counts_the_replies_that_fail(tmp_path, server, audit, capsys):
@@ -263,17 +246,17 @@ def test_an_audit_of_all_benchmarks_counts_the_replies_that_fail(tmp_path, serve
 
 
 def test_an_unknown_task_no_server_or_no_label_ends_an_audit_in_one_line(tmp_path, server, audit, capsys):
-    path = many(tmp_path / "run", 5, 0)
+    path = sample_file(save_run(tmp_path / "run", tasks="medmcqa_openmed", limit=5), "medmcqa_openmed")
     assert audit("--task", "medmcqa_openmd") == 1
-    assert "medmcqa_openmd" in capsys.readouterr().err.splitlines()[-1]
-    server.requests.clear()
+    assert "nothing to audit in the task medmcqa_openmd: name runs" in capsys.readouterr().err.splitlines()[-1]
     server.answer = lambda body: HANG_UP
     assert audit() == 1
     assert len(server.requests) == 3
     assert "is the server running" in capsys.readouterr().err.splitlines()[-1]
-    path.write_text(path.read_text().replace('"answer_letter"', '"letter"'))
+    edit_lines(path, lambda lines: [line.replace(b'"answer_letter"', b'"letter"') for line in lines] + [b"{"])
     assert audit() == 1
-    assert "nothing to audit" in capsys.readouterr().err, "nothing has a label"
+    problem = "nothing to audit: name runs of this package's generation tasks, saved with --log_samples"
+    assert f"{problem}; {path.name}: " in capsys.readouterr().err, "no response has a label, and a line is damaged"
 
 
 @each_row("summaries")

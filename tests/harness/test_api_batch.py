@@ -3,8 +3,10 @@
 import asyncio
 import gc
 import os
+import re
 import signal
 import threading
+from itertools import count
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock, call
@@ -165,7 +167,10 @@ def test_retries_headers_times_and_certificates_are_as_the_model_s_arguments_say
         header = {"header": {"Authorization": "Bearer abc", "X-Ours": "1"}, "max_retries": 3}
         run(server, limit=2, connections=2, model_args={**header, "timeout": 99, "verify_certificate": False})
     assert connector.call_args == call(limit=2, ssl=False)
-    assert session.call_args.kwargs["timeout"].total == 99 and session.call_args.kwargs["trust_env"]
+    assert (
+        session.call_args.kwargs["timeout"] == aiohttp.ClientTimeout(99, sock_connect=15)
+        and session.call_args.kwargs["trust_env"]
+    )
     assert len(server.requests) == 4
     assert {headers["x-ours"] for headers in server.headers} == {"1"}
 
@@ -187,11 +192,30 @@ def test_progress_is_logged_at_each_tenth_and_at_most_once_a_second(seconds, lin
     assert "40 of 40   done" in of_task[-1]
 
 
+def test_a_line_of_progress_has_the_count_the_speed_and_the_cut_replies(caplog, monkeypatch):
+    caplog.set_level("INFO", "lm_eval")
+    clock = count(step=2)
+    monkeypatch.setattr("medtasks_utils.harness.progress.clock", lambda: next(clock))
+    with Progress([*["t"] * 40, *["task"] * 2], True) as progress:
+        for place in range(40):
+            progress.count("t", 4 < place < 9)
+        progress.count("task", False)
+    lines = [line.split("   ") for line in caplog.messages if " of 40 " in line]
+    assert [line[1].strip() for line in lines] == [f"{number} of 40" for number in range(4, 41, 4)]
+    assert [line[-1] for line in (lines[0], lines[1], lines[-1])] == ["0 s left", "3 cut off", "4 cut off"]
+    assert lines[-1][-2] == "done" and {line[0] for line in lines} == {"t"}
+    (warning,) = (line for line in caplog.messages if "reached" in line)
+    way_out = " To request only these again, press Ctrl-C, and add --extend and a larger max_gen_toks."
+    assert warning == f"3 of 8 replies reached max_gen_toks.{way_out}"
+    assert re.fullmatch(r"task  1 of 2   .*/s   0 s left", caplog.messages[-1])
+
+
 @pytest.mark.parametrize(("finish", "is_said"), [("length", True), ("odd", False)])
 def test_cut_replies_are_a_warning_and_replies_of_unknown_end_are_not(finish, is_said, caplog):
     with LocalServer(lambda body: completion("\\boxed{1}", finish)) as server:
         evaluate("medhallu", model_of(server))
-    assert ("replies reached max_gen_toks" in caplog.text) == is_said
+    assert ("replies reached max_gen_toks." in caplog.text) == is_said
+    assert "--extend" not in caplog.text, "nothing is kept"
 
 
 def test_prompts_with_pictures_go_to_the_model_s_own_method(monkeypatch):

@@ -12,7 +12,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from aiohttp import ClientPayloadError
+from aiohttp import ClientPayloadError, ConnectionTimeoutError
 from commanding import exit_code, one_line
 from given import each_row
 from local_server import Answer, Fault, LocalServer, Request
@@ -23,7 +23,7 @@ from medtasks_utils.harness.checks import try_folder
 from medtasks_utils.harness.lm_eval_names import LocalChatCompletion
 from medtasks_utils.harness.server_model import endpoint_of
 from medtasks_utils.inference.client import explaining_failures
-from medtasks_utils.inference.responses import NoResponse, ServerUnavailable
+from medtasks_utils.inference.responses import NoConnection, NoResponse
 from medtasks_utils.sweep.plan import as_words
 
 
@@ -54,6 +54,7 @@ def _here(monkeypatch, tmp_path):
     Path("a_file").write_text("")
     Path("odd.yaml").write_text("taks: medhallu\n")
     Path("list.yaml").write_text("- tasks\n")
+    Path("five.yaml").write_text("limit: 5\n")
 
 
 def run(changed: Mapping[str, Any], server: LocalServer) -> int:
@@ -100,14 +101,24 @@ def test_a_mistake_with_a_model_in_this_process_is_one_line_with_the_way_out(
     test_a_mistake_on_the_command_line_is_one_line_with_the_way_out(changed, code, says, server, capsys)
 
 
-@pytest.mark.parametrize("error", [ClientPayloadError("half"), asyncio.TimeoutError(), OSError("31")], ids=repr)
-def test_a_failing_connection_names_the_server_and_the_settings_that_help(error):
+FAILING = [
+    (ClientPayloadError("half"), NoConnection, "ClientPayloadError: half"),
+    (asyncio.TimeoutError(), NoResponse, "TimeoutError"),
+    (ConnectionTimeoutError("slow"), NoConnection, "ConnectionTimeoutError: slow"),
+    (OSError("31"), NoConnection, "OSError: 31"),
+    (OSError(errno.ECONNREFUSED, "no"), NoConnection, "ConnectionRefusedError: Connection refused"),
+]
+
+
+@pytest.mark.parametrize(("error", "kind", "says"), FAILING)
+def test_a_failing_connection_names_the_server_and_the_settings_that_help(error, kind, says):
     """Servers that drop the connection in a run are in the table."""
     model = LocalChatCompletion(base_url="http://a/v1", timeout=60)
-    line = rf"http://a/v1 does not respond \({type(error).__name__}.*{error}.*timeout.*60 s"
     hint = endpoint_of(model, 3).if_silent
-    with pytest.raises(ServerUnavailable, match=line), explaining_failures(model.base_url, hint):
+    line = f"http://a/v1 does not respond ({says}): see the server's log; with --model_args, you can increase timeout"
+    with pytest.raises(kind) as raised, explaining_failures(model.base_url, hint):
         raise error
+    assert str(raised.value) == f"{line} (now 60 s) and max_retries (now 3)"
 
 
 class FullDisk(io.TextIOWrapper):
@@ -126,20 +137,26 @@ def test_an_incomplete_file_is_neither_kept_nor_reported_as_saved(verbosity, ser
     monkeypatch.setattr("lm_eval.loggers.evaluation_tracker.open", FullDisk, raising=False)
     assert run({"output_path": "r", "log_samples": True, "verbosity": verbosity}, server) == 1
     output, errors = capsys.readouterr()
-    assert "No space left on device; replies kept in r/big: 2" in errors
+    assert re.search(
+        "some results could not be saved in r: .*No space left on device; replies kept in r/big: 2", errors
+    )
     assert output.endswith("\nnot all results are saved in r/big\n") and "next:" not in output
     assert "\nMedHallu    2 of 28 " in output
     kept = sorted(path.name.partition("_")[0] for path in Path("r/big").iterdir())
     assert kept == ["replies", "results"]
 
 
-@pytest.mark.parametrize("probed", [refusal(400, "max_tokens was reached"), Fault(503)])
-def test_a_server_that_rejects_one_token_or_is_busy_at_the_probe_is_run(probed, monkeypatch):
+@pytest.mark.parametrize(
+    ("probed", "code"),
+    [(refusal(400, "max_tokens was reached"), 0), (Fault(503), 0), (refusal(400, "max_tokens is not supported"), 1)],
+)
+def test_a_server_that_rejects_one_token_or_is_busy_at_the_probe_is_run(probed, code, monkeypatch, capsys):
     with LocalServer(lambda body: ".", probed=lambda body: probed) as served:
-        assert run({}, served) == 0
+        assert run({}, served) == code
         monkeypatch.setattr("medtasks_utils.harness.server_model.run_with", Mock(side_effect=NoResponse("")))
         assert run({}, served) == 0, "a slow one too"
-    assert len(served.probes) == 1 and len(served.requests) == 4
+    assert (len(served.probes), len(served.requests)) == (1, 2 if code else 4)
+    assert f"{served.chat} did not respond within 30 s; the run starts anyway" in capsys.readouterr().err
 
 
 def test_an_unexpected_error_is_one_line_and_a_file_with_the_traceback(server, monkeypatch, capsys):

@@ -164,7 +164,10 @@ def test_all_generations_are_requested_at_once_and_not_read_from_a_cache_of_one_
         answers = sorted(sample["filtered_resps"] for sample in samples(result))
         assert answers == [list("ABCD")] * 4 + [[UNANSWERED] * 4]
         assert spent == {"prompt": 4 * 7, "completion": 4 * 12, "replies": 4 * 4}
-    (signature, *_) = result["configs"]["medmcqa_openmed"]["metadata"]["signature"].values()
+    metadata = result["configs"]["medmcqa_openmed"]["metadata"]
+    (remark,) = (line for line in metadata["remarks"] if "no reply" in line)
+    assert remark.startswith("4 of 20 requests got no reply; first reason: http") and remark.endswith("(no)")
+    (signature, *_) = metadata["signature"].values()
     assert "|repeats:4+in_one_request|" in signature
 
 

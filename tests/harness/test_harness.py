@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 import random
 from statistics import fmean
 from typing import Any
@@ -16,6 +17,7 @@ from running import (
     load,
     manager,
     right_answer,
+    samples,
     saved_results,
     saved_samples,
     shown,
@@ -25,6 +27,7 @@ from scipy.stats import sem
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.facts import UNANSWERED
+from medtasks_utils.harness.aggregates import ExampleScore
 
 FILTERS = ("strict-match", "flexible-extract")
 OF_ENDS = {"cut", "acc_finished"}
@@ -137,6 +140,11 @@ def test_cached_requests_are_those_of_the_same_run_only(tmp_path, monkeypatch):
     assert {*asked("medhallu", cache_requests=True)[0]} == {"of another template"}
 
 
+def test_samples_that_are_named_are_evaluated_under_their_own_numbers():
+    logged, docs = samples(evaluate("medhallu", samples={"medhallu": [3, 1]})), documents_of("medhallu")
+    assert [(sample["doc_id"], shown(sample["doc"])) for sample in logged] == [(3, docs[3]), (1, docs[1])]
+
+
 # ---- groups
 
 
@@ -163,6 +171,12 @@ def test_groups_are_plain_means_of_their_tasks():
 
 
 # ---- several processes
+
+
+def test_scores_reach_other_processes_with_what_aggregations_need():
+    again = pickle.loads(pickle.dumps(ExampleScore([1.0, None, 0.5], "a", "b")))
+    assert (again, again.scores, again.cluster, again.stratum) == (0.75, (1.0, None, 0.5), "a", "b")
+    assert math.isnan(ExampleScore([None]))
 
 
 def test_responses_that_pad_a_rank_are_dropped():

@@ -281,8 +281,8 @@ def test_a_reasoning_model_with_a_low_token_limit_is_a_warning(data, capsys):
         return completion(None, "length", reasoning_content="Okay")
 
     rows_of(data, 1)
-    for room, is_warned in ((4095, True), (4096, False)):
-        with LocalServer(lambda body: RIGHT, probed=thinking) as server:
+    for probed, room, is_warned in ((thinking, 4095, True), (thinking, 4096, False), (None, 4095, False)):
+        with LocalServer(lambda body: RIGHT, probed=probed) as server:
             succeed(*server.run_of("medmcqa_openmed", data), "--gen_kwargs", f"max_gen_toks={room}")
         assert (f"the model reasons, and max_gen_toks={room:,}" in capsys.readouterr().err) == is_warned
 

@@ -147,10 +147,36 @@ def test_kept_replies_are_reused_unless_an_argument_that_changes_replies_differs
     assert take(ReplyStore(tmp_path, {**MODEL, argument: "other"}), "p") == ("reply" if is_same else None)
 
 
-def test_replies_are_kept_as_they_come_and_without_locks_too(tmp_path, monkeypatch):
+def test_replies_are_kept_as_they_come_and_without_locks_too(tmp_path, monkeypatch, caplog):
     monkeypatch.setattr("medtasks_utils.inference.reply_files.fcntl.flock", Mock(side_effect=OSError))
-    put(store := ReplyStore(tmp_path, MODEL), "p", "reply")
-    assert (take(ReplyStore(tmp_path, MODEL), "p"), store.kept) == ("reply", 1)
+    store = ReplyStore(tmp_path, MODEL)
+    for reply in "xy":
+        put(store, "p", reply)
+    again = ReplyStore(tmp_path, MODEL)
+    assert (take(again, "p"), again.reused, store.kept) == ("x", 1, 2)
+    assert f"reusing the replies that earlier runs kept: 2 in {tmp_path}; use --fresh" in caplog.text
+
+
+def test_the_first_of_several_processes_moves_the_replies_of_all(tmp_path):
+    stores = [ReplyStore(tmp_path, MODEL) for _ in "ab"]
+    for store, prompt in zip(stores, "ab", strict=True):
+        store.begin(seed=None, has_several_processes=True)
+        put(store, prompt, prompt)
+    stores[1].close()
+    stores[0].end()
+    assert [path.suffix for path in tmp_path.iterdir()] == [".gz"]
+    assert [take(ReplyStore(tmp_path, MODEL, extend=True), prompt) for prompt in "ab"] == ["a", "b"]
+
+
+def test_of_a_run_without_text_only_what_has_text_is_taken_over_and_of_equal_requests_each_by_itself(tmp_path):
+    store = ReplyStore(tmp_path, MODEL)
+    for reply in (Reply("", "stop", 1), Reply("cut", "length", 10), Reply("whole", "stop", 5)):
+        put(store, "p", reply, max_gen_toks=10)
+    store.put("loglikelihood", ("p", " A"), [(-1.5, True)])
+    store.end(without_text=True)
+    store = ReplyStore(tmp_path, MODEL, extend=True)
+    assert [take(store, "p", max_gen_toks=20) for _ in "ab"] == ["whole", None]
+    assert store.take("loglikelihood", ("p", " A")) == [(-1.5, True)]
 
 
 @pytest.mark.parametrize("step", ["put", "end"])
@@ -192,7 +218,9 @@ def test_damaged_files_of_replies_neither_end_a_run_nor_change_a_reply(is_archiv
             found[answer is not None] += 1
         assert again.take("loglikelihood", ("p", " A")) in ([(-1.5, True)], None)
     assert found[True] > found[False] / 2
-    assert "damaged lines are ignored (" in caplog.text
+    file.write_bytes(b"5\n{}\nx\n")
+    again = ReplyStore(tmp_path, MODEL, extend=is_archived)
+    assert f"{file}: damaged lines are ignored (3); their requests are sent again" in caplog.text
     put(again, "later", "reply")
     again.end()
     assert take(ReplyStore(tmp_path, MODEL, extend=True), "later") == "reply"
@@ -257,13 +285,13 @@ def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(name, task, 
         grown, errors = evaluate_in("grown", served, *new, "--extend")
     assert grown["scores"] == expected["scores"]
     anew = Counter(map(prompt_of, whole.requests))
-    if reason == "max_gen_toks":
+    if "max_gen_toks" in reason:
         anew = Counter(filter(is_long, anew.elements()))
         assert anew
-    elif not reason:
+    elif name in ("more examples", "further tasks", "more repeats", "tools"):
         anew -= before
     assert Counter(map(prompt_of, served.requests)) == anew
-    assert reason in errors and errors.count("--extend: ") == 1
+    assert reason.replace("N ", f"{anew.total()} ") in errors and errors.count("--extend: ") == 1
     assert grown["answers_taken_over"] == len(whole.requests) - anew.total()
     (whole_run,), (*_, ended) = (
         sorted(load_runs(tmp_path / name), key=attrgetter("date")) for name in ("whole", "grown")
