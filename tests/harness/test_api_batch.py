@@ -19,7 +19,7 @@ from scripts import in_turn
 from tool_caller import reply, run, tagged, turn
 
 from medtasks_utils.harness.lm_eval_names import Instance, TemplateAPI
-from medtasks_utils.harness.models import begins_with_bos, context_error_of, context_in_process, may_reason, seed_of
+from medtasks_utils.harness.models import begins_with_bos, context_error_of, may_reason, seed_of
 from medtasks_utils.harness.progress import Progress
 from medtasks_utils.harness.run_model import RunModel, _pieces
 from medtasks_utils.harness.stages import Stages
@@ -54,9 +54,6 @@ def test_a_prompt_is_not_sent_if_it_and_the_reply_exceed_the_context():
 
 
 def test_what_is_known_of_a_model_before_its_weights_are_loaded():
-    assert context_in_process("hf", {"max_length": "99"}) == 99
-    assert context_in_process("vllm", {"max_model_len": 7}) == 7
-    assert context_in_process("openai", {"max_length": 7}) is None
     for switches, reasons in (({}, True), ({"enable_thinking": True}, True), ({"enable_thinking": False}, False)):
         of: Any = SimpleNamespace(chat_template_args=switches)
         assert may_reason(of, "{{ m }}<think>") == reasons and not may_reason(of, "{{ m }}")

@@ -14,9 +14,6 @@ from medtasks_utils.harness.confidences import _scored, confidence_metrics
 from medtasks_utils.report.calibration import (
     calibrations,
     confidence_lines,
-    of_abstaining,
-    reliability,
-    risk_coverage,
     to_draw,
 )
 from medtasks_utils.results import read_runs
@@ -103,16 +100,9 @@ def test_confidences_in_samples_aggregate_to_the_metrics_of_the_run(tmp_path):
     (drawn,) = calibrations([run])
     abstains = [sample.answers["strict-match"] == ["2"] for sample in task.samples]
     assert sum(bin.n for bin in drawn.bins) == abstains.count(False) and drawn.origin == "stated"
-    assert all(bin.low <= bin.right <= bin.high for bin in drawn.bins)
-    right = sum(bin.right * bin.n for bin in drawn.bins) / abstains.count(False)
-    assert right == pytest.approx(1 - drawn.curve[-1][1])
     lines = "".join(confidence_lines(run))
     for name, words in (("ece", "ECE"), ("auroc", "AUROC"), ("acc@80", "acc of the surest 80 %")):
         assert f"{words} {100 * task.metrics[name, 'strict-match'].value:.1f}" in " ".join(lines.split())
-    assert drawn.point and drawn.curve[-1][0] == drawn.point[0] == abstains.count(False) / len(abstains)
-    assert drawn.curve[-1] == pytest.approx(drawn.point) and of_abstaining(task) == drawn.point
-    scores = task.metric_scores("strict-match", "ece")
-    assert len(risk_coverage(scores)) == sum(bin.n for bin in reliability(scores))
     del task.samples[0].details["strict-match"]["confidence"]
     assert calibrations([run])[0].origin == "stated", "the first sample does not speak for all"
 

@@ -1,8 +1,18 @@
-"""What a run's functions make of texts and settings: signatures, flags, generation settings, templates, reasoning."""
+"""What functions of a run make of texts and settings: signatures, flags, templates, reasoning, readings."""
 
 from given import each_row, result_of
+from running import reader
 
 
 @each_row("functions_of_harness")
 def test_a_function_of_a_run_returns_what_its_row_says(name, function, given, expected):
     assert result_of(function, given) == expected
+
+
+@each_row("found_by")
+def test_samples_say_how_an_answer_was_found(task, filter_name, response, details):
+    """A wrong form can be told from a wrong answer."""
+    loaded = reader(task)
+    doc = next(doc for doc in loaded.eval_docs if doc.get("judgement", "decimal") == "decimal")
+    text = response.replace("{option}", doc["options"][0] if "options" in doc else "")
+    assert loaded.extract(filter_name, text, doc).details == details
