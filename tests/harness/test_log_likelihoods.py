@@ -55,6 +55,35 @@ def test_log_likelihoods_that_do_not_tell_choices_apart_are_an_error(value, says
     assert says in error_line(MedtasksError, evaluate, TASK, Scripted(lambda doc: value), limit=4)
 
 
+def test_an_example_that_does_not_fit_is_wrong_counted_and_said(tmp_path):
+    """A model in this process has a token for each character. If no example fits, the run is an error."""
+    name = "medexqa_biomedical_engineering_logits"
+    path = tmp_path / "medexqa/test/biomedical_engineer_test.tsv"
+    path.parent.mkdir(parents=True)
+    path.write_text("Why?\ta\tb\tc\td\te\tf\tA\n" + "Why? So?\ta\tb\tc\td\te\tf\tA\n")
+    tokens: Any = {"_encode_pair": lambda self, *texts: texts, "_model_generate": None, "model_args": {}}
+
+    def run_in(context: int) -> Any:
+        model = type("VLLM", (Scripted,), {"max_length": context, **tokens})(lambda doc: -ord(doc["continuation"][-1]))
+        return evaluate(name, model, tmp_path, apply_chat_template=False)
+
+    both = run_in(10_000)["samples"][name]
+    length = sum(map(len, both[1]["arguments"][0]))
+    result = run_in(length)
+    first, second = result["samples"][name]
+    assert first == both[0] and [first["acc"], second["acc"], second["resps"]] == [1, 0, [[""]] * 4]
+    assert second["confidence"] == {"origin": "logits", "values": [None]}
+    reason = (
+        f"a prompt and its continuation, {length:,} tokens together, are more than the model's context of {length:,}"
+    )
+    assert second["refusal"] == [f"{reason} tokens"]
+    (remark,) = result["configs"][name]["metadata"]["remarks"]
+    assert remark == f"1 of 2 examples got no reply; first reason: {reason} tokens"
+    assert result["results"][name]["acc,none"] == 0.5
+    with pytest.raises(MedtasksError, match=f"^{name}: none of the examples got a reply; first reason: a prompt and"):
+        run_in(9)
+
+
 def test_letters_inside_reasoning_are_a_remark(monkeypatch):
     model = Scripted(lambda doc: ord(doc["continuation"][-1]))
     monkeypatch.setattr(model, "apply_chat_template", lambda *_, **__: "Hi<think>\n")

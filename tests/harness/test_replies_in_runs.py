@@ -21,7 +21,6 @@ from scripts import echoed, in_turn, refusal, together
 from tool_caller import tagged
 
 from medtasks_utils.benchmarks.medmcqa.benchmark import MedMCQA
-from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.early_reading import EarlyReading
 
 RIGHT = "\\boxed{A}"
@@ -233,12 +232,7 @@ def test_prompts_of_log_likelihoods_are_never_cut(engine, hf, tiny_model, tmp_pa
         assert (compared(tokens + ROOM[engine])[0], no_remarks) == (with_room, [])
         (first, second), (remark,) = compared(tokens + ROOM[engine] - 1)
         assert first == with_room[0]
-        assert second["acc"] == 0 and second["resps"] == [[""]] * 4
-        assert second["confidence"] == {"origin": "logits", "values": [None]}
-        assert "1 of 2 examples got no reply" in remark and second["refusal"][0] in remark
-        assert f"a prompt and its continuation, {tokens:,} tokens together, are more than the model's context" in remark
-        with pytest.raises(MedtasksError, match="none of the examples got a reply"):
-            compared(9)
+        assert second["acc"] == 0 and "1 of 2 examples got no reply" in remark
 
 
 @pytest.mark.torch
