@@ -194,7 +194,7 @@ def test_the_file_of_an_audit_has_each_reading_and_what_follows_from_all(tmp_pat
         (line for reply, line in says.items() if reply and f"\n{final_text(reply)}\n</" in whole(request["messages"])),
         '{"ready": true}',
     )
-    assert audit("--marks", tmp_path / "marks.csv") == 0
+    assert audit("--marks", tmp_path / "marks.csv", "--task", "medmcqa_openmed") == 0
     found = json.loads(audit_file(path).read_text())
     found["readings"].sort(key=itemgetter("doc_id", "generation"))
     assert found == {"run": "model", "signature": f"{Auditor.signature}|model:m", **expected}

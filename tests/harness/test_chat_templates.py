@@ -23,6 +23,7 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.evaluation import Evaluation
 from medtasks_utils.harness.in_process import Ends
 from medtasks_utils.harness.prompt_checks import check_prompts
+from medtasks_utils.harness.reasoning import separated
 from medtasks_utils.harness.signing import unformatted_prompts
 from medtasks_utils.inference.replies import Reply
 
@@ -125,8 +126,8 @@ def test_a_server_without_a_system_role_names_the_way_out(status):
 
 def test_switches_that_change_the_prompt_are_signed():
     template = f"{PLAIN}{{{{ '<think></think>' if enable_thinking is defined and not enable_thinking }}}}"
-    for given, changes in (({"enable_thinking": False, "unknown": 1}, "enable_thinking=false"), ({}, "")):
-        assert asked(Templated(template, **given))[2] == changes
+    assert asked(Templated(template, enable_thinking=False, unknown=1))[2] == "enable_thinking=false"
+    assert asked(Templated(template))[2] == ""
 
 
 @pytest.mark.torch
@@ -161,6 +162,12 @@ def test_nothing_is_read_in_the_reasoning_of_a_model_in_this_process(name, templ
     assert all(sample["answered"] and last in sample["resps"][0][0].rpartition("No.")[2] for sample in whole)
     assert all(str(sample["filtered_resps"][0])[0] in last for sample in whole)
     assert name != "think_opened" or whole[0].get("format", 1.0) == 1.0
+
+
+@each_row("separated_replies")
+def test_reasoning_in_a_reply_is_told_from_its_answer(name, text, facts, opening, answer, reasoning):
+    reply = separated(Reply(text, tokens=9, **facts), opening)
+    assert (reply, reply.reasoning, reply.tokens) == (answer, reasoning, 9)
 
 
 class HFLM:

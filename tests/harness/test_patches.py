@@ -9,7 +9,7 @@ from given import error_line
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness import lm_eval_names, patches
-from medtasks_utils.harness.lm_eval_names import NAMES, missing, owner_of
+from medtasks_utils.harness.lm_eval_names import NAMES, Name, missing, owner_of
 from medtasks_utils.harness.patches import REPLACED, made_from_original
 
 TABLE = {each.name for each in REPLACED}
@@ -24,6 +24,12 @@ def test_the_installed_release_has_all_names():
         assert known.purpose
         if "." not in name:
             assert getattr(lm_eval_names, name) is getattr(owner_of(name), name)
+
+
+def test_names_that_a_release_lacks_are_listed_with_what_replaces_them(monkeypatch):
+    for name, module in (("Gone", "api.task"), ("Task.gone", "api.task"), ("any", "models.of_no_package")):
+        monkeypatch.setitem(NAMES, name, Name(module, "tests", "Scorer" if name == "Gone" else ""))
+    assert missing() == ["api.task: Gone; in its place Scorer", "api.task: Task.gone", "models.of_no_package: any"]
 
 
 @pytest.mark.parametrize(

@@ -138,6 +138,11 @@ def test_a_cut_parquet_file_is_one_error(end, data):
     assert "cannot read" in message_of("medmcqa_openmed", data)
 
 
+def test_a_benchmark_must_name_the_known_issues_of_every_example(monkeypatch):
+    monkeypatch.setattr(benchmarks()["medhallu"], "known_issues", lambda self, examples: [[]] * 29)
+    assert message_of("medhallu") == "medhallu: known_issues returns 29 lists for 28 examples"
+
+
 # ---- which source
 
 
