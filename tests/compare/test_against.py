@@ -124,7 +124,7 @@ def test_against_a_run_that_cannot_be_compared_is_an_error(data, tmp_path, capsy
         some = json.dumps({TASK: [*range(20)]})
         _, errors = new(*against, "--samples", some)
         assert "only 10 of the saved run's 30 examples are selected" in errors and "stopped early" not in errors
-        assert len(served.requests) == before + 10
+        assert len(served.requests) == before + 10 and [*tmp_path.glob("new/**/replies_*.gz")], "the run is over"
         assert new(*against, "--limit", "22")[0]["against"][TASK]["of"] == 12
         _, errors = new(*against, "--system_instruction", "Be brief.", code=1)
         assert "not comparable with the saved run" in errors

@@ -155,6 +155,11 @@ def test_replies_are_kept_as_they_come_and_without_locks_too(tmp_path, monkeypat
     again = ReplyStore(tmp_path, MODEL)
     assert (take(again, "p"), again.reused, store.kept) == ("x", 1, 2)
     assert f"reusing the replies that earlier runs kept: 2 in {tmp_path}; use --fresh" in caplog.text
+    (path,) = tmp_path.iterdir()
+    path.write_bytes(path.read_bytes() + b"damaged\n")
+    again.end()
+    ((_, left),) = json_lines(path)
+    assert left["replies"][0]["text"] == "y", "what was not used stays, but for damaged lines"
 
 
 def test_the_first_of_several_processes_moves_the_replies_of_all(tmp_path):

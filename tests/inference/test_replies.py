@@ -74,7 +74,7 @@ def test_replies_that_are_not_as_requested_cause_remarks(name, replies, says):
     for place, facts_of_reply in enumerate(replies):
         facts = {"example": place, "prompt": "Q", "text": "ANSWER", **facts_of_reply}
         example, prompt, requested = facts.pop("example"), facts.pop("prompt"), facts.pop("requested", "")
-        settings = {"max_gen_toks": 16, "temperature": 0.8}
+        settings = {"max_gen_toks": 16, "temperature": facts.pop("temperature", 0.8)}
         exchanges.append(Exchange(example, prompt, prompt, settings, Reply(**facts), requested))
     said = [*remarks_on(exchanges), *filter(None, [failure_of(exchanges)])]
     assert said == says
