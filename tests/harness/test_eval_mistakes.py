@@ -5,9 +5,11 @@ import errno
 import io
 import os
 import re
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
@@ -21,6 +23,7 @@ from scripts import refusal
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.checks import try_folder
 from medtasks_utils.harness.lm_eval_names import LocalChatCompletion
+from medtasks_utils.harness.models import mistakes_in_process
 from medtasks_utils.harness.server_model import endpoint_of
 from medtasks_utils.inference.client import explaining_failures
 from medtasks_utils.inference.responses import NoConnection, NoResponse
@@ -99,6 +102,17 @@ def test_a_mistake_with_a_model_in_this_process_is_one_line_with_the_way_out(
     PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained("bare")
     GPT2Config(n_positions=4096).save_pretrained("bare")
     test_a_mistake_on_the_command_line_is_one_line_with_the_way_out(changed, code, says, server, capsys)
+
+
+@each_row("mistakes_in_process")
+def test_what_a_model_cannot_do_here_is_said_before_its_weights_are_loaded(
+    name, config, has_gpu, mistakes, batch_size, monkeypatch
+):
+    found = SimpleNamespace(is_available=lambda: has_gpu), SimpleNamespace(mps=Mock(is_available=lambda: False))
+    torch = SimpleNamespace(cuda=found[0], backends=found[1], dtype=str, float16="half")
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    given = SimpleNamespace(**config)
+    assert ([*mistakes_in_process(given)], given.batch_size) == (mistakes, batch_size)
 
 
 FAILING = [
