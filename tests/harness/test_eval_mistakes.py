@@ -11,19 +11,19 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, call
 
 import pytest
 from aiohttp import ClientPayloadError, ConnectionTimeoutError
 from commanding import exit_code, one_line
-from given import each_row
+from given import each_row, result_of
 from local_server import Answer, Fault, LocalServer, Request
 from scripts import refusal
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.checks import try_folder
 from medtasks_utils.harness.lm_eval_names import LocalChatCompletion
-from medtasks_utils.harness.models import mistakes_in_process
+from medtasks_utils.harness.models import check_tokenizer, context_in_process, mistakes_in_process
 from medtasks_utils.harness.server_model import endpoint_of
 from medtasks_utils.inference.client import explaining_failures
 from medtasks_utils.inference.responses import NoConnection, NoResponse
@@ -113,6 +113,30 @@ def test_what_a_model_cannot_do_here_is_said_before_its_weights_are_loaded(
     monkeypatch.setitem(sys.modules, "torch", torch)
     given = SimpleNamespace(**config)
     assert ([*mistakes_in_process(given)], given.batch_size) == (mistakes, batch_size)
+
+
+@each_row("tokenizers_of_models")
+def test_a_tokenizer_is_loaded_by_its_name_and_has_a_template_if_one_is_needed(
+    name, kind, arguments, needs_template, tokenizer, expected, monkeypatch
+):
+    error = {"OSError": OSError("gone"), "ValueError": ValueError("odd")}.get(str(tokenizer))
+    made = SimpleNamespace(**({} if error else tokenizer))
+    loading = Mock(side_effect=error, return_value=made)
+    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(AutoTokenizer=Mock(from_pretrained=loading)))
+    monkeypatch.setattr("medtasks_utils.harness.models.get_model", lambda kind: object)
+    is_loaded = result_of(lambda: check_tokenizer(kind, arguments, needs_template) is made, [])
+    assert is_loaded == (expected if isinstance(expected, str) else bool(expected))
+    if isinstance(expected, list):
+        assert loading.mock_calls == [call(expected[0], revision=expected[1], trust_remote_code=False)]
+
+
+def test_the_context_of_a_model_in_this_process_is_that_of_its_configuration(monkeypatch):
+    text = SimpleNamespace(max_position_embeddings=7)
+    loading = Mock(side_effect=[SimpleNamespace(get_text_config=lambda: text), OSError("gone")])
+    monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(AutoConfig=Mock(from_pretrained=loading)))
+    arguments = {"pretrained": "a", "revision": "r"}
+    assert [context_in_process("hf", arguments) for _ in range(2)] == [7, None]
+    assert loading.mock_calls[0] == call("a", revision="r", trust_remote_code=False)
 
 
 FAILING = [
