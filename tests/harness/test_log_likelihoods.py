@@ -1,9 +1,9 @@
 """Unusable log-likelihoods are an error, if possible before the run; usable ones are the same in every engine."""
 
-from pathlib import Path
 from typing import Any
 
 import pytest
+from characters import characters
 from commanding import exit_code, one_line, succeed
 from fake_time import FakeTime
 from given import each_row, error_line
@@ -12,10 +12,10 @@ from running import Scripted, evaluate, model_of
 from scripts import echoed, in_turn
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.lm_eval_names import get_model
 from medtasks_utils.harness.log_likelihoods import is_echo
 from medtasks_utils.harness.models import begins_with_bos
 
+__all__ = ["characters"]
 TASK = "medexqa_clinical_psychology_logits"
 
 
@@ -24,26 +24,25 @@ def test_an_echo_has_a_finite_number_for_each_token(name, output, is_whole):
     assert is_echo(output, 3) == is_whole
 
 
-def run_of(server: LocalServer, tasks: str, tokenizer: Path, **more: Any) -> list[str]:
-    arguments = {"tokenizer_backend": "huggingface", "tokenizer": tokenizer, **more}
-    return server.run_of(tasks, kind="local-completions", base_url=f"{server.url}/completions", **arguments)
+def run_of(server: LocalServer, tasks: str) -> list[str]:
+    arguments = {"tokenizer_backend": "huggingface", "base_url": f"{server.url}/completions"}
+    words = server.run_of(tasks, kind="local-completions", **arguments)
+    return [word for word in words if word != "--apply_chat_template"]
 
 
-@pytest.mark.torch
 @each_row("no_echoes")
-def test_a_server_that_does_not_echo_is_one_line_before_the_run(name, status, body, says, tiny_model, capsys):
+def test_a_server_that_does_not_echo_is_one_line_before_the_run(name, status, body, says, characters, capsys):
     with LocalServer(probed=lambda asked: Fault(status, body) if asked.get("echo") else ".") as server:
-        assert exit_code(run_of(server, TASK, tiny_model)) == 1
+        assert exit_code(run_of(server, TASK)) == 1
     line = one_line(capsys.readouterr().err)
     assert says in line and "--model vllm or hf" in line and "A" not in line.partition(":")[0]
     assert [body for body in server.probes if body.get("echo")][1:] == []
 
 
-@pytest.mark.torch
-def test_an_outage_is_waited_out_among_log_likelihoods_too(tiny_model, monkeypatch):
+def test_an_outage_is_waited_out_among_log_likelihoods_too(characters, monkeypatch):
     time = FakeTime(monkeypatch)
     with LocalServer(probed=in_turn(echoed, *[Fault(503)] * 9, echoed)) as server:
-        tokenizer = {"tokenizer_backend": "huggingface", "tokenizer": str(tiny_model), "max_length": 4000}
+        tokenizer = {"tokenizer_backend": "huggingface", "max_length": 4000}
         arguments = {"base_url": f"{server.url}/completions", "max_retries": 3, "num_concurrent": 1, **tokenizer}
         model = model_of(server, "local-completions", **arguments)
         (sample,) = evaluate(TASK, model, limit=1, apply_chat_template=False)["samples"][TASK]
@@ -101,24 +100,14 @@ def test_one_example_whose_choices_are_equally_likely_is_no_error():
     assert evaluate(TASK, Scripted(likelihood))["samples"][TASK]
 
 
-@pytest.mark.torch
-def test_a_server_is_sent_the_token_that_models_in_this_process_begin_with(tiny_model, tmp_path):
-    from tokenizers import processors
-    from transformers import AutoTokenizer
-
-    tokenizer = AutoTokenizer.from_pretrained(tiny_model)
-    assert not begins_with_bos(tokenizer) and not begins_with_bos(None)
-    tokenizer._tokenizer.post_processor = processors.TemplateProcessing("<s> $A", special_tokens=[("<s>", 0)])
-    tokenizer.chat_template = None
-    tokenizer.save_pretrained(tmp_path)
+@pytest.mark.parametrize("begins", [True, False])
+def test_a_server_is_sent_the_token_that_texts_begin_with(begins, characters):
+    """As models in this process begin them, in prompts and in log-likelihoods."""
+    characters.begins = begins
+    assert begins_with_bos(characters) == begins and not begins_with_bos(None)
     with LocalServer(probed=echoed) as server:
-        words = run_of(server, f"{TASK},medhallu", tmp_path)
-        words.remove("--apply_chat_template")
-        succeed(*words, "--limit", 1)
+        succeed(*run_of(server, f"{TASK},medhallu"), "--limit", 1)
     (generated,) = server.requests
     scored = [body for body in server.probes if body.get("echo")]
-    assert {tokens[0] for body in [generated, *scored] for tokens in body["prompt"]} == {0}
-    given = {"pretrained": str(tiny_model), "tokenizer": str(tmp_path)}
-    in_process = get_model("hf").create_from_arg_obj(given, {"device": "cpu"})
-    text = in_process.tokenizer.decode(generated["prompt"][0][1:])
-    assert in_process.tok_encode(text) == generated["prompt"][0]
+    firsts = [[tokens.count(0), tokens[0] == 0] for body in [generated, *scored] for tokens in body["prompt"]]
+    assert firsts == [[int(begins), begins]] * len(firsts) and len(firsts) == 1 + 1 + 4
