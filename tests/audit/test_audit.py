@@ -215,7 +215,7 @@ def test_the_readings_of_a_person_stand_beside_the_llm_s(tmp_path, server, audit
     assert audit("--marks", path) == 2
     printed = capsys.readouterr()
     assert "the LLM read the same answer as a person in 1 of 2 marked responses" in printed.out
-    problem = f"--marks {path} is not a CSV file of marks saved by the report's page (KeyError('run'))"
+    problem = f"--marks {path} is not a CSV file of marks saved by the report's page (it has no 'run')"
     assert one_line(printed.err[-len(problem) - 40 :]) == problem
     found = json.loads(audit_file(path).read_text())["readings"]
     marks = {row["doc_id"]: (row["person"], row["person_agrees"]) for row in found}

@@ -86,7 +86,7 @@ def test_a_prompt_gets_no_reply_if_the_server_fails_at_it_alone(fault, status, t
     async def work(client):
         return [await client.complete({"prompt": prompt}) for prompt in ("good", "bad")]
 
-    refused = pytest.raises(PromptRefused, match=r", 7 times, though it answers other prompts$")
+    refused = pytest.raises(PromptRefused, match=r" \(in 7 attempts\), although it answers other prompts$")
     with LocalServer(lambda request: fault if request["prompt"] == "bad" else ".") as server, refused as raised:
         run_with(Endpoint(url=server.chat, model="m", headers={}), work)
     assert (raised.value.status, raised.value.body) == (status, "no" if status else "")
