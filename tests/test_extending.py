@@ -3,13 +3,11 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
 from typing import Any
 
 import pytest
-from commanding import clean_environment, medtasks
-from given import ROOT, csv_rows, table
+from commanding import medtasks
+from given import ROOT, csv_rows, each_row, table
 from judge_server import JudgeServer
 from running import saved_results
 from saved_runs import drawn
@@ -53,7 +51,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def said(folder):
-    """What the commands of the table say, by name, each with the exit code that it has there."""
+    """What the commands of the table say, by name."""
     with (
         JudgeServer(response_to) as answering,
         JudgeServer(auditor) as reading,
@@ -63,38 +61,35 @@ def said(folder):
     ):
         servers = {"answering": answering, "reading": reading, "judging": judging, "explaining": explaining}
         places = {**servers, "calling": calling, "toy": TOY}
-        names, codes, commands = zip(*table("commands_beside"), strict=True)
+        names, _, commands, _ = zip(*table("commands_beside"), strict=True)
         words = [[word.format(**places) for word in command.split()] for command in commands]
         found = dict(zip(names, medtasks(*words, cwd=folder, **BESIDE), strict=True))
         asked_of_model = {request["messages"][-1]["content"] for request in answering.requests}
         assert any(text.startswith("Is snow white? Please. End with") for text in asked_of_model)
         assert "returns a text backwards" in str(calling.requests[-1])
-    failed = {name: told for (name, told), code in zip(found.items(), codes, strict=True) if told.code != code}
-    assert not failed
     return found
+
+
+@each_row("commands_beside")
+def test_a_command_ends_and_speaks_with_what_the_other_distribution_adds(name, code, command, says, said):
+    told = said[name]
+    assert told.code == code, told
+    assert [text for text in says if text not in told.out + told.errors] == []
 
 
 # ---- a benchmark
 
 
-def test_a_fifth_benchmark_runs_and_is_scored(said, folder):
-    found = saved_results(folder / "a")
-    scores = found["results"]["toybench"]
-    for name, expected in (
-        ("strict-match", [2 / 6, 3 / 6, 1 / 6, 1 / 2]),
-        ("flexible-extract", [3 / 6, 5 / 6, 2 / 6, 2 / 3]),
-    ):
-        metrics = ("acc", "answered", "maybe_rate", "acc_decided")
-        assert [scores[f"{metric},{name}"] for metric in metrics] == pytest.approx(expected)
-    assert scores["acc_decided_stderr,strict-match"] > 0
-    metadata = found["configs"]["toybench"]["metadata"]
+@each_row("scores_beside")
+def test_what_the_other_distribution_adds_is_run_and_scored(name, run, task, filter_name, expected, said, folder):
+    scores = saved_results(folder / run)["results"][task]
+    assert {metric: scores[f"{metric},{filter_name}"] for metric in expected} == pytest.approx(expected)
+
+
+def test_a_fifth_benchmark_is_signed_and_stands_in_the_report_and_the_comparison(said, folder):
+    metadata = saved_results(folder / "a")["configs"]["toybench"]["metadata"]
     assert metadata["benchmark"] == "toybench"
     assert "opts:politely=true" in metadata["signature"]["strict-match"]
-
-
-def test_a_fifth_benchmark_is_in_the_help_the_report_and_the_comparison(said, folder):
-    assert "toybench" in said["help"].out and "politely (false)" in said["help"].out
-    assert "did you mean 'politely'?" in said["misspelt"].errors.splitlines()[-1]
     page = drawn((folder / "report.html").read_text())
     assert "ToyBench" in page and "decided: yes or no" in page and "says maybe decides nothing." in page
     assert "F1 of decided answers" not in page, "MedHallu's own table"
@@ -111,12 +106,6 @@ def test_an_auditor_is_asked_for_its_answers_and_readings_are_compared(said):
     assert audit["accuracy_as_read"]["value"] == pytest.approx(3 / 6)
 
 
-def test_readings_are_shown_with_their_evidence(said):
-    told = said["extract"].out
-    assert "strict-match: [invalid] (none)\n  flexible-extract: no (statement)" in told
-    assert "answer +70" in told and "therefore +60" in told
-
-
 def test_explanations_of_a_fifth_benchmark_are_judged(said, folder):
     rows = csv_rows(folder / "judged_geval.csv")
     assert {row["question"]: row["status"] for row in rows} == {question: status for question, *_, status in RESPONSES}
@@ -127,23 +116,6 @@ def test_explanations_of_a_fifth_benchmark_are_judged(said, folder):
 def test_the_selfcheck_runs_a_fifth_benchmark(tmp_path):
     (checked,) = medtasks(["selfcheck", "--limit", "4", "--table"], cwd=tmp_path, **BESIDE)
     assert checked.code == 0 and "toybench" in checked.out, checked
-
-
-# ---- a metric, a judge, a tool and a command
-
-
-def test_a_metric_a_judge_and_a_command_of_another_distribution_are_used(said, folder):
-    assert said["command"].out == said["replaced"].out == "hello you\n"
-    scores = saved_results(folder / "metric")["results"]["medexqa_clinical_psychology"]
-    assert scores["acc,strict-match"] == 1 / 4, "one of four answers in the sample is A"
-    assert scores["explanation,strict-match"] == pytest.approx(99 / 4)
-    assert scores["words,strict-match"] == pytest.approx(100 * 2 / 8 / 4), "two of its eight words"
-
-
-def test_a_tool_of_another_distribution_is_called_and_counted(said, folder):
-    scores = saved_results(folder / "tool")["results"]["medcalc_bench"]
-    assert (scores["tool_calls,strict-match"], scores["tool_errors,strict-match"]) == (1.0, 0.0)
-    assert "reverse" in said["tools"].errors
 
 
 # ---- the benchmark that CONTRIBUTING.md leads through
@@ -165,12 +137,10 @@ def guided(tmp_path_factory):
     return folder
 
 
-def test_a_benchmark_of_boxes_is_read_alike_under_both_filters(guided):
-    words = [sys.executable, "-m", "medtasks_utils", "extract", "--task", "pubmedqa"]
-    environment = clean_environment({"PYTHONPATH": str(guided)})
-    for text, read in ((r"So \boxed{Yes}", "yes (box)"), ("Yes.", "[invalid] (none)")):
-        told = subprocess.run(words, input=text, env=environment, cwd=guided, capture_output=True, text=True)
-        assert told.stdout.splitlines() == [f"strict-match: {read}", f"flexible-extract: {read}"], told.stderr
+def test_the_guide_s_first_command_reads_a_box_under_both_filters(guided):
+    first = "import io, sys\nsys.stdin = io.StringIO('So \\\\boxed{Yes}')"
+    (told,) = medtasks(["extract", "--task", "pubmedqa"], cwd=guided, first=first, PYTHONPATH=str(guided))
+    assert told.out.splitlines() == ["strict-match: yes (box)", "flexible-extract: yes (box)"], told.errors
 
 
 @pytest.mark.slow
