@@ -5,7 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from given import FILE, ROOT, TASK, each_row, sample_rows, table
+from given import FILE, ROOT, TASK, each_row, error_line, sample_rows, table
 from running import evaluate, load, right_answer
 
 from medtasks_utils import Scorer, errors, load_runs, reward, score
@@ -63,6 +63,17 @@ def test_a_mistake_in_scoring_is_an_error_of_its_type(task, row, response, optio
     given = sample_rows(row)[0] if isinstance(row, str) else row
     with pytest.raises(getattr(errors, kind), match=message):
         Scorer(task, **options).many([given, given], ["", response])
+
+
+@each_row("explained")
+def test_a_reading_is_explained_by_its_candidates_each_with_its_evidence_and_place(name, task, fields, text, lines):
+    scorer = Scorer(task)
+    assert [*scorer.lines_of_readings(text, {**scorer.blank_example(), **fields}, explain=True)] == lines
+
+
+@each_row("kinds_refused")
+def test_a_kind_of_answer_that_a_benchmark_lacks_is_an_error_with_those_that_it_has(task, kind, says):
+    assert error_line(UsageError, Scorer(task).blank_example, kind) == says
 
 
 @each_row("labels_of_one_row")

@@ -201,7 +201,7 @@ def test_a_run_with_tools_goes_on_until_a_reply_without_calls_and_for_twenty_rep
     """The answers that stand beside calls are read only if they are the last reply's."""
 
     def call(name: str, **arguments: str) -> Row:
-        return {"id": name, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+        return {"type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
 
     def answer(request: dict[str, Any]) -> Answer:
         number = 1 + sum(message["role"] == "assistant" for message in request["messages"])
@@ -216,8 +216,11 @@ def test_a_run_with_tools_goes_on_until_a_reply_without_calls_and_for_twenty_rep
     first, last = server.requests[0], server.requests[-1]
     assert first.keys() == {"model", "messages", "tools"}
     assert [tool["function"]["name"] for tool in first["tools"]] == ["calculator", "code_interpreter"]
-    results = [message["content"] for message in last["messages"] if message["role"] == "tool"]
-    assert results[:3] == ["42.0", "4\n", "Error: Invalid tool formatting for 'abacus'."]
+    results = [message for message in last["messages"] if message["role"] == "tool"]
+    texts = [result["content"] for result in results]
+    assert texts[:3] == ["42.0", "4\n", "Error: Invalid tool formatting for 'abacus'."]
+    numbers = range(1, len(results) + 1)
+    assert [result["tool_call_id"] for result in results] == [f"call{number:05}" for number in numbers]
     (sample,) = samples(found)
     assert (sample["turns"], len(server.requests)) == (min(turns, 20), min(turns, 20))
     assert sample["resps"][0][0].startswith("<answer>42" if turns == 3 else "<answer>20")

@@ -6,6 +6,7 @@ import pytest
 from given import GENERATION_TASKS, TASK_OF, each_row, error_line, table
 from running import documents, load
 
+from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import UsageError
 
 error = partial(error_line, UsageError, load)
@@ -47,6 +48,12 @@ def test_one_weight_determines_the_other_and_two_are_used_as_given(name, given, 
     options = load("medexqa_all", medexqa=given).options
     assert [options.mcq_weight, options.explanation_weight] == weights
     assert len([line for line in warnings_of_harness() if "combined" in line]) == (sum(weights) != 1)
+
+
+@each_row("parts_of_explanation_scores")
+def test_explanations_are_scored_by_these_metrics_and_by_a_judge_if_it_is_asked_for(name, given, metrics, judged):
+    options = MedExQAOptions(**given)
+    assert ([*options.lexical_metrics], options.judges) == (metrics, judged)
 
 
 @each_row("misspelt_options")

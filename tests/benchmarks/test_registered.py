@@ -80,18 +80,22 @@ def test_the_brackets_of_a_benchmark_take_only_a_class_of_options(brackets):
         new_class("Mine", (base[brackets],))
 
 
+LACKING = "the benchmark declares the field label, but its examples have only question, "
+FIELDS: dict[str, Any] = {
+    **dict.fromkeys(("truth", "cluster", "stratum", "told_apart_by"), "label"),
+    **dict.fromkeys(("content", "shown"), ("question", "label")),
+}
+
+
 @pytest.mark.parametrize(
-    ("attributes", "said"),
+    ("fact", "value", "said"),
     [
-        ({"truth": "label"}, "the benchmark declares the field label, but its examples have only question, "),
-        ({"content": ("question", "label")}, "declares the field label"),
-        ({"cluster": "label"}, "declares the field label"),
-        ({"shown": ("question", "context")}, "declares the field context, but its examples have only question, "),
-        ({"known_issues": lambda self, examples: [[]]}, "known_issues returns 1 lists for 28 examples"),
+        *((fact, value, LACKING) for fact, value in FIELDS.items()),
+        ("known_issues", lambda self, examples: [[]], "known_issues returns 1 lists for 28 examples"),
     ],
 )
-def test_fields_that_examples_lack_are_an_error_when_they_are_loaded(attributes, said, monkeypatch):
-    monkeypatch.setattr(Benchmarks, "__getitem__", lambda self, name: changed(**attributes))
+def test_fields_that_examples_lack_are_an_error_when_they_are_loaded(fact, value, said, monkeypatch):
+    monkeypatch.setattr(Benchmarks, "__getitem__", lambda self, name: changed(**{fact: value}))
     with pytest.raises(DataError, match=said):
         load("medhallu")
 

@@ -306,6 +306,16 @@ def test_shifted_labels_are_detected_by_explanations_and_realigned(offset, data)
     assert len(few_shot(healed)) == 40, "only the rows that are evaluated are realigned"
 
 
+# ---- orders of choices
+
+
+@pytest.mark.parametrize("task", ["medmcqa_openmed", "medexqa_all"])
+def test_an_example_whose_choices_are_shuffled_is_the_same_in_the_data_s_order(task):
+    shuffled = load(task, **{task.partition("_")[0]: {"order_seed": 7}})
+    docs = documents(shuffled)
+    assert [*map(shuffled.benchmark.in_data_order, docs)] == documents_of(task) != docs
+
+
 # ---- MedHallu
 
 
