@@ -55,6 +55,7 @@ def test_a_secret_that_begins_another_leaves_nothing_of_it():
         for key in ["sk-abcd", "sk-abcd-and-more"][::order]:
             secrets.learn({"api_key": key})
         assert secrets.scrub(["sk-abcd-and-more", {"a": "sk-abcd."}]) == ["[secret]", {"a": "[secret]."}]
+        assert secrets.shown("\x1b[2J\u2028sk-abcd\t.\n") == "\ufffd[2J\ufffd[secret]\t.\n", "as it is printed"
 
 
 @each_row("written_texts")

@@ -13,7 +13,7 @@ from unittest.mock import MagicMock, Mock
 
 import pytest
 from explanations_model import save_model
-from given import NLTK, TASKS, Row, sample_rows, table, write_rows
+from given import NLTK, TASKS, Row, each_row, sample_rows, table, write_rows
 from huggingface_hub import constants
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -224,6 +224,21 @@ def test_of_a_model_that_bert_score_does_not_know_two_thirds_of_the_layers_are_u
         monkeypatch.setitem(sys.modules, name, module)
     bertscore_module._load(str(tmp_path))
     assert (scorer.call_args.kwargs["num_layers"], tokenizer.model_max_length) == (8, 512)
+
+
+@each_row("devices_of_bertscore")
+def test_bertscore_uses_the_device_that_is_named_or_the_best_and_else_the_cpu(name, device, there, used, monkeypatch):
+    def to(chosen: str) -> None:
+        if chosen.partition(":")[0] not in (*there, "cpu"):
+            raise RuntimeError("no such device")
+
+    scorer = Mock(**{"_model.to": to})
+    torch = Mock(**{"cuda.is_available": lambda: "cuda" in there, "backends.mps.is_available": lambda: "mps" in there})
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.setattr(bertscore_module, "find_spec", bool)
+    monkeypatch.setattr(bertscore_module, "_load", lambda model: scorer)
+    assert BertScore(device=device).score([" "], [["a"]]) == [0.0]
+    assert scorer.device == used
 
 
 def test_a_missing_package_is_named_with_the_ways_out_before_anything_is_downloaded(no_data, monkeypatch):

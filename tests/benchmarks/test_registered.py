@@ -67,10 +67,21 @@ def test_hidden_files_are_no_part_of_a_split(tmp_path):
     assert find_split(tmp_path, "test") == [tmp_path / "test" / "b.jsonl"]
 
 
-def test_an_answer_is_one_of_those_listed_in_any_case_with_a_certainty_of_three_places():
+def test_an_answer_is_one_of_those_listed_in_any_case():
     kind: Any = changed(answers={"Yes": "it does", "No": "it does not"})
     assert [Benchmark.value(kind(), text, {}) for text in ("yes", "NO.", "perhaps")] == ["Yes", "No", None]
-    assert Answer("Yes", certainty=2 / 3).details["certainty"] == 0.667
+
+
+def test_a_box_after_the_reasoning_ends_a_conversation_with_tools():
+    ends = changed()().has_final_answer
+    assert [ends(text) for text in (r"\boxed{1}", r"<think>\boxed{1}</think>So.", "1")] == [True, False, False]
+
+
+def test_an_answer_is_logged_with_a_certainty_of_three_places_and_without_one_there_are_no_words_for_it():
+    logged = Answer("Yes", certainty=2 / 3, words="so \ud800").details
+    assert logged == {"found_by": "statement", "certainty": 0.667, "words": "so \ufffd"}
+    nothing = Answer(None, "No.", "No", "box", 1.0, "No")
+    assert (nothing, nothing.details) == ("[invalid]", {"found_by": "none", "certainty": 0.0, "words": ""})
 
 
 @pytest.mark.parametrize("brackets", ["MedHalluOptions", int])

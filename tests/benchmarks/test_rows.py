@@ -152,6 +152,7 @@ def test_without_a_validation_split_a_tenth_of_train_is_held_out_with_a_remark(d
     assert sorted(others + held_out) == sorted(row["id"] for row in rows)
     rows[int(held_out[-1].removeprefix("id-"))]["cop"] = None
     assert ids(medmcqa(data, rows, split="train")) == held_out[:-1]
+    assert load("medmcqa_openmed", data).config.metadata["rows_left_out"] == {"no usable label in cop": 1}
     write_rows(medmcqa_rows(8), data / "medmcqa" / "validation.jsonl")
     assert "remarks" not in load("medmcqa_openmed", data).config.metadata
 
@@ -335,3 +336,9 @@ def test_sampled_pairing_shows_one_of_the_two_the_same_on_every_machine(data):
         assert hard == [doc for doc in drawn if doc["difficulty"] == "hard"] and len(hard) == 20
     with pytest.raises(DataError, match=r"pqa_labeled\.jsonl has no row of difficulty 'hard'"):
         made(data, "medhallu", {}, difficulty="hard")
+
+
+def test_medhallu_has_no_other_split():
+    task = load("medhallu")
+    with pytest.raises(DataError, match=r"medhallu: there is no split 'dev'; MedHallu's only split is 'train'"):
+        task.benchmark.load(task.files, "dev", LoadReport())

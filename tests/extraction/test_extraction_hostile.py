@@ -43,6 +43,7 @@ def test_a_longer_text_has_no_more_candidates():
         assert 0 < few == many
 
 
-def test_an_answer_is_read_thousands_of_characters_before_the_end():
-    text = "It is a long story. " * 400 + "The answer is B. " + "It goes on and on. " * 270
+@pytest.mark.parametrize(("before", "after"), [(400, 270), (90, 700)])
+def test_an_answer_is_read_in_the_first_two_and_the_last_ten_thousand_characters(before, after):
+    text = "It is a long story. " * before + "The answer is B. " + "It goes on and on. " * after
     assert read_letter(text, "wxyz").value == "B"
