@@ -50,6 +50,15 @@ def test_one_weight_determines_the_other_and_two_are_used_as_given(name, given, 
     assert len([line for line in warnings_of_harness() if "combined" in line]) == (sum(weights) != 1)
 
 
+@each_row("without_effect")
+def test_an_option_without_what_it_needs_is_warned_of_with_what_it_needs(
+    name, benchmark, given, says, warnings_of_harness
+):
+    load(TASK_OF[benchmark], **{benchmark: given})
+    warned = [line for line in warnings_of_harness() if "has no effect" in line]
+    assert warned == [] if says is None else says in "".join(warned)
+
+
 @each_row("parts_of_explanation_scores")
 def test_explanations_are_scored_by_these_metrics_and_by_a_judge_if_it_is_asked_for(name, given, metrics, judged):
     options = MedExQAOptions(**given)
@@ -73,14 +82,13 @@ def test_a_task_ignores_metadata_for_the_model_or_another_benchmark():
         assert given.options == plain.options and documents(given) == documents(plain)
 
 
-def test_the_users_options_override_those_of_the_yaml_one_by_one_and_are_saved(warnings_of_harness):
+def test_the_users_options_override_those_of_the_yaml_one_by_one_and_are_saved():
     lite = load("medcalc_bench_lite", medcalc_bench={"one_shot": True})
     assert (lite.options.per_calculator, lite.options.one_shot) == (4, True)
     assert load("medcalc_bench_lite", medcalc_bench={"per_calculator": None}).options.per_calculator == 4
     assert load("medcalc_bench_lite", medcalc_bench={"per_calculator": 1}).options.per_calculator == 1
     assert load("medhallu_artificial", medhallu={"subset": "pqa_labeled"}).options.subset == "pqa_labeled"
     config = load("medhallu_knowledge", medhallu={"seed": 3}).dump_config()
-    assert "seed has no effect without pairing=sampled" in warnings_of_harness()[-1]
     assert config["dataset_kwargs"]["use_knowledge"] is True and config["dataset_kwargs"]["seed"] == 3
     assert config["metadata"]["data_source"] == "sample"
 

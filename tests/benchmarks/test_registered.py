@@ -22,7 +22,7 @@ from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.options import About
 from medtasks_utils.benchmarks.registered import Benchmarks, problems_of
 from medtasks_utils.benchmarks.tables import find_split
-from medtasks_utils.benchmarks.yaml_tasks import tasks_named
+from medtasks_utils.benchmarks.yaml_tasks import place_of, tasks_named
 from medtasks_utils.errors import DataError
 from medtasks_utils.statistics.aggregation import MACRO
 from medtasks_utils.statistics.metrics import ACC, REPEAT_METRICS, REPLY_METRICS, TOOL_METRICS, Metric
@@ -177,3 +177,10 @@ def test_a_task_s_own_file_has_the_last_word_over_those_that_it_includes():
     texts = (path.read_text("utf-8") for path in TASKS.rglob("[!_]*.yaml"))
     names = [found[1] for found in map(re.compile(r"^task: (\w+)$", re.MULTILINE).search, texts) if found]
     assert [[task["task"] for task in tasks_named(name)] for name in names] == [[name] for name in names]
+
+
+def test_a_setting_has_its_place_in_the_file_that_states_it_or_in_one_that_this_includes(tmp_path):
+    base, task = tmp_path / "_base.yaml", tmp_path / "task.yaml"
+    base.write_text("a: 1\nb: 2\n")
+    task.write_text("include: _base.yaml\nb: 3\n")
+    assert [place_of(task, name) for name in ("b:", "a:", "c:")] == [f"{task}:2", f"{base}:1", str(task)]

@@ -209,6 +209,7 @@ def test_seed_shuffles_several_specialties_reproducibly():
 
     own = [ids(documents_of(f"medexqa_{each.name}")) for each in SPECIALTIES]
     assert own[0] == [f"biomedical_engineering/test/{index}" for index in range(4)]
+    assert few_shot(load("medexqa_all"))[0]["id"] == "biomedical_engineering/dev/0"
     assert sorted(shuffled()) == sorted(chain.from_iterable(own)) == sorted(shuffled(seed=0))
     assert shuffled() != shuffled(seed=0) == shuffled(seed=0) != shuffled(seed=1)
     assert shuffled(specialty="BE", seed=0) == own[0], "one specialty is not shuffled"

@@ -184,7 +184,7 @@ def label_indices(table: Table, base: int | None, report: LoadReport) -> list[in
             f"{table.path}: cop is {seen} in some rows, which does not fit a base of {bases}; correct the column cop, "
             "or the option medmcqa.cop_base"
         )
-    if form is forms[1] and is_file and base is None and (remark := _on_base({*labels})):
+    if form is forms[1] and base is None and (remark := _on_base({*labels})):
         report.remarks.append(remark)
     if all(index is None for index in form):
         seen = str(table.rows[0]["cop"])[:99]
