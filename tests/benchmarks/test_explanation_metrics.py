@@ -1,5 +1,6 @@
 """The lexical metrics against the libraries that define them, on ordinary, random and awkward text."""
 
+import json
 import math
 import random
 import shutil
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 from unittest.mock import MagicMock, Mock
 
 import pytest
@@ -21,7 +23,9 @@ from lm_eval.tasks import TaskManager
 from running import evaluate, samples
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
+from medtasks_utils import judging
 from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.medexqa.explanations import Explanations
 from medtasks_utils.benchmarks.medexqa.metrics import ExplanationMetric
 from medtasks_utils.benchmarks.medexqa.metrics import bertscore as bertscore_module
@@ -31,6 +35,7 @@ from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
 from medtasks_utils.benchmarks.medexqa.metrics.rouge import RougeL
 from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.judging import Judgement, JudgeSettings
 
 SENTENCES = table("sentences")
 AWKWARD = [*table("awkward_texts"), "y" * 3000, "word" * 40]
@@ -296,6 +301,37 @@ def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_
     assert result["results"][task]["explanation,strict-match"] == pytest.approx(sum(scored) / 3)
     (said,) = result["configs"][task]["metadata"]["remarks"]
     assert said.startswith("examples without a reference explanation") and said.endswith("1 of 4")
+
+
+def test_a_judge_is_asked_as_the_options_say_and_each_example_has_its_scores(monkeypatch, tmp_path, caplog):
+    """A failure counts once for each of two generations, over whose scores means are taken."""
+    checked: list[Any] = []
+    failed = Judgement(None, "timeout", "too late")
+    judged = [Judgement(60.0, output={"support": 40.0, "coverage": 80.0}), failed]
+    monkeypatch.setattr(judging, "check_endpoint", checked.append)
+    monkeypatch.setattr(judging, "judge_all", lambda judge, settings, cases: judged[: len(cases)])
+    monkeypatch.setenv("KEY", "a key")
+    limits = {"judge_concurrency": 16, "judge_max_tokens": 99, "judge_cache": str(tmp_path / "cache")}
+    endpoint = {"judge_model": "a,b", "judge_base_url": "http://h/v1", "judge_api_key_env": "KEY", **limits}
+    judge = {"use_judge": True, "judge_mode": "factscore", "use_coverage": True, **endpoint}
+    options = MedExQAOptions(**judge, repeats=2, mcq_weight=0.25)
+    scorer = Explanations(options, "mine", processes=3)
+    assert checked == [JudgeSettings(model, "http://h/v1", "a key", tmp_path / "cache", 5, 99) for model in "ab"]
+    assert scorer.signatures["factscore"].endswith("|model:a+b")
+    row = {"specialty": "", "question": "?", "options": ["x"] * 4, "answer_letter": "A", "explanation_2": ""}
+    rows = table("scores_of_a_judge")
+    docs = [{**row, "id": name, "explanation_1": reference} for name, _, reference, _ in rows]
+    answers = [Answer(letter, name) for name, letter, *_ in rows]
+    scorer.add_scores(list(zip(docs, answers, strict=True)))
+    assert [json.loads(json.dumps(answer.scores)) for answer in answers] == [expected for *_, expected in rows]
+    assert [answer.details["judge"] for answer in answers] == [judged[0].logged, failed.logged, None, None]
+    assert f"mine: the judge failed on {rows[1][0]}; " in caplog.text and "timeout: too late" in caplog.text
+    assert scorer.failure is None
+    judged[0] = failed
+    scorer.add_scores(list(zip(docs, answers, strict=True)))
+    assert "none of the explanations (2 in all; timeout: too late)" in str(scorer.failure)
+    Explanations(options, "mine", processes=99)
+    assert checked[-1].concurrency == 1
 
 
 def test_explanations_are_scored_by_default_but_not_in_the_group_of_accuracies():

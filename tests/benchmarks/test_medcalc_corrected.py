@@ -8,6 +8,7 @@ from given import BY_CALCULATOR, each_row, sample_rows, table
 from running import documents_of, evaluate, reader
 
 from medtasks_utils.benchmarks.medcalc_bench.rows import example_of
+from medtasks_utils.errors import DataError
 
 PLAIN, TASK = "medcalc_bench", "medcalc_bench_corrected"
 FILTERS = ("strict-match", "flexible-extract")
@@ -29,6 +30,11 @@ def test_rows_are_judged_as_their_calculator_says():
     assert documents_of(PLAIN, medcalc_bench=given) == documents_of(TASK)
     row = {**sample_rows("medcalc_bench/corrected.csv")[0], "Calculator Name": "Estimated of Conception"}
     assert example_of(True, {**row, "Ground Truth Answer": "N/A"})["calculator_id"] == 68, "the first release's name"
+
+
+def test_few_shot_examples_are_not_the_corrected_rows_themselves():
+    with pytest.raises(DataError, match=r"has no file train\.|train.*missing column 'Unique ID'"):
+        evaluate(PLAIN, num_fewshot=1, metadata={PLAIN: {"dataset_version": "corrected"}})
 
 
 # ---- reading, judgement, metrics

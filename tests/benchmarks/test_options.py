@@ -34,8 +34,17 @@ def test_null_is_the_default_of_every_option_and_only_an_object_holds_options(be
     nulls = load(TASK_OF[benchmark], **{benchmark: dict.fromkeys(names)})
     assert nulls.options == plain.options
     assert nulls.options.model_fields_set == plain.options.model_fields_set
+    two = error(TASK_OF[benchmark], **{benchmark: {"repeats": 0, "ask_confidence": 1}})
+    assert two == f"{benchmark}: repeats must be greater than 0; ask_confidence must be true or false, not 1"
     for value in ("repeats=2", ["repeats"], 3, True):
         assert f"{benchmark} takes a JSON object" in error(TASK_OF[benchmark], **{benchmark: value})
+
+
+def test_valid_options_are_listed_with_their_defaults():
+    line = error("medexqa_all", medexqa={"specalty": "BE"})
+    assert "unknown option 'specalty' (did you mean 'specialty'?). Valid options of medexqa: repeats (1), " in line
+    assert ", explanation_metrics (rougeL+bleu+meteor+bertscore), " in line and ", use_think (false), " in line
+    assert ", seed (none), " in line
 
 
 def test_version_is_another_name_of_dataset_version():

@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 from commanding import medtasks, one_line
-from given import ROOT, TASKS, each_row, table
+from given import ROOT, TASKS, each_row, error_line, table
 from running import load
 
-from medtasks_utils.benchmarks import benchmarks
+from medtasks_utils.benchmarks import benchmarks, label_of, metric_of
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.base import Benchmark
-from medtasks_utils.benchmarks.facts import Abstention, Breakdown, by_field
+from medtasks_utils.benchmarks.facts import Abstention, AbstentionRow, Breakdown, by_field
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.options import About
-from medtasks_utils.benchmarks.registered import Benchmarks, problems_of
+from medtasks_utils.benchmarks.registered import OWN, Benchmarks, problems_of
 from medtasks_utils.benchmarks.tables import find_split
-from medtasks_utils.benchmarks.yaml_tasks import place_of, tasks_named
+from medtasks_utils.benchmarks.yaml_tasks import listings, place_of, tasks_named
 from medtasks_utils.errors import DataError
 from medtasks_utils.statistics.aggregation import MACRO
 from medtasks_utils.statistics.metrics import ACC, REPEAT_METRICS, REPLY_METRICS, TOOL_METRICS, Metric
@@ -44,6 +44,7 @@ def changed(**attributes: Any) -> Any:
     ("stratum is missing, but the metric mean", {"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}),
     ("abstention.answer is 'maybe', which is not in answers", {"abstention": Abstention("maybe", "unsure_rate")}),
     ("abstention names unsure,", {"abstention": Abstention("2", "unsure")}),
+    ("abstention names sure,", {"abstention": Abstention("2", "unsure_rate", (AbstentionRow("of all", "sure"),))}),
     ("sample is nowhere, but there is no such folder", {"sample": Path("nowhere")}),
 )
 def test_a_benchmark_with_missing_or_contradictory_facts_is_an_error_that_names_them(said, attributes):
@@ -70,6 +71,8 @@ def test_hidden_files_are_no_part_of_a_split(tmp_path):
 def test_an_answer_is_one_of_those_listed_in_any_case():
     kind: Any = changed(answers={"Yes": "it does", "No": "it does not"})
     assert [Benchmark.value(kind(), text, {}) for text in ("yes", "NO.", "perhaps")] == ["Yes", "No", None]
+    of_any: Any = changed(answers={})
+    assert [Benchmark.value(of_any(), text, {}) for text in ("(perhaps).", " ")] == ["perhaps", None]
 
 
 def test_a_box_after_the_reasoning_ends_a_conversation_with_tools():
@@ -109,6 +112,33 @@ def test_fields_that_examples_lack_are_an_error_when_they_are_loaded(fact, value
     monkeypatch.setattr(Benchmarks, "__getitem__", lambda self, name: changed(**{fact: value}))
     with pytest.raises(DataError, match=said):
         load("medhallu")
+
+
+def test_a_benchmark_that_cannot_be_imported_is_one_line_and_the_others_can_be_used():
+    registry = Benchmarks()
+    registry.data["pubmed"] = "nowhere.pubmed:BENCHMARK"
+    problem = "benchmark pubmed cannot be imported from nowhere.pubmed:BENCHMARK: ModuleNotFoundError: No module named"
+    assert error_line(DataError, registry.named, "pubmed", "x") == f"{problem} 'nowhere'"
+    assert registry.problems == [f"{problem} 'nowhere'"]
+    assert [kind.name for kind in registry.usable(leave_out=("medhallu",))] == [
+        name for name in OWN if name != "medhallu"
+    ]
+    near = "mine: benchmark: there is no benchmark 'pubmd' (did you mean pubmed?); known: "
+    assert error_line(DataError, registry.named, "pubmd", "mine: benchmark") == near + ", ".join([*OWN, "pubmed"])
+    assert [name.startswith("medmarks_") for name in OWN] == sorted(name.startswith("medmarks_") for name in OWN)
+
+
+def test_names_of_tasks_and_metrics_are_those_of_a_benchmark_only_if_it_has_them():
+    assert [label_of(name, "medexqa") for name in ("medexqa", "medexqa_all")] == ["MedExQA", "medexqa_all"]
+    assert label_of("medexqa", None) == "medexqa"
+    assert metric_of("cut", "medhallu") in REPLY_METRICS
+    assert metric_of("f1", "medhallu") != metric_of("f1", "medmcqa") == metric_of("f1")
+
+
+def test_each_task_is_listed_with_the_first_line_of_its_file():
+    listed = dict(listings())
+    assert listed["medexqa_be"] == "the same as medexqa_biomedical_engineering"
+    assert "medtasks *" in listed and all(text[0] not in "# " for text in listed.values())
 
 
 # ---- from the command line

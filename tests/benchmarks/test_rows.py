@@ -25,6 +25,7 @@ from given import (
 from running import documents, documents_of, evaluate, load, manager, right_answer, samples, shown
 
 from medtasks_utils.benchmarks.facts import LoadReport
+from medtasks_utils.benchmarks.known_issues import shifts
 from medtasks_utils.benchmarks.medexqa.alignment import supported
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.benchmarks.tables import Table
@@ -75,11 +76,11 @@ def test_a_cell_of_another_type_is_one_line_too():
 def test_a_row_without_a_label_or_a_text_is_left_out_and_counted(data, caplog):
     cases = table("left_out")
     for benchmark, change, reason in cases:
-        rows = [ROW[benchmark], {**ROW[benchmark], **change}] * 2
+        rows = [ROW[benchmark], *[{**ROW[benchmark], **change}] * 2]
         write_rows(rows, data / FILE[benchmark], header=benchmark != "medexqa")
         task = load(TASK[benchmark], data)
         assert task.dump_config()["metadata"]["rows_left_out"] == {reason: 2}, change
-        assert len(documents(task)) == (6 if reason == "no answer" else 2)
+        assert len(documents(task)) == (4 if reason == "no answer" else 1)
     warnings = [record.getMessage() for record in caplog.records if "left out" in record.getMessage()]
     assert all(f"left out 2 rows: {reason}" in each for each, (*_, reason) in zip(warnings, cases, strict=True))
 
@@ -242,7 +243,7 @@ def test_a_subset_by_calculator_is_the_same_on_every_machine_and_keeps_the_order
 @pytest.mark.parametrize("caches", [False, True])
 def test_a_limit_takes_the_calculators_in_turn_and_keeps_the_numbers_of_the_rows(data, caches, monkeypatch):
     monkeypatch.setattr("lm_eval.caching.cache.PATH", str(data / "cache"))
-    rows = a_dozen_each(2, 13, 69)
+    rows = a_dozen_each(69, 13, 2)
     docs = made(data, "medcalc_bench", *rows)
     assert [int(doc["row_number"]) for doc in docs] == list(range(36)), "all rows are in the order of the data"
     lite = made(data, "medcalc_bench", *rows, task="medcalc_bench_lite")
@@ -280,7 +281,15 @@ def test_a_calculator_without_a_solved_example_is_an_error(data):
 
 @each_row("supported_options")
 def test_explanations_support_the_option_whose_distinctive_words_they_use(name, options, explanation, letter):
-    assert supported({"options": options, "explanation_1": explanation, "explanation_2": ""}) == letter
+    for texts in ((explanation, ""), ("", explanation)):
+        example = {"options": options, "explanation_1": texts[0], "explanation_2": texts[1]}
+        assert supported(example) == letter
+
+
+@each_row("shifts")
+def test_labels_are_shifted_if_they_fit_far_better_at_other_rows_than_at_any_others(name, answers, labels, shift):
+    found = shifts(("part", answer.strip(), label) for answer, label in zip(answers, labels, strict=True))
+    assert {part: str(text) for part, text in found.items()} == ({"part": shift} if shift else {})
 
 
 SHIFTED = SPECIALTIES[-1]

@@ -79,6 +79,7 @@ def test_an_endless_caller_ends_after_max_turns_unanswered():
     (scores,) = result["results"].values()
     assert scores["turns,strict-match"] == 5
     assert scores["tool_calls,strict-match"] == scores["tool_errors,strict-match"] == 4, "the last call is not run"
+    assert [sample["resps"] for sample in samples(result)] == [[[tagged("calculator", "5 / 0")]]] * 3
     assert scores["answered,strict-match"] == scores["answered,flexible-extract"] == 0, (
         "no number is read out of a call"
     )
