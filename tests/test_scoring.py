@@ -114,7 +114,8 @@ def test_texts_and_messages_are_rewarded_alike():
     expected = [float(bool(text)) for text in texts]
     assert rewards(texts, **columns(ROWS)) == expected
     messages = [[{"role": "user", "content": "?"}, {"role": "assistant", "content": text or None}] for text in texts]
-    assert rewards(completions=messages, prompts=["?"] * len(ROWS), **columns(ROWS), trainer_state=None) == expected
+    as_tuples = {name: tuple(column) for name, column in columns(ROWS).items()}
+    assert rewards(completions=messages, prompts=["?"] * len(ROWS), **as_tuples, trainer_state=None) == expected
 
 
 @each_row("batches_of_cops")

@@ -2,13 +2,15 @@
 
 import errno
 import os
+import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
-from given import each_row
+from given import ROOT, each_row, error_line
 
 from medtasks_utils import writing
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, call_all, install
 from medtasks_utils.writing import Secrets, write_whole
 
 
@@ -56,6 +58,19 @@ def test_a_secret_that_begins_another_leaves_nothing_of_it():
             secrets.learn({"api_key": key})
         assert secrets.scrub(["sk-abcd-and-more", {"a": "sk-abcd."}]) == ["[secret]", {"a": "[secret]."}]
         assert secrets.shown("\x1b[2J\u2028sk-abcd\t.\n") == "\ufffd[2J\ufffd[secret]\t.\n", "as it is printed"
+
+
+def test_an_extra_is_installed_from_the_clone_or_else_from_the_repository(monkeypatch):
+    assert install("hf") == f"pip install -e '{ROOT}[hf]'"
+    (source,) = re.findall(r'^Source = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    monkeypatch.setattr("pathlib.Path.exists", lambda path: False)
+    assert install("hf") == f"pip install 'medtasks[hf] @ git+{source}'"
+
+
+def test_all_that_fails_is_said_together():
+    fail, work, fail_too = Mock(side_effect=MedtasksError("one")), Mock(), Mock(side_effect=MedtasksError("two"))
+    assert error_line(MedtasksError, call_all, [fail, work, fail_too]) == "one; two"
+    work.assert_called_once()
 
 
 @each_row("written_texts")

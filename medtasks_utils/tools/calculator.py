@@ -11,7 +11,6 @@ from .arithmetic import Number, power, rounded
 from .tool import CallResult, Tool
 
 MAX_EXPRESSION = 1_000  # characters
-_MAX_BITS = 1_024  # maximum size of an integer; a larger one would not fit into a float either
 
 # Notation from outside Python. "^" is replaced in the text, since Python's own "^" binds less tightly than "*".
 _NOTATION = str.maketrans(
@@ -35,7 +34,7 @@ def calculate(expression: str) -> Number:
 
     Raises:
         CalculatorError: if the expression is not of this form, is empty, longer than :data:`MAX_EXPRESSION` or nested
-            too deeply, or if its value is not a real, finite number (for an integer, of at most 1,024 bits).
+            too deeply, or if its value is not a real, finite number, which a float can hold.
 
     >>> calculate("70 / 1.75^2"), calculate("max(2, 6 / 2)")
     (22.857142857142858, 3.0)
@@ -78,8 +77,6 @@ def _value(text: str) -> Number:
     value = evaluator.eval(text, previously_parsed=tree)
     if not isinstance(value, int | float):
         raise CalculatorError("the result is not a real number")
-    if isinstance(value, int) and value.bit_length() > _MAX_BITS:
-        raise OverflowError
     if not math.isfinite(value):
         raise CalculatorError("the result is not finite")
     return value

@@ -20,7 +20,7 @@ from huggingface_hub import constants
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lm_eval.tasks import TaskManager
-from running import evaluate, samples
+from running import evaluate, load, samples
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from medtasks_utils import judging
@@ -338,3 +338,5 @@ def test_explanations_are_scored_by_default_but_not_in_the_group_of_accuracies()
     defaults = TaskManager(include_path=str(TASKS), include_defaults=False, metadata={"medtasks_data": "sample"})
     assert defaults.load(["medexqa_be"])["tasks"]["medexqa_biomedical_engineering"].options.use_explanations
     assert not defaults.load(["medtasks"])["tasks"]["medexqa_all"].options.use_explanations
+    by_likelihood = load("medexqa_biomedical_engineering_logits", medexqa=LEXICAL).benchmark
+    assert [metric.name for metric in by_likelihood.reported()] == ["acc", "answered", "answer_accuracy"]

@@ -82,6 +82,12 @@ def test_every_calculator_has_this_kind_of_judgement():
 
 # ---- what one response scores
 
+
+def test_an_answer_of_medhallu_decides_unless_it_is_unsure_or_missing():
+    decided = benchmarks()["medhallu"].report.abstention.rows[0].rescore
+    assert [decided(answer, {}) for answer in ("0", "1", "2", "[invalid]")] == [1, 1, 0, 0]
+
+
 EXAMPLES = {benchmark: examples for benchmark, change, examples in table("examples") if not change}
 
 
