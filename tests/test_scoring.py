@@ -65,6 +65,11 @@ def test_a_mistake_in_scoring_is_an_error_of_its_type(task, row, response, optio
         Scorer(task, **options).many([given, given], ["", response])
 
 
+def test_a_row_of_medhallu_with_one_answer_needs_no_name_for_it():
+    row = {**sample_rows(FILE["medhallu"])[0], "Ground Truth": ""}
+    assert score("medhallu", row, "\\boxed{1}")["strict-match"].metrics["acc"] == 1
+
+
 @each_row("explained")
 def test_a_reading_is_explained_by_its_candidates_each_with_its_evidence_and_place(name, task, fields, text, lines):
     scorer = Scorer(task)

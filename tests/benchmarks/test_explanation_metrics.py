@@ -314,7 +314,7 @@ def test_a_judge_is_asked_as_the_options_say_and_each_example_has_its_scores(mon
     limits = {"judge_concurrency": 16, "judge_max_tokens": 99, "judge_cache": str(tmp_path / "cache")}
     endpoint = {"judge_model": "a,b", "judge_base_url": "http://h/v1", "judge_api_key_env": "KEY", **limits}
     judge = {"use_judge": True, "judge_mode": "factscore", "use_coverage": True, **endpoint}
-    options = MedExQAOptions(**judge, repeats=2, mcq_weight=0.25)
+    options = MedExQAOptions.model_validate({**judge, "repeats": 2, "mcq_weight": 0.25})
     scorer = Explanations(options, "mine", processes=3)
     assert checked == [JudgeSettings(model, "http://h/v1", "a key", tmp_path / "cache", 5, 99) for model in "ab"]
     assert scorer.signatures["factscore"].endswith("|model:a+b")

@@ -6,6 +6,7 @@ import pytest
 from given import GENERATION_TASKS, TASK_OF, each_row, error_line, table
 from running import documents, load
 
+from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
 from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import UsageError
 
@@ -72,6 +73,8 @@ def test_an_option_without_what_it_needs_is_warned_of_with_what_it_needs(
 def test_explanations_are_scored_by_these_metrics_and_by_a_judge_if_it_is_asked_for(name, given, metrics, judged):
     options = MedExQAOptions(**given)
     assert ([*options.lexical_metrics], options.judges) == (metrics, judged)
+    reported = {metric.name for metric in MedExQA(options).reported()}
+    assert ("explanation" in reported) == bool(metrics or judged) and reported.issuperset(metrics)
 
 
 @each_row("misspelt_options")

@@ -55,8 +55,9 @@ def test_a_benchmark_with_missing_or_contradictory_facts_is_an_error_that_names_
 def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_folders():
     assert problems_of(changed(), "medhallu") == []
     assert len(problems_of(changed(compared=("x", "f1"), headline=("y", "z")), "medhallu")) == 3
-    lacking = problems_of(changed(name="elsewhere"), "elsewhere")
-    assert [problem.partition(" is missing")[0] for problem in lacking] == ["tasks.folder", "data.sample"]
+    lacking, no_folder = problems_of(changed(name="elsewhere", sample=Path(__file__)), "elsewhere")
+    assert lacking.startswith("tasks.folder is missing; ")
+    assert no_folder == f"data.sample is {__file__}, but there is no such folder"
     (problem,) = problems_of(MedHallu(), "medhallu")
     assert "not a class derived from medtasks_utils.benchmarks.base.Benchmark" in problem
 

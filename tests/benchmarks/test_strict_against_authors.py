@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from typing import Any
 
 from given import BY_CALCULATOR, each_row, json_lines, table
 from running import documents, documents_of, reader
@@ -84,7 +85,8 @@ def test_every_calculator_has_this_kind_of_judgement():
 
 
 def test_an_answer_of_medhallu_decides_unless_it_is_unsure_or_missing():
-    decided = benchmarks()["medhallu"].report.abstention.rows[0].rescore
+    kind: Any = benchmarks()["medhallu"]
+    decided = kind.report.abstention.rows[0].rescore
     assert [decided(answer, {}) for answer in ("0", "1", "2", "[invalid]")] == [1, 1, 0, 0]
 
 
