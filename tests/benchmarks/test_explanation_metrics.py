@@ -258,49 +258,38 @@ def test_a_missing_package_is_named_with_the_ways_out_before_anything_is_downloa
 LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
 
 
-def answered(doc: Row) -> str:
-    """Right, with an explanation near the first reference, for most; wrong for the rest."""
-    if "wh" in doc["question"].lower()[:3]:
-        return f"<think>Or is it {doc['options'][0]}?</think>B. {doc['explanation_2']}"
-    near = doc["explanation_1"][: len(doc["question"])]
-    return f"<think>Let me see.</think>The answer is {doc['answer_letter']}. {near}"
-
-
-def test_each_example_is_scored_against_both_references_if_its_answer_is_right_and_0_if_not():
-    weights = {"mcq_weight": 0.3, "explanation_weight": 0.7}
-    found = samples(evaluate("medexqa_all", answered, metadata={"medexqa": {**LEXICAL, **weights}}))
-    of_explanations = {metric.name for metric in benchmarks()["medexqa"].metrics if metric.is_of_explanations}
-    assert {"rougeL", "bleu", "explanation", "combined"} <= of_explanations, "whose zeros make them unreliable"
-    assert {sample["acc"] for sample in found} == {0.0, 1.0}
-    for sample in found:
-        doc = sample["doc"]
-        text, references = answered(doc).split("</think>")[1], [doc["explanation_1"], doc["explanation_2"]]
-        scores = [sample["acc"] * metric.score([text], [references])[0] for metric in (RougeL(), Bleu())]
-        assert (scores[0] > 0) == sample["acc"]
-        explanation = sum(scores) / 2
-        combined = 0.3 * 100 * sample["acc"] + 0.7 * explanation
-        names = ("rougeL", "bleu", "explanation", "combined")
-        assert [sample[name] for name in names] == pytest.approx([*scores, explanation, combined], abs=1e-9)
-        assert "meteor" not in sample
-
-
-def test_one_blank_reference_uses_the_other_and_two_are_reported_not_scored(tmp_path):
-    def right(doc):
-        return f"The answer is {doc['answer_letter']}. It is so."
-
+def test_a_right_answer_is_scored_against_the_references_that_there_are_and_a_wrong_one_with_0(tmp_path):
+    """The second of four rows has no reference, and the last is answered wrongly."""
     task, file = "medexqa_clinical_psychology", "medexqa/test/clinical_psychologist_test.tsv"
     rows = sample_rows(file)
     rows[0]["explanation_1"], rows[1]["explanation_1"], rows[1]["explanation_2"] = "", "", "  "
     write_rows(rows, tmp_path / file, header=False)
-    result = evaluate(task, right, data=tmp_path, metadata={"medexqa": LEXICAL})
-    one, none, *both = samples(result)
-    assert [one["rougeL"]] == pytest.approx(RougeL().score([right(one["doc"])], [[one["doc"]["explanation_2"]]]))
-    assert [none[name] for name in ("rougeL", "bleu", "explanation", "combined")] == [None] * 4
-    assert none["acc"] == 1.0
-    scored = [sample["explanation"] for sample in (one, *both)]
-    assert result["results"][task]["explanation,strict-match"] == pytest.approx(sum(scored) / 3)
-    (said,) = result["configs"][task]["metadata"]["remarks"]
-    assert said.startswith("examples without a reference explanation") and said.endswith("1 of 4")
+
+    def said(doc: Row) -> str:
+        place = doc["answer_idx"] - (doc["question"] == rows[3]["question"])
+        return f"The answer is {'ABCD'[place]}. {doc['explanation_2'] or doc['explanation_1']}"
+
+    options = {**LEXICAL, "mcq_weight": 0.3, "explanation_weight": 0.7}
+    result = evaluate(task, lambda doc: f"<think>C?</think>{said(doc)}", data=tmp_path, metadata={"medexqa": options})
+    found, names = samples(result), ("rougeL", "bleu", "explanation", "combined")
+    assert [sample["acc"] for sample in found] == [1, 1, 1, 0] and "meteor" not in found[0]
+    of_explanations = {metric.name for metric in benchmarks()["medexqa"].metrics if metric.is_of_explanations}
+    assert of_explanations.issuperset(names), "whose zeros make them unreliable"
+    expected: list[list[float] | None] = []
+    for sample in found:
+        doc = sample["doc"]
+        references = [text for text in (doc["explanation_1"], doc["explanation_2"]) if text.strip()] or ["none"]
+        rouge, bleu = (sample["acc"] * metric.score([said(doc)], [references])[0] for metric in (RougeL(), Bleu()))
+        mean = (rouge + bleu) / 2
+        expected.append([rouge, bleu, mean, 30 * sample["acc"] + 0.7 * mean])
+    expected[1] = None
+    assert expected[3] == [0.0] * 4 and all(score > 0 for score in expected[2] or [])
+    for sample, scores in zip(found, expected, strict=True):
+        assert [sample[name] for name in names] == (pytest.approx(scores, abs=1e-9) if scores else [None] * 4)
+    means = [sum(scores) / 3 for scores in zip(*filter(None, expected), strict=True)]
+    assert [result["results"][task][f"{name},strict-match"] for name in names] == pytest.approx(means)
+    (remark,) = result["configs"][task]["metadata"]["remarks"]
+    assert remark.startswith("examples without a reference explanation") and remark.endswith("1 of 4")
 
 
 def test_a_judge_is_asked_as_the_options_say_and_each_example_has_its_scores(monkeypatch, tmp_path, caplog):

@@ -146,8 +146,6 @@ def test_each_task_is_listed_with_the_first_line_of_its_file():
 
 UNFINISHED = Path(__file__).with_name("unfinished")
 """A distribution with a benchmark that cannot be imported, one that contradicts itself, and a task of none."""
-PUBMED = "benchmark pubmed cannot be imported from unfinished.pubmed:BENCHMARK: ModuleNotFoundError: No module named"
-HALF = "benchmark halfbench: name is 'medhallu', but it is registered as 'halfbench'"
 
 
 @pytest.mark.slow
@@ -155,20 +153,14 @@ def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp
     shutil.copytree(ROOT / "tests" / "report" / "small" / "a", tmp_path / "saved")
     (results,) = (tmp_path / "saved").rglob("results_*.json")
     results.write_text(results.read_text().replace('"benchmark": "medhallu"', '"benchmark": "pubmed"'))
-    codes, commands = zip(*table("commands_beside_unfinished"), strict=True)
-    words = [[word.format(unfinished=UNFINISHED) for word in command.split()] for command in commands]
-    said = medtasks(*words, cwd=tmp_path, PYTHONPATH=f"{UNFINISHED}:{ROOT}")
-    assert tuple(told.code for told in said) == codes
-    reported, helped, another, *failed = said
-    assert PUBMED in reported.errors
-    ours, _, broken = helped.out.partition("benchmarks that cannot be used:\n")
-    half, pubmed, *_ = broken.splitlines()
-    assert "\noptions of medmcqa " in ours and half.startswith(HALF) and pubmed.startswith(PUBMED)
-    assert "; abstention.answer is '2', which is not in answers" in half
-    assert "published rule, % right" in another.out and "pubmed" not in another.errors
-    named, misspelt = (one_line(told.errors) for told in failed)
-    assert named.count(PUBMED) == 1
-    assert misspelt.startswith("mine: benchmark: there is no benchmark 'medhalu' (did you mean medhallu?)")
+    rows = table("commands_beside_unfinished")
+    words = [[word.format(unfinished=UNFINISHED) for word in command.split()] for command, *_ in rows]
+    for told, (command, code, out, errors) in zip(
+        medtasks(*words, cwd=tmp_path, PYTHONPATH=f"{UNFINISHED}:{ROOT}"), rows, strict=True
+    ):
+        assert (told.code, [text for text in out if text not in told.out]) == (code, []), command
+        said = one_line(told.errors) if code else told.errors
+        assert [text for text in errors if said.count(text) != 1] == [], command
 
 
 # ---- what benchmarks declare
