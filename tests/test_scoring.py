@@ -50,7 +50,7 @@ def test_explanations_are_scored_if_asked_for():
     assert "rougeL" not in score("medexqa", row, text)["strict-match"].metrics
     asked = Scorer("medexqa", explanation_metrics=["rougeL", "bleu"])
     metrics = [each["strict-match"].metrics for each in asked.many([row, row], [text, "The answer is B."])]
-    assert [score[name] > 50 for score in metrics for name in ("rougeL", "bleu")] == [True, True, False, False]
+    assert [(score[name] or 0) > 50 for score in metrics for name in ("rougeL", "bleu")] == [True, True, False, False]
     with pytest.raises(UsageError, match=r"one response for each row \(rows: 2, responses: 1\)"):
         asked.many([row, row], ["A"])
 

@@ -130,7 +130,9 @@ def test_a_benchmark_that_cannot_be_imported_is_one_line_and_the_others_can_be_u
 
 
 def test_names_of_tasks_and_metrics_are_those_of_a_benchmark_only_if_it_has_them():
-    assert [label_of(name, "medexqa") for name in ("medexqa", "medexqa_all")] == ["MedExQA", "medexqa_all"]
+    names = ("medexqa", "medexqa_all", "medexqa_logits")
+    assert [label_of(name, "medexqa") for name in names] == ["MedExQA", "MedExQA", "medexqa_logits"]
+    assert [label_of(name, "medexqa", names) for name in names[:2]] == ["MedExQA", "medexqa_all"]
     assert label_of("medexqa", None) == "medexqa"
     assert metric_of("cut", "medhallu") in REPLY_METRICS
     assert metric_of("f1", "medhallu") != metric_of("f1", "medmcqa") == metric_of("f1")
