@@ -161,9 +161,12 @@ def test_without_a_validation_split_a_tenth_of_train_is_held_out_with_a_remark(d
 def test_num_eval_examples_and_num_train_examples_limit_the_rows(data):
     for split in ("train", "validation"):
         write_rows(medmcqa_rows(10), data / "medmcqa" / f"{split}.jsonl")
-    for count, expected in ((-1, 10), (4, 4), (99, 10)):
-        task = load("medmcqa_openmed", data, medmcqa={"num_eval_examples": count, "num_train_examples": count})
-        assert ids(documents(task)) == ids(few_shot(task)) == [f"id-{number}" for number in range(expected)]
+    first = [f"id-{number}" for number in range(10)]
+    for evaluated, trained in ((-1, 4), (4, 99), (99, -1)):
+        limits = {"num_eval_examples": evaluated, "num_train_examples": trained}
+        task = load("medmcqa_openmed", data, medmcqa=limits)
+        found = [ids(documents(task)), ids(few_shot(task))]
+        assert found == [first[:4] if limit == 4 else first for limit in (evaluated, trained)]
     assert few_shot(load("medmcqa_openmed", data, medmcqa={"num_train_examples": 0})) == []
     with pytest.raises(DataError, match="no rows are left"):
         load("medmcqa_openmed", data, medmcqa={"num_eval_examples": 0})

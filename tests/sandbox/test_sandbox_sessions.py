@@ -122,7 +122,8 @@ def test_sessions_use_half_of_the_open_files(limits, wanted, raised, most, monke
     monkeypatch.setattr("resource.setrlimit", set_limit)
     assert _most_alive(wanted) == most
     box = Sandbox()
-    assert (box._alive, box._max_output) == (2_000, 10_000)
+    assert (box._alive, box._max_output, box._settings["memory_mb"]) == (2_000, 10_000, 1024)
+    assert Sandbox(processes=9, alive=3)._alive == 9
     set_limit.assert_called_once_with(resource.RLIMIT_NOFILE, (raised, limits[1]))
 
 
@@ -256,8 +257,9 @@ v
 """
 
 
-def test_a_weak_sandbox_runs_and_says_that_nothing_confines_it(weak):
+def test_a_weak_sandbox_runs_and_warns_that_nothing_confines_it(weak, caplog):
     started = weak.started()
+    assert [record.levelname for record in caplog.records if "sandbox: WEAK" in record.getMessage()] == ["WARNING"]
     assert started.missing == ["landlock", "limits", "namespaces", "seccomp"]
     assert "WEAK" in started.description
     assert "not a security boundary (only for models you trust), confined by nothing" in started.description
