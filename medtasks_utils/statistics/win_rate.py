@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from statistics import fmean
 from typing import NamedTuple
@@ -22,33 +22,26 @@ class WinRate(NamedTuple):
     weighted: float
 
 
-def win_rates(
-    data_sets: Mapping[str, Mapping[str, ByExample]],
-    missing: float = -math.inf,
-    weight: Callable[[int], float] = math.log,
-    only_shared: bool = True,
-) -> dict[str, WinRate]:
-    """Return the win rates of models with an opponent, sorted by the weighted rate, best first.
+def win_rates(data_sets: Mapping[str, Mapping[str, ByExample]]) -> dict[str, WinRate]:
+    """Return the win rates of models, best first by the weighted one; those without an opponent are left out.
 
     A model's rate on a data set is the mean over its opponents of the share of examples on which it is better; a tie
-    counts one half. Examples without a score from either model are ignored.
+    counts one half. An example is lost if only the opponent has a score for it, and left out if neither has one. Data
+    sets that some model lacks are left out.
 
     Args:
         data_sets: by data set and model, the scores by example; higher ones are better.
-        missing: the score to assume where only the opponent has one; by default, the example is lost.
-        weight: the weight of a data set by its number of examples.
-        only_shared: True to leave out data sets that some model lacks.
     """
     models = dict.fromkeys(chain.from_iterable(data_sets.values()))
     rates: dict[str, list[float]] = defaultdict(list)
     weights: dict[str, list[float]] = defaultdict(list)
     for by_model in data_sets.values():
-        if only_shared and len(by_model) < len(models):
+        if len(by_model) < len(models):
             continue
         examples = dict.fromkeys(chain.from_iterable(by_model.values()))
-        for model, rate in _rates(by_model, examples, missing).items():
+        for model, rate in _rates(by_model, examples).items():
             rates[model].append(rate)
-            weights[model].append(weight(len(examples)))
+            weights[model].append(math.log(len(examples)))
     result = {}
     for model in filter(rates.__contains__, models):
         weighted = np.average(rates[model], weights=weights[model] if any(weights[model]) else None)
@@ -56,12 +49,12 @@ def win_rates(
     return dict(sorted(result.items(), key=lambda item: -item[1].weighted))
 
 
-def _rates(by_model: Mapping[str, ByExample], examples: Iterable[str], missing: float) -> dict[str, float]:
+def _rates(by_model: Mapping[str, ByExample], examples: Iterable[str]) -> dict[str, float]:
     """Return each model's rate on one data set; models without an opponent are left out."""
     rows = [list(map(scores.get, examples)) for scores in by_model.values()]
     values = np.array(rows, dtype=float)  # NaN for None
     is_known = np.isfinite(values)
-    values = np.where(is_known, values, missing)
+    values = np.where(is_known, values, -math.inf)
     rates = {}
     for place, model in enumerate(by_model):
         shares = []
