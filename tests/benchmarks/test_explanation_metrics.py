@@ -17,7 +17,7 @@ import pytest
 from explanations_model import save_model
 from given import NLTK, TASKS, Row, each_row, sample_rows, table, write_rows
 from huggingface_hub import constants
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.tasks import TaskManager
 from running import evaluate, load, samples
@@ -50,9 +50,9 @@ PAIRS = [
     *((a, (b, c)) for a in SENTENCES for b, c in pairwise(SENTENCES)),
     *((text, (other,)) for text in AWKWARD for other in (text, SENTENCES[0])),
     *((SENTENCES[0], (text, SENTENCES[1])) for text in AWKWARD),
-    *((words(150, seed), (words(60, seed + 1), words(45, seed + 2))) for seed in range(20)),
+    *((words(150, seed), (words(60, seed + 1), words(45, seed + 2))) for seed in range(5)),
 ]
-LONG = [(words(10_000, 1), (words(60, 2), words(500, 3))), (words(3, 1), (words(10_000, 2),))]
+LONG = [(words(2_000, 1), (words(60, 2), words(500, 3))), (words(3, 1), (words(2_000, 2),))]
 """Pairs that only METEOR's library scores within seconds."""
 TEXT = st.one_of(
     st.lists(st.sampled_from([*" ".join(SENTENCES).split(), *AWKWARD]), max_size=30).map(" ".join),
@@ -132,7 +132,6 @@ def test_every_metric_is_that_of_its_library_and_0_for_an_empty_text(meteor, met
 
 
 @given(TEXT, REFERENCES)
-@settings(max_examples=60)
 def test_every_metric_is_that_of_its_library_on_any_text(metrics, candidate, texts):
     for metric, reference in metrics:
         check(metric, reference, (candidate, texts))

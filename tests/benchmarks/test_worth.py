@@ -175,7 +175,9 @@ def test_physicians_corrections_are_known_issues(tmp_path):
     for row in rows:
         if other := expected.get(row["Row Number"]):
             note = row["Patient Note"].replace(" ", "\n")
-            corrected.append({**corrected_row(row, other["other_label"]["ground_truth"]), "Patient Note": note})
+            question = row["Question"].replace(" ", "\n", 1)
+            other_row = corrected_row(row, other["other_label"]["ground_truth"])
+            corrected.append({**other_row, "Patient Note": note, "Question": question})
     write_rows(corrected, tmp_path / "medcalc_bench" / "corrected.csv")
     breakdown = by_label("medcalc_bench")
     for example in docs("medcalc_bench", tmp_path):

@@ -295,3 +295,4 @@ def test_any_bytes_are_text_within_the_limit(data, limit, error):
 def test_no_part_of_a_path_is_left_where_a_text_is_cut(before, limit):
     text = readable(b"." * before + b"/home/someone/python/x " * 60, limit, ["/home/someone/python"])
     assert "/home" not in text and "someone" not in text and "/python" not in text
+    assert readable(b"in /home/someone/python:", limit, ["/home/someone/python"]) == "in :"
