@@ -201,6 +201,7 @@ def test_a_run_with_tools_goes_on_until_a_reply_without_calls_and_for_twenty_rep
         if number == turns:
             return "<answer>42</answer> <tool_call>no call</tool_call>"
         calls = [call("calculator", expression="6*7"), call("code_interpreter", code="y = 4\nprint(y)"), call("abacus")]
+        calls.append(call("code_interpreter", code="z = y"))
         return completion(f"<answer>{number}</answer>", tool_calls=calls)
 
     with LocalServer(answer) as server:
@@ -211,7 +212,7 @@ def test_a_run_with_tools_goes_on_until_a_reply_without_calls_and_for_twenty_rep
     assert [tool["function"]["name"] for tool in first["tools"]] == ["calculator", "code_interpreter"]
     results = [message for message in last["messages"] if message["role"] == "tool"]
     texts = [result["content"] for result in results]
-    assert texts[:3] == ["42.0", "4\n", "Error: Invalid tool formatting for 'abacus'."]
+    assert texts[:4] == ["42.0", "4\n", "Error: Invalid tool formatting for 'abacus'.", ""]
     numbers = range(1, len(results) + 1)
     assert [result["tool_call_id"] for result in results] == [f"call{number:05}" for number in numbers]
     (sample,) = samples(found)

@@ -88,15 +88,18 @@ def written(kind: str) -> list[str]:
     return [text for own, text in table("texts_by_kind") if own == kind]
 
 
-@given(st.floats(-1e6, 1e6).map(lambda x: round(x, 3)), st.sampled_from(written("number")))
-def test_a_number_is_read_in_any_style(value, style):
+@given(
+    st.floats(-1e6, 1e6),
+    st.sampled_from(written("number")),
+    st.integers(-30, 30),
+    st.sampled_from(written("power of ten")),
+)
+def test_a_number_is_read_in_any_style(number, style, exponent, power):
+    value, read = round(number, 3), READERS["content_decimal"]
     for form in (f"{value:.3f}", f"{value:,.3f}", f"{value:.9e}", repr(value).replace("-", "−")):
-        assert READERS["content_decimal"](style.format(form)) == pytest.approx(value, abs=5e-4)
-
-
-@given(st.integers(1, 9), st.integers(-30, 30), st.sampled_from(written("power of ten")))
-def test_scientific_notation_is_read_in_any_style(mantissa, exponent, style):
-    assert READERS["content_decimal"](style.format(mantissa, exponent)) == pytest.approx(mantissa * 10.0**exponent)
+        assert read(style.format(form)) == pytest.approx(value, abs=5e-4)
+    mantissa = 1 + exponent % 9
+    assert read(power.format(mantissa, exponent)) == pytest.approx(mantissa * 10.0**exponent)
 
 
 @given(st.dates(datetime.date(1900, 1, 1), datetime.date(2099, 12, 31)), st.sampled_from(written("date")))

@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.sandbox import ExecutionResult, Sandbox, workers
+from medtasks_utils.sandbox import ExecutionResult, Sandbox, layout, workers
 from medtasks_utils.sandbox.execution_result import readable
 from medtasks_utils.sandbox.inside import kernel_filters
 from medtasks_utils.sandbox.sandbox import _most_alive
@@ -193,6 +193,10 @@ def test_a_sandbox_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setattr("medtasks_utils.sandbox.layout.PACKAGES", ("six",))
     with pytest.raises(MedtasksError, match=r"cannot start: .*No module named 'numpy'"):
         Sandbox().run([("a", "1")])
+
+
+def test_code_may_import_what_the_documentation_names():
+    assert {"numpy", "scipy", "pandas", "dateutil", "sympy"} <= {*layout.PACKAGES}
 
 
 def test_a_sandbox_without_room_for_its_folder_says_so(monkeypatch):
