@@ -22,9 +22,7 @@ from medtasks_utils.benchmarks.facts import (
     by_field,
 )
 from medtasks_utils.benchmarks.options import Options
-from medtasks_utils.benchmarks.tables import Row, text_of
-from medtasks_utils.extraction.boxes import unwrap
-from medtasks_utils.extraction.containers import Container, candidates_in, first_reading
+from medtasks_utils.extraction.containers import candidates_in, first_reading
 from medtasks_utils.extraction.plain import unformatted, without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading, choose, rows, weighed
@@ -69,11 +67,6 @@ class ToyOptions(Options):
         return {"politely": bool(arguments.get("polite"))}
 
 
-def _is_decided(answer: str, example: Row) -> float:
-    """Return 1 for an answer that decides, else 0."""
-    return float(answer in (YES, NO))
-
-
 class ToyBench(Benchmark[ToyOptions]):
     """``toybench``: yes, no or maybe."""
 
@@ -93,22 +86,22 @@ class ToyBench(Benchmark[ToyOptions]):
         abstention=Abstention(
             MAYBE,
             rate_metric="maybe_rate",
-            rows=(AbstentionRow("decided: yes or no", "acc", _is_decided),),
+            rows=(AbstentionRow("decided: yes or no", "acc", lambda answer, example: float(answer in (YES, NO))),),
             lead="A response that says maybe decides nothing.",
         ),
     )
     answers = dict(zip(ANSWERS, ANSWERS, strict=True))  # noqa: RUF012
 
-    def example(self, row: Row) -> Example:
-        """Convert a row to an example; raise ValueError for an answer that is none."""
-        answer = text_of(row["answer"]).strip().lower()
-        if answer not in ANSWERS:
-            raise ValueError(f"the answer is {row['answer']!r}, not {', '.join(ANSWERS)}")
-        return {name: text_of(row.get(name)) for name in ("question", "colour", "reason")} | {"answer": answer}
-
     def read(self, text: str, example: Example) -> Reading:
         """Weigh boxes, tags and keys, and the words of answers in the text around them."""
-        return first_reading(final_text(without_continuation(text)), _read_part)
+        return first_reading(final_text(without_continuation(text)), self._read_part)
+
+    def _read_part(self, text: str) -> Reading:
+        """Return what a part of a response states: in a box, tag or key, or else in its words."""
+        inside = candidates_in(text, ("answer",), lambda container: self.value(container.content, {}))
+        plain = unformatted(text)
+        words = [Mention(match[0].lower(), match.start(), match.end()) for match in _WORD.finditer(plain)]
+        return choose(inside or weighed(ROWS, symbols_of(plain, words)))
 
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
         """Score also whether the answer abstains, and ``acc`` of those that decide."""
@@ -130,16 +123,3 @@ class ToyBench(Benchmark[ToyOptions]):
 
 
 BENCHMARK = ToyBench
-
-
-def _read_part(text: str) -> Reading:
-    """Return what a part of a response states: in a box, tag or key, or else in its words."""
-    inside = candidates_in(text, ("answer",), _inside)
-    plain = unformatted(text)
-    words = [Mention(match[0].lower(), match.start(), match.end()) for match in _WORD.finditer(plain)]
-    return choose(inside or weighed(ROWS, symbols_of(plain, words)))
-
-
-def _inside(container: Container) -> str | None:
-    word = unwrap(container.content).strip("\"'. ").lower()
-    return word if word in ANSWERS else None
