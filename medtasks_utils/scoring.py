@@ -220,10 +220,10 @@ def reward(
 
     Returns:
         A function ``f(completions, **columns)`` that returns one number for each completion, 0 if the metric does not
-        apply to it. A completion is a text, or a list of messages, of which the last is the response. Columns are
-        lists: the columns of the data set and, for MedHallu, ``shown``, which distinguishes the two examples of a row.
-        The first call infers facts from its rows that a single row does not show, such as the base of MedMCQA's
-        ``cop``. The function raises DataError for a missing column.
+        apply to it. A completion is a string, or a list of messages whose last one is the response. Columns are lists:
+        the columns of the data set and, for MedHallu, ``shown``, which distinguishes the two examples of a row. The
+        first call infers facts from its rows that a single row does not show, such as the base of MedMCQA's ``cop``.
+        The function raises DataError for a missing column.
 
     Raises:
         UsageError: for a benchmark, filter, metric or option that does not exist, and the other errors of

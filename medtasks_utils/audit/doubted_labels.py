@@ -61,7 +61,7 @@ class _Vote(NamedTuple):
         answer: the answer as logged.
         response: the first response with this answer.
         is_right: True if the answer counts as right.
-        values: the values that the answer may stand for; empty if there is no answer, or it is right.
+        values: the values that the answer may represent; empty if there is no answer, or it is right.
     """
 
     run: str

@@ -74,12 +74,12 @@ class Benchmark(ABC, Generic[OptionsOf]):
     Attributes:
         name: the name in commands, the key of its options in ``--metadata``, and its folder in a data directory.
         title: the name as its authors write it.
-        data: where the rows come from, and what the fields of examples mean.
+        data: the source of the rows, and the meaning of the examples' fields.
         tasks: the tasks that run it.
         metrics: every metric that its tasks may report, the most important first.
-        report: what the report, comparisons and summaries show.
+        report: the settings for the report, comparisons and summaries.
         answers: the possible answers, as logged, with their meanings; empty if they cannot be listed.
-        written: a template of a response that gives an answer; ``%s`` stands for the answer.
+        written: a template of a response that gives an answer; ``%s`` is replaced by the answer.
         stated_by: the ``found_by`` of answers outside boxes, tags and keys.
         blanks: by kind of answer, the most common first, an example with only the fields that reading needs.
         packages: packages whose versions are part of the signature, besides this one and lm_eval.

@@ -204,7 +204,7 @@ def _is_apart(lead: re.Match[str]) -> bool:
 
 
 def _has_several(text: str) -> bool:
-    """Return whether several lines or sentences begin with different letters, as in a list of choices."""
+    """Return whether different lines or sentences begin with different letters, as in a list of choices."""
     pieces = text.splitlines() if "\n" in text else _SENTENCE_END.split(text)
     return len({*map(_counted, map(_SENTENCE.match, map(str.strip, pieces)))} - {None}) > 1
 

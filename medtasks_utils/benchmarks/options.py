@@ -45,8 +45,8 @@ class About(NamedTuple):
 
     Attributes:
         chooses_rows: True if it only chooses rows, which signatures cover by a hash of the rows.
-        is_signed: False if it changes no score, or another field of the signature covers it. Results that differ in a
-            signed option are not comparable.
+        is_signed: False if it changes no score, or the signature covers it elsewhere. Results that differ in a signed
+            option are not comparable.
         needs: its condition for having an effect; None if there is none.
         other_name: an alternative name for users.
         implied_by: for an option that turns on costly scores (downloads, models or paid requests), the options that
@@ -85,7 +85,7 @@ class Options(BaseModel):
     revision: Annotated[str | None, UNSIGNED] = None
     """commit, tag or branch of the Hub repository to read instead of the pinned commit"""
     ask_confidence: Annotated[bool, OF_GENERATED] = False
-    """ask the model how likely its answer is to be right, for metrics of calibration"""
+    """ask for the probability that the answer is right, for metrics of calibration"""
     system_role: Annotated[Literal["auto", "user", "system"], UNSIGNED] = "auto"
     """place of the instructions: system or user (a message of this role), or auto (as the chat template allows)"""
 

@@ -21,7 +21,7 @@ class Extract(Command):
     explain: bool = False
     """show each candidate with the evidence for and against it"""
     kind: str | None = None
-    """the kind of answer, if the benchmark has several; default: its first kind"""
+    """the kind of answer, if the benchmark has more than one; default: its first kind"""
 
     def run(self) -> CommandResult:
         """Return the answers that the filters find in one response, or in all responses of the runs."""

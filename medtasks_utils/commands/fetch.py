@@ -21,7 +21,7 @@ class Fetch(Command):
     only: str | None = None
     """comma-separated names of the items to fetch, as fetch lists them; default: all"""
     check: bool = False
-    """download nothing, only list what is missing"""
+    """download nothing, only list missing items"""
 
     def run(self) -> CommandResult:
         """Download or check the items, and return the list. The command fails if anything is missing."""

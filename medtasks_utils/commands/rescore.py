@@ -29,7 +29,7 @@ class Rescore(JudgeCommand):
     judge: Literal["both", "geval", "factscore", "rubric"] = "both"
     """both (geval and factscore), geval, factscore or rubric; default: both"""
     input_glob: tuple[str, ...] = ()
-    """further sample logs or folders"""
+    """additional sample logs or folders"""
     out_csv_prefix: str = field()
     """prefix of the paths of the output files, such as results/judged_"""
     sleep_ms: NonNegativeInt = 0

@@ -67,7 +67,7 @@ class TaskAgainst:
         numbers: the indices of the examples that the new run selects, such as with ``--limit``.
 
     Raises:
-        MedtasksError: if the saved run has samples of none of these examples.
+        MedtasksError: if the saved run has no samples of these examples.
     """
 
     def __init__(self, saved: TaskRun, documents: Sequence[Mapping[str, Any]], numbers: Sequence[int]) -> None:

@@ -85,7 +85,7 @@ def comparison_lines(
     Args:
         comparison: the comparison.
         all_parts: True to show all parts of tasks, not only large ones that are far from the whole.
-        grown: by run name, a sentence on how the run has grown.
+        grown: by run name, a sentence on how the run was extended.
     """
     topics = list(_topics(comparison))
     yield from _runs(comparison, grown)
@@ -170,7 +170,7 @@ def _runs(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
 
 
 def _wholes(topics: Sequence[_Topic]) -> str:
-    """Return a row for each topic, with its further metrics below it."""
+    """Return a row for each topic, with its other metrics below it."""
     rows: list[Sequence[str]] = [_HEAD]
     for topic in topics:
         main, *others = topic.wholes

@@ -3,8 +3,7 @@
 Each difference has its own p-value. A corrected p-value (Holm's method) also depends on the *family* of tests. The two
 runs alone determine the families, whatever is selected or printed:
 
-- the benchmarks that both runs have, each by its first compared metric, such as ``acc``; a group of tasks of one
-  benchmark stands for its tasks
+- the benchmarks that both runs have, each by its first compared metric, such as ``acc``; a group of tasks of one benchmark replaces its tasks
 - the tasks of such a group, such as the specialties of ``medexqa``, by the same metric
 - the parts of a breakdown of a task
 - pairs of tasks with different names in the two runs, by the same metric

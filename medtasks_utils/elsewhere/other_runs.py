@@ -81,7 +81,7 @@ class Spool(Iterable[Response]):
     """Responses in a temporary file, so that few of them are in memory at a time.
 
     Attributes:
-        ends: how each reply ended, as a reply with at most its first character.
+        ends: the finish reason and other details of each reply, as a reply cut to its first character.
     """
 
     def __init__(self) -> None:
@@ -178,7 +178,7 @@ class OtherRun:
 
 
 def named(names: Sequence[str], what: str) -> str:
-    """Return a count with examples: what the names are, how many there are, and the first three."""
+    """Return a description of names: their kind, their number, and the first three."""
     return f"{what}: {len(names)} ({', '.join(names[:3])}{', …' * (len(names) > 3)})"
 
 

@@ -10,7 +10,7 @@ from .patterns import later
 from .think import final_span
 
 ASKED = "After your answer, add a line with the probability that it is right, in this form: Confidence: N%"
-"""The sentence with which a prompt asks for a confidence."""
+"""The sentence in prompts that requests a confidence."""
 
 _WORDS = {
     0.1: "very low|extremely low|lowest",

@@ -38,7 +38,7 @@ def think_tags_pair_up(response: str) -> bool:
 
 
 def is_one_block_then_answer(response: str) -> bool:
-    """Return whether the response is one think block followed by some text, the form that prompts ask for."""
+    """Return whether the response is one think block followed by some text, as prompts request."""
     tags = list(TAG.finditer(response))
     if [tag[1] for tag in tags] != ["", "/"]:
         return False

@@ -21,7 +21,7 @@ answering: ContextVar[Answering] = ContextVar("answering")
 
 
 class _ReachedByFiles:
-    """A mixin that gets replies from :data:`answering` instead of a server."""
+    """A mixin that takes replies from :data:`answering` instead of a server."""
 
     amodel_call = None  # nothing is sent, so no server needs to be probed
 

@@ -59,7 +59,7 @@ class ChatTemplate:
         system_role: the option ``system_role``: ``auto``, ``user`` or ``system``.
 
     Attributes:
-        tools: the schemas of tools that the template gets; empty for none.
+        tools: the schemas of tools to pass to the template; empty for none.
     """
 
     def __init__(self, model: LM | None, apply: Callable[..., Any], system_role: str = "auto") -> None:

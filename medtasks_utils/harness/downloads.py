@@ -13,7 +13,7 @@ from .sources import HUB, BenchmarkFiles
 
 
 def items() -> Iterator[Resource]:
-    """Yield each resource that runs need, once; its ``load`` downloads what is not in the cache yet.
+    """Yield each resource that runs need, once; its ``load`` downloads it if it is not cached yet.
 
     If a download fails, ``load`` raises a MedtasksError or an error of the Hub's client.
     """

@@ -129,7 +129,7 @@ def checked_fields(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings) 
 
     Raises:
         DataError: for a field that does not exist, has the wrong type or would have no effect; the message names the
-            field, its line, and what to do instead.
+            field, its line, and the remedy.
     """
     ours = tasks_named(benchmark.tasks.default)[0]
     for field, problem in _problems(task, benchmark, settings, ours):
@@ -143,7 +143,7 @@ def checked_fields(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings) 
 
 
 def _problems(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings, ours: Settings) -> Iterator[tuple[str, str]]:
-    """Yield each YAML field that is unknown, malformed, unsupported or without effect, with what to do instead.
+    """Yield each YAML field that is unknown, malformed, unsupported or without effect, with the remedy.
 
     Args:
         task: the task.

@@ -22,7 +22,7 @@ from .server_model import can_be_asked_singly, request_body
 def make_independent(task: str, instances: Sequence[Instance], model: LM, have_prompts: bool) -> None:
     """Give each generation of an example its own seed if the model takes one; warn if generations would be equal.
 
-    Generation j, counted from 0, gets the model's own seed plus j.
+    Generation j, counted from 0, has the model's own seed plus j.
 
     Args:
         task: the task's name, for messages.

@@ -29,8 +29,8 @@ class Name(NamedTuple):
 
     Attributes:
         module: the module that defines it, below ``lm_eval``.
-        purpose: what this package uses it for.
-        in_0_5: what replaces it in 0.5.0.dev1; empty if that version has the name too.
+        purpose: its use in this package.
+        in_0_5: its replacement in 0.5.0.dev1; empty if that version has the name too.
         parameters: for a function, class or method that is replaced, its parameters in 0.4.13; a test compares them
             with those in the installed release.
     """

@@ -28,7 +28,7 @@ class RunModel(Stages):
     """The model of a run, with the stages of its requests; other attributes are those of the model.
 
     Attributes:
-        thread: an executor that reads replies while the model answers further requests.
+        thread: an executor that reads replies while the model answers other requests.
         batch: the requests to a server, if the model sends them as lm_eval's API models do; else None.
 
     Args:
@@ -104,7 +104,7 @@ class RunModel(Stages):
     def _answer(self, method: str, requests: Sequence[Instance]) -> list[Any]:
         """Return the replies of a model that takes all requests at once, in batches of about two minutes.
 
-        A model that calls its cache hook after each reply gets all requests in one batch.
+        A model that calls its cache hook after each reply receives all requests in one batch.
         """
         known = [
             self.without_model(method, request.task_name, request.args, getattr(request, "first", None))

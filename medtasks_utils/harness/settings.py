@@ -13,7 +13,7 @@ _KINDS: dict[str, tuple[tuple[type, ...], str]] = {
     "until": ((str, list), "a string or a list of strings"),
     **dict.fromkeys(("temperature", "top_p", "top_k", "min_p", "presence_penalty"), ((int, float), "a number")),
 }
-"""The types of the values of each generation setting, and how messages describe them."""
+"""The allowed types of each generation setting, and their description in messages."""
 _OF_REQUESTS = ("messages", "prompt", "model", "stream")
 _OTHER_NAMES = ("max_tokens", "max_new_tokens", "max_completion_tokens")
 _LONGEST_SHOWN = 10  # characters

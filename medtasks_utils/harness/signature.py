@@ -90,7 +90,7 @@ def options_as_signed(options: Options) -> dict[str, str]:
 def generation_as_signed(settings: Settings) -> str:
     """Return the field ``gen``: generation settings, except empty ones, secrets and those of greedy decoding.
 
-    A temperature that is None is a setting, since the server then decides how to sample.
+    A temperature of None is kept, since it leaves sampling to the server.
     """
     settings = without_secrets(settings)
     if settings.get("temperature", 0) is None:

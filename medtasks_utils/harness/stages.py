@@ -74,7 +74,7 @@ class Stages:
         return self.ours.get(task, task)
 
     def explain(self) -> None:
-        """Log, with ``--extend``, how many requests have to be sent."""
+        """Log, with ``--extend``, the number of requests to send."""
         if self.store:
             self.store.explain()
 

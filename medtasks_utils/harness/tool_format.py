@@ -38,7 +38,7 @@ class ToolFormat(NamedTuple):
         return "text" if self.not_native else "native"
 
     def in_settings(self, settings: JsonObject) -> JsonObject:
-        """Return the settings of a request, with the tools if a server gets them, so that cache keys include them."""
+        """Return the settings of a request, with the tools that a server renders, so that cache keys include them."""
         by_server = self.name == "native" and not self.most_by_template
         return {**settings, "tools": self.schemas} if by_server else settings
 

@@ -52,7 +52,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, kw_only=True)
 class Endpoint:
-    """A model at a server, and how requests are sent to it.
+    """A model at a server, with the settings for requests to it.
 
     Attributes:
         url: the URL to which requests are posted.
@@ -272,11 +272,11 @@ def explaining_failures(url: str, if_silent: str = "") -> Iterator[None]:
 
 
 def _within_one_origin() -> "TraceConfig":
-    """Return a trace that refuses redirects to another origin, which would receive the API key."""
+    """Return a trace that refuses redirects to a different origin, which would receive the API key."""
     from aiohttp import TraceConfig, TraceRequestRedirectParams
 
     async def check_redirect(session: object, context: object, request: TraceRequestRedirectParams) -> None:
-        """Raise RequestRefused for another origin."""
+        """Raise RequestRefused for a different origin."""
         headers = request.response.headers
         target = headers.get("Location") or headers.get("URI") or ""
         with suppress(ValueError):

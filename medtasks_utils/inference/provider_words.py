@@ -1,7 +1,7 @@
 """Classify a server's error by its wording, for which there is no standard.
 
 The error bodies of some thirty providers in ``tests/inference/tables/refusals.jsonl`` show the purpose of each pattern;
-``docs/engines.md`` says how a run reacts.
+``docs/engines.md`` describes the reaction of a run.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Read and write the files of kept replies, and skip damaged lines.
 
 A line is a JSON array of a checksum and an object, ``["1f2e3d4c", {…}]``. Each process that sends requests appends to
-its own file and holds a lock on it, so an unlocked file belongs to a process that has ended. The lines of finished runs
-are moved to an archive, which is a sequence of gzip members.
+its own file and locks it, so an unlocked file belongs to a process that has ended. The lines of finished runs are moved
+to an archive, which is a sequence of gzip members.
 """
 
 import fcntl

@@ -82,13 +82,13 @@ def _changed(before: Settings, now: Settings) -> list[str]:
 
 
 def _is_within(reply: Settings, name: str, before: int | None, now: int | None) -> bool:
-    """Return whether a reply would be the same with another limit on tokens.
+    """Return whether a reply would be the same with a different limit on tokens.
 
     Args:
         reply: the reply's text, end and number of tokens.
         name: the name of the limit; ``thinking_token_budget`` ends only the reasoning, not the reply.
         before: the limit of the reply; None for no limit.
-        now: another limit; None for no limit.
+        now: the different limit; None for no limit.
     """
     tokens = reply["tokens"]
     if not before or not now:

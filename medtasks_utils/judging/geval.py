@@ -40,7 +40,7 @@ def read_object(text: str) -> JsonObject:
 
     Raises:
         UnreadableError: if there is no object or more than one, or if ``final_score`` is missing, not a number, outside
-            0 to 100, or strictly between 0 and 1, which would be another scale.
+            0 to 100, or strictly between 0 and 1, which suggests a different scale.
     """
     reply = only_json(text, "{", lambda value: "final_score" in value, "object with 'final_score'")
     score = reply["final_score"]

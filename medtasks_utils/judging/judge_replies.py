@@ -20,7 +20,7 @@ _FENCE = re.compile(r"^```\w*\s*(.*?)\s*```$", re.DOTALL)
 
 
 class UnreadableError(CallError):
-    """A reply that does not have the requested form; the message says what is wrong with it."""
+    """A reply that does not have the requested form; the message names the fault."""
 
 
 def read_claims(text: str) -> list[str]:

@@ -39,7 +39,7 @@ def endings_of_replies(topics: Sequence[Topic]) -> Iterator[list[str]]:
 
 
 def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each run of a topic with its benchmark's metrics of abstention, formatted with intervals."""
+    """Yield each run of a topic with its abstention metrics, formatted with intervals."""
     abstention = topic.facts.abstention
     for run, result in topic.sampled.items() if abstention and filter_name in topic.filters else ():
         numbers = []

@@ -42,7 +42,7 @@ FEW = 30
 """Minimum number of examples for statements about a part or a run."""
 _NO_SAMPLES = "no samples (--log_samples), so it cannot be compared"
 VOTERS = 3
-"""Minimum number of runs with a question before it counts as contradicting its label."""
+"""Minimum number of runs with a question for its label to count as contradicted."""
 
 
 class Score(NamedTuple):

@@ -216,7 +216,7 @@ def _has(run: str, standing: Ranking) -> str:
 
 
 def lead_of_two(a: str, b: str, rows: Sequence[PairRow]) -> list[str]:
-    """Return at most two sentences about two runs: the differences shown, those not shown, and what is not compared."""
+    """Return at most two sentences about two runs: differences shown, not shown, and not computed."""
     groups: dict[str, list[tuple[str, Score]]] = defaultdict(list)
     for row in rows:
         if row.line:

@@ -119,7 +119,7 @@ def judged_parts(table: PartTable) -> list[Part]:
 
 
 class Pattern(NamedTuple):
-    """A combination of runs that get questions right, in words and as flags, and the number of these questions."""
+    """A combination of runs that are right on the same questions, as text and as flags, and the number of these."""
 
     label: str
     right: list[bool]

@@ -52,7 +52,7 @@ def find_responses(patterns: Sequence[str], filter_name: str | None) -> Response
 
     Args:
         patterns: glob patterns of files ``samples_<task>_<date>.jsonl``, in which ``**`` matches any number of folders;
-            a folder stands for all such files in it.
+            a folder selects all such files in it.
         filter_name: the filter whose answers count; None for each task's default.
 
     Raises:

@@ -190,7 +190,7 @@ def _asked(run: Run) -> int:
 
 
 def _growth(run: Run, grown: Sequence[Run]) -> str:
-    """Return a phrase on how a run grew: from how many questions, and when (with the time if on one day)."""
+    """Return a phrase on a run's extension: the original number of questions, and the date or, on one day, the time."""
     asked = [_asked(version) for version in (run, *grown)]
     if min(asked) == asked[0]:
         return ""
@@ -276,7 +276,7 @@ def name_apart(runs: Sequence[Run]) -> None:
 _SIGNED = ("opts", "select", "shots", "repeats", "gen")
 """The fields of signatures that distinguish runs, most informative first."""
 _HASHED = ("chat", "rendered", "prompts")
-"""The fields of signatures that are hashes, which show that runs differ, but not in what way."""
+"""The fields of signatures that are hashes, which reveal a difference, but not its nature."""
 _LONGEST_MESSAGE = 30  # characters of a system message in a name
 
 

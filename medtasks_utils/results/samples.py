@@ -71,7 +71,7 @@ class Sample:
         answers: by filter, the answer read from each response; ``[invalid]`` if none was found.
         metrics: by filter and metric, the mean over the generations; None if the metric does not apply.
         details: by filter, additional logged fields, such as ``judge`` and ``transcript``.
-        found_by: by filter, how each answer was found; empty if the run did not log it.
+        found_by: by filter, the form in which each answer was found; empty if the run did not log it.
         scores: by filter and metric, the scores of the generations, unless the number in ``metrics`` is sufficient.
         prompt_hash: lm_eval's hash of the prompt as it was sent, in the model's chat template if one was applied.
     """
@@ -155,7 +155,7 @@ class Sample:
         return LETTERS[order.index(answer)] if answer in tuple(order) else answer
 
     def way_found(self, filter_name: str) -> str | None:
-        """Return how the first generation's answer was found; None if the run did not log it."""
+        """Return the form in which the first generation's answer was found; None if not logged."""
         return next(iter(self.found_by.get(filter_name, ())), None)
 
 

@@ -10,7 +10,7 @@ class ExecutionResult(NamedTuple):
     """The result of running a piece of code.
 
     Attributes:
-        text: what the code printed and, as in a REPL, the ``repr`` of a last bare expression; then the traceback or the
+        text: the code's output and, as in a REPL, the ``repr`` of a last bare expression; then the traceback or the
             error message if it failed. Valid UTF-8 of at most ``max_output`` characters; a longer text is cut in the
             middle, with a note of the number of removed characters.
         failed: True if the code did not compile, raised an exception, exited with an error code, timed out or wrote too

@@ -1,7 +1,7 @@
 """Define aggregations, which combine the scores of many examples into one number.
 
 An aggregation is a class. It defines the number, the clusters and strata of its standard error, the form of its
-interval, and how two runs are compared; :class:`~medtasks_utils.statistics.ratio.Ratio` does the arithmetic. To add an
+interval, and the comparison of two runs; :class:`~medtasks_utils.statistics.ratio.Ratio` does the arithmetic. To add an
 aggregation, define a class, here or in another distribution, and use an object of it in a benchmark's metric.
 """
 
@@ -145,7 +145,7 @@ class OverStrata(Aggregation):
 
 
 class OfConfidences(Aggregation):
-    """A statistic of confidences (:mod:`.calibration`); scores are made by :func:`.scores.score_of_confidence`.
+    """A statistic of confidences (:mod:`.calibration`), for scores from :func:`.scores.score_of_confidence`.
 
     Args:
         name: its name in :data:`.calibration.PSEUDO_VALUES`.

@@ -127,7 +127,7 @@ def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
 
 
 def integer_codes(names: Iterable[Hashable | None]) -> Codes:
-    """Return an integer for each name, equal for equal names; each None gets a unique integer."""
+    """Return an integer for each name, equal for equal names; each None has a unique integer."""
     codes: dict[Hashable, int] = {}
     keys = (("alone", place) if name is None else name for place, name in enumerate(names))
     return np.array([codes.setdefault(key, len(codes)) for key in keys], dtype=np.intp)

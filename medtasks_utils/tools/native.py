@@ -1,4 +1,4 @@
-"""Convert between replies as text and native function calls, which a message holds in the field ``tool_calls``.
+"""Convert between replies as text and native function calls, which are in a message's field ``tool_calls``.
 
 Servers return native calls in this field. For a model in this process, the chat template accepts them in this field,
 but the model generates them as part of its text.
@@ -47,7 +47,7 @@ def understand(reply: str, tools: Tools, most_by_template: int, calls_before: in
     """Split a reply into text and calls.
 
     Args:
-        reply: a text, or the result of :func:`as_one_text`.
+        reply: a string, or the result of :func:`as_one_text`.
         tools: the available tools by name.
         most_by_template: up to this number of calls in a text, if none has a problem, are returned as ``tool_calls``
             for the chat template to render; otherwise they remain text. 0 means always text.

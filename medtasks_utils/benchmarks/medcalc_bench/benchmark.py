@@ -77,9 +77,9 @@ class MedCalcBenchOptions(ToolOptions):
     one_shot: bool = False
     """show a solved example for the same calculator"""
     answer_format: Literal["xml", "boxed"] = "xml"
-    """xml (ask for the answer in <answer></answer>) or boxed (in a box)"""
+    """the requested form of the answer: xml (in <answer></answer>) or boxed (in a box)"""
     use_think: bool = False
-    """ask for reasoning in a think block first"""
+    """request reasoning in a think block before the answer"""
     system_prompt: str | None = None
     """system message that replaces the default one; descriptions of tools are still appended"""
     per_calculator: Annotated[PositiveInt | None, CHOOSES_ROWS] = None
@@ -87,7 +87,7 @@ class MedCalcBenchOptions(ToolOptions):
 
     @classmethod
     def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``answer_format`` if the environment asked for a box; tags are our default."""
+        """Return ``answer_format`` if the environment requested a box; tags are our default."""
         return {"answer_format": "boxed"} if arguments.get("answer_format") == "boxed" else {}
 
     def check(self, task: TaskInfo) -> list[str]:

@@ -1,4 +1,4 @@
-"""Define MedExQA by the protocol of Medmarks (arXiv:2605.01417): tags, and a rubric that several models judge by."""
+"""Define MedExQA by the protocol of Medmarks (arXiv:2605.01417): tags, and a rubric for one or more judge models."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -87,7 +87,7 @@ class MedExQAOptions(ChoiceOptions):
     label_offset: Annotated[int, Field(ge=-3, le=3), UNSIGNED] = 0
     """take each label from the row this many rows later, if the data's labels are misaligned"""
     use_think: bool = False
-    """ask for reasoning in a think block first"""
+    """request reasoning in a think block before the answer"""
     use_explanations: Annotated[bool, About(is_signed=False, implied_by=("explanation_metrics", "use_judge"))] = True
     """score the explanations too"""
     explanation_metrics: Annotated[

@@ -14,7 +14,7 @@ _OF_ANSWERED = ("f1", "precision", "recall", "accuracy_answered")
 
 
 class MedmarksMedHalluOptions(MedHalluOptions):
-    """Options of MedHallu by Medmarks, whose protocol fixes what is shown."""
+    """Options of MedHallu by Medmarks, whose protocol fixes the contents of prompts."""
 
     fixed = ("subset", "use_knowledge", "allow_unsure", "unsure_reward", "pairing")
 

@@ -1,4 +1,4 @@
-"""Replace parts of lm_eval. The table ``replaced.csv`` lists them, and what would fail without each replacement.
+"""Replace parts of lm_eval. The table ``replaced.csv`` lists each replacement, and the failure that it prevents.
 
 Importing this module replaces nothing. ``lm_eval_names.csv`` lists everything else that is used from lm_eval, and the
 parameters of replaced functions.

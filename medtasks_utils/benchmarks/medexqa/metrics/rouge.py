@@ -21,7 +21,7 @@ class RougeL(ExplanationMetric):
 
     @property
     def signature(self) -> str:
-        """The measure, whether words are stemmed, and rouge-score's version."""
+        """The measure, the use of stemming, and rouge-score's version."""
         return f"rougeL|measure:f|stem:none|refs:best|rouge-score:{version('rouge-score')}"
 
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
