@@ -49,8 +49,7 @@ def reason_of(error: BaseException) -> str:
     """Return an error's message as one line: its first line and, if that is only a heading, the next two.
 
     Without a message, return the name of the error's class. A message that names a line and a column, such as a YAML
-    error, keeps all of its lines. For a missing key, return which key is missing. At most 1,000 characters are
-    returned.
+    error, keeps all of its lines. For a missing key, name the key. At most 1,000 characters are returned.
     """
     if isinstance(error, KeyError) and error.args:
         return f"it has no {error.args[0]!r}"

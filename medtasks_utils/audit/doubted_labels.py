@@ -2,11 +2,11 @@
 
 Also find parts of a task whose labels seem to be misaligned with the rows.
 
-A run with accuracy a (by the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``. Here, c is the share of
-agreeing pairs among all pairs of wrong answers to the same example. This is how much an answer raises the log odds that
-it is right. Both a and c are estimated with one success and one failure added to the counts. The support listed with an
-example is that of the runs that give the answer, minus that of the runs that give the label. It assumes that the errors
-of runs are independent; for related models it is too high.
+A run with accuracy a (by the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``. With c as the share of
+agreeing pairs among all pairs of wrong answers to the same example, this is the increase in the log odds that the
+answer is right. Both a and c are estimated with one success and one failure added to the counts. The support listed
+with an example is that of the runs that give the answer, minus that of the runs that give the label. It assumes that
+the errors of runs are independent; for related models it is too high.
 """
 
 import itertools
@@ -179,7 +179,7 @@ def _camps(item: _Item) -> list[list[_Vote]]:
 
 
 def _weights(items: Sequence[_Item], camps_of: Sequence[Sequence[_Item]]) -> dict[str, float]:
-    """Return, by run, how much its answer adds to the support of an answer."""
+    """Return each run's contribution to the support of an answer."""
     is_right: dict[str, list[bool]] = defaultdict(list)
     for vote in itertools.chain.from_iterable(items):
         is_right[vote.run].append(vote.is_right)

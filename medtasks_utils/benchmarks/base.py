@@ -81,7 +81,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         answers: the possible answers, as logged, with their meanings; empty if they cannot be listed.
         written: a template of a response that gives an answer; ``%s`` is replaced by the answer.
         stated_by: the ``found_by`` of answers outside boxes, tags and keys.
-        blanks: by kind of answer, the most common first, an example with only the fields that reading needs.
+        blanks: by kind of answer, most common first, an example with only the fields needed for reading.
         packages: packages whose versions are part of the signature, besides this one and lm_eval.
         case_of: a function that returns a judge's input for an example and a response: the explanation, the question
             and the references; None without reference explanations.
@@ -167,7 +167,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         raise TypeError(f"{self.name} has no choices to show in another order")
 
     def settle(self, rows: Sequence[Row]) -> None:
-        """Infer facts that a single row does not show from the first of many rows; by default, do nothing."""
+        """Infer facts from the first of many rows that a single row does not show; by default, do nothing."""
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
         """Return the indices of the examples that ``--limit`` selects, in ascending order; all without a limit."""

@@ -61,7 +61,7 @@ class Repository(NamedTuple):
 
 
 class Resource(NamedTuple):
-    """A download that runs may need besides rows and packages, such as a dictionary or a model.
+    """A download that runs may need in addition to rows and packages, such as a dictionary or a model.
 
     Attributes:
         name: the name that ``medtasks fetch --only`` takes.
@@ -172,7 +172,7 @@ class Data:
         return None if self.cluster is None else str(example[self.cluster])
 
     def stratum_of(self, example: Example) -> str | None:
-        """Return the group whose mean is averaged in macro averages; None if there are no groups."""
+        """Return the group of an example in macro averages; None if there are no groups."""
         return None if self.stratum is None else str(example[self.stratum])
 
 

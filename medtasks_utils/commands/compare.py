@@ -33,8 +33,8 @@ class Compare(Command):
     task: Sequence[str] = ()
     """compare only this task or group; A=B compares task A of the first run with task B of the second (repeatable)"""
     filter: str | None = None
-    """strict-match, flexible-extract or a different filter of the task; default: strict-match, or for an imported run
-    in which strict-match finds no answer, flexible-extract; without either, the first filter that both runs have"""
+    """strict-match, flexible-extract or a different filter of the task; default: strict-match (flexible-extract for an
+    imported run in which strict-match finds hardly any answers), or else the first filter that both runs have"""
     metric: Sequence[str] = ()
     """compare only this metric (repeatable); default: the benchmark's metrics"""
     common: bool = False

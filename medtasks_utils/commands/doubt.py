@@ -30,7 +30,7 @@ class Doubt(Command):
     """the file to write; default: doubts.csv"""
     filter: FilterName | None = None
     """strict-match or flexible-extract; default: strict-match, or flexible-extract for an imported run in which
-    strict-match finds no answer"""
+    strict-match finds hardly any answers"""
 
     def run(self) -> CommandResult:
         """Find the examples, write the CSV file, and return their number and the file's path."""

@@ -90,7 +90,7 @@ def _remarks(run: Run) -> Iterator[str]:
 
 
 def _on_parts(evaluation: Evaluation, run: Run) -> Iterator[str]:
-    """Yield a caution if not all questions were asked, and one if they are the bundled sample."""
+    """Yield cautions if only a part of the questions was evaluated, or the rows are the bundled sample."""
     if any(task.source == "sample" for task in run.tasks.values()):
         yield "The rows are the bundled sample: they test the setup, and measure no model."
     if any(task.asked < task.available for task in run.tasks.values()):

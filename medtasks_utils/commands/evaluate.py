@@ -67,9 +67,9 @@ class Eval(HarnessCommand):
 
     usage = "medtasks eval --model MODEL --model_args NAME=VALUE,... --tasks TASK,..."
     no_keep: bool = False
-    """do not keep replies next to the output (they are reused if the run is interrupted, or extended later)"""
+    """do not keep replies next to the output for an interrupted or extended run to reuse"""
     fresh: bool = False
-    """ignore replies that an interrupted run has kept"""
+    """ignore the replies of interrupted runs"""
     extend: bool = False
     """reuse valid replies of finished runs in the output folder, and request only the others"""
     against: str | None = None

@@ -38,7 +38,7 @@ class Rescore(JudgeCommand):
     """also verify the claims of the references (FActScore)"""
     filter: FilterName | None = None
     """the filter that decides which responses are right, strict-match or flexible-extract; default: strict-match, or
-    flexible-extract for an imported run in which strict-match finds no answer"""
+    flexible-extract for an imported run in which strict-match finds hardly any answers"""
     verbose: bool = False
     """print a line for each judgement, not only for failures"""
 

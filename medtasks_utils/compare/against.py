@@ -235,7 +235,7 @@ class SavedRun:
         ``selected`` maps each task to all of its examples, and the indices of those that the new run evaluates.
 
         Raises:
-            MedtasksError: if the saved run has samples of none of these examples of a task.
+            MedtasksError: if the saved run has no samples of a task's selected examples.
         """
         tasks = {task: TaskAgainst(self._run.tasks[task], *examples) for task, examples in selected.items()}
         return TopicAgainst(name, tasks, self._within)

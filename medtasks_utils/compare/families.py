@@ -3,7 +3,8 @@
 Each difference has its own p-value. A corrected p-value (Holm's method) also depends on the *family* of tests. The two
 runs alone determine the families, whatever is selected or printed:
 
-- the benchmarks that both runs have, each by its first compared metric, such as ``acc``; a group of tasks of one benchmark replaces its tasks
+- the benchmarks that both runs have, each by its first compared metric, such as ``acc``; a group of tasks of one
+  benchmark replaces its tasks
 - the tasks of such a group, such as the specialties of ``medexqa``, by the same metric
 - the parts of a breakdown of a task
 - pairs of tasks with different names in the two runs, by the same metric
@@ -69,7 +70,7 @@ def _key(difference: MetricDifference) -> tuple[str | None, ...]:
 
 
 def shared_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str | None:
-    """Return the first filter that both runs have: the wanted one, a run's default, or any other; else None.
+    """Return the first filter that both runs have: the requested one, a run's default, or any other; else None.
 
     >>> from types import SimpleNamespace as Task
     >>> a, b = (Task(filters=names, default_filter=DEFAULT_FILTER) for names in (["none", "strict-match"], ["none"]))

@@ -34,7 +34,7 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
 
 def growth(run: Run, path: str | Path) -> str:
-    """Return the number of questions from which a run at a path grew, and when; empty if it did not grow."""
+    """Return a phrase with a run's original number of questions and date; empty if it was not extended."""
     before = [
         old
         for old in read_runs(path)
@@ -56,7 +56,7 @@ def _size_and_date(run: Run) -> str:
 
 @lru_cache(maxsize=1024)  # called again for every filter and metric
 def common_examples(*tasks: TaskRun) -> list[Codes]:
-    """Return, for each run of a task, the indices of the samples whose examples all of the runs have.
+    """Return, for each run of a task, the indices of the samples whose examples occur in all runs.
 
     Returns:
         An array of indices for each run, shape ``(n,)``; examples are in the order of the first run.

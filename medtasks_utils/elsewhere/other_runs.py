@@ -143,10 +143,10 @@ class OtherRun:
         convert: Callable[[str, Any], Iterable[Response]],
         lacking: str = "",
     ) -> "OtherRun":
-        """Convert records to responses, add a problem for records without one, and return this run.
+        """Convert records to responses, add a problem for records without a response, and return this run.
 
         Args:
-            kind: the word for a record, such as ``line``.
+            kind: the noun for a record, such as ``line``.
             records: pairs of a record's number or name and its content, as JSON text or parsed.
             convert: a function of a record's place and its parsed content that returns its responses.
             lacking: words that name the missing fields of records without a response.
@@ -189,7 +189,7 @@ class Fields(NamedTuple):
         id: the fields that identify the document together; empty for known file formats.
         response: the field with the response.
         score: the field with the other harness's verdict; empty to use the usual field names.
-        split_by: the field whose values tell the runs of the file apart; empty if the file has one run.
+        split_by: the field whose values distinguish the runs in the file; empty if the file has one run.
         run: the value of ``split_by`` in the records to read.
     """
 
@@ -286,7 +286,7 @@ def _at(record: Any, name: str) -> Any:
 
 
 def _replies(value: Any) -> Iterable[Reply]:
-    """Return the replies in a field: a text, a message, a response of a batch endpoint, or a list of these.
+    """Return the replies in a field: a string, a message, a response of a batch endpoint, or a list of these.
 
     The reply of a conversation is its last message.
 
@@ -330,10 +330,7 @@ def _records(path: Path) -> Iterable[tuple[int, Any]]:
 
 
 def _member(archive: ZipFile, name: str) -> bytes:
-    """Return the content of a file in an archive.
-
-    Zstandard is supported too, which zipfile reads only since Python 3.14.
-    """
+    """Return the content of a file in an archive. Zstandard works even before Python 3.14, whose zipfile reads it."""
     info = archive.getinfo(name)
     if info.compress_type != _ZSTANDARD:
         return archive.read(name)

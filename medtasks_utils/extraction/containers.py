@@ -124,7 +124,7 @@ def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
     """Return the boxes, tags and keys in a text, in order; malformed boxes only if there are no others.
 
     A JSON key is included if its name contains one of the lower-case words in ``keys``, and no word for an alternative
-    or a reason. With ``answer``, ``final_answer`` counts, but not ``other_answer``.
+    or a reason. With ``answer``, ``final_answer`` is included, but not ``other_answer``.
     """
     boxes = [Container(text[start:end], start, end, "box") for start, end in spans(text)]
     is_near = not boxes and any(form in text for form in ("ox{", "ox {", "oxed"))

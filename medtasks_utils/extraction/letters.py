@@ -249,7 +249,7 @@ def _is_written_out(candidate: Candidate, plain: str) -> bool:
 
 
 def _inside(container: Container, options: Sequence[str]) -> str | None:
-    """Return the letter in a box, tag or key; None if there is none, "" for several letters or "none of these"."""
+    """Return the letter in a box, tag or key; None if there is none, "" for more than one letter or "none of these"."""
     content = unwrap(container.content)
     letter = letter_of(content.strip("'\"().[] "), digits=container.cue == "box")
     if letter:
@@ -285,7 +285,7 @@ def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int)
 
 
 def _discard_several(candidates: Sequence[Candidate], symbols: Symbols) -> None:
-    """Discard the candidates of a text that gives several answers, such as all up to "the answer is A or B"."""
+    """Discard the candidates of a text that gives more than one answer, such as all up to "the answer is A or B"."""
     ends = {symbols.places[match.end()] for match in symbols.matches(_ANSWER_IS_SEVERAL)}
     several = [candidate for candidate in candidates if "one of several" in candidate.evidence]
     are_several = any(candidate.cue == "answer" and len(candidate.evidence) == 1 for candidate in several)

@@ -124,7 +124,7 @@ def _further_questions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def stated(text: str) -> str:
-    r"""Return a response without tool calls, and without reasoning in other marks than think tags.
+    r"""Return a response without tool calls, and without reasoning outside think tags.
 
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
     ('\nC', '', ' So 3.')
@@ -160,7 +160,7 @@ def tidied(text: str) -> str:
 
 
 def own_parts(text: str) -> Iterator[str]:
-    """Yield the parts of a text that may contain its answer, at most three; a new question begins a new part.
+    """Yield up to three parts of a text that may contain its answer; a new question begins a new part.
 
     >>> list(own_parts("C\\nQuestion: …\\nAnswer: B")), list(own_parts("Question: … Answer: C"))
     (['C', 'Question: …\\nAnswer: B'], ['Question: … Answer: C'])

@@ -1,4 +1,4 @@
-"""List the marks with which models begin and end their reasoning, as patterns that ignore case.
+"""List patterns, ignoring case, of the marks at the beginning and end of models' reasoning.
 
 Think tags are also read by :mod:`.think`.
 """

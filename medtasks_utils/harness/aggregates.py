@@ -67,7 +67,7 @@ class HarnessAggregation:
 
 
 def _as_scores(items: Iterable[float | None]) -> MetricScores:
-    """Convert scores to arrays; a plain number counts as the score of an independent example."""
+    """Convert scores to arrays; a plain number is treated as the score of an independent example."""
     known = [item if isinstance(item, ExampleScore) else ExampleScore([item]) for item in items if item is not None]
     clusters = integer_codes(item.cluster for item in known)
     strata = integer_codes(item.stratum or "" for item in known)

@@ -103,7 +103,7 @@ def _unknown(name: str, hint: str) -> UsageError:
 
 
 def _check_files(folder: Path, names: Sequence[str]) -> None:
-    """Check that the files in a folder that define these names can be read, since lm_eval skips unreadable files.
+    """Check that the task files in a folder that define these names are readable, since lm_eval skips others.
 
     Raises:
         DataError: for the first file that cannot be read; the message names the file and line.

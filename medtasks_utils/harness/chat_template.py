@@ -22,7 +22,7 @@ TODAY = date(2024, 7, 26)
 _NOW = re.compile(r"""strftime_now\(\s*(['"])(.*?)\1\s*\)""")
 _LONGEST_QUOTED = 60  # maximum number of characters of a message in remarks
 _OF_CALLS = ("tokenize", "add_generation_prompt", "continue_final_message", "chat_template", "tools")
-"""Arguments of ``apply_chat_template`` that do not affect the rendered text like a template's switches."""
+"""Arguments of ``apply_chat_template`` itself, rather than switches of a template."""
 
 
 def in_user_turn(messages: Messages) -> Messages:
@@ -47,7 +47,7 @@ _CHANGES: dict[str, Callable[[Messages], Messages]] = {
 }
 """The functions that change messages, by their names in signatures."""
 _WAYS = ((), ("system_in_user",), ("think_unclosed",), ("system_in_user", "think_unclosed"))
-"""Combinations of changes in order of preference. The first one with the fewest messages that lose words is used."""
+"""Combinations of changes in order of preference. The first with the fewest damaged messages is used."""
 
 
 class ChatTemplate:
@@ -90,7 +90,7 @@ class ChatTemplate:
         return prompt
 
     def decide(self, messages: Messages, **settings: Any) -> Sequence[str]:
-        """Return the changes that messages need; the first messages of a run decide for all.
+        """Return the changes that messages need; the first messages of a run decide for all others.
 
         Raises:
             UsageError: as in :meth:`__call__`.

@@ -3,7 +3,7 @@
 1. The tasks and options exist, and the rows can be read (:func:`.catalog.make_tasks`).
 2. The flags have valid values, and the flags that they depend on are set (:func:`check_request`).
 3. The output folder is writable (:func:`try_folder`).
-4. What the model and the tasks need is available (:func:`check_model`), and replies leave room for a prompt.
+4. The requirements of the model and the tasks are met (:func:`check_model`), and replies leave room for a prompt.
 5. The server answers a request of the form that the run will send (:func:`.server_model.probe`, :func:`.try_echo`).
 """
 
@@ -87,7 +87,7 @@ def check_run(config: EvaluatorConfig, settings: Sequence[str], may_be_away: boo
 
 
 def _ours(tasks: Mapping[str, Any]) -> list[Any]:
-    """Return the tasks that run a benchmark, of this package or of another distribution."""
+    """Return the tasks that run a benchmark, from this package or another distribution."""
     return [task for task in tasks.values() if hasattr(task, "benchmark")]
 
 

@@ -66,7 +66,7 @@ def of_answers(
     Args:
         benchmark: the benchmark.
         answers: the answer of each generation.
-        right: whether each is right.
+        right: 1 for each right answer, else 0.
         together: the metrics over all generations; empty for a single one.
     """
     abstention = benchmark.report.abstention

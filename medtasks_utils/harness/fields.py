@@ -41,7 +41,7 @@ READINGS = {STRICT: "strict", FLEXIBLE: "flexible"}
 """The argument ``reading`` of each of our filters, by the filter's name."""
 
 OURS = ("class", "benchmark", "tools_description")
-"""Keys of the YAML that lm_eval does not know; ``tools_description`` follows the description of a task with tools."""
+"""YAML keys unknown to lm_eval; ``tools_description`` is appended to the description of a task with tools."""
 
 _STRUCTURE = ("include", "group", "task_list")
 _FROM_DATA = "the rows come from medtasks_data, and process_docs can change them"
@@ -71,7 +71,7 @@ class _Entry(BaseModel):
 
 
 class _Typed(BaseModel):
-    """The YAML fields that must be lists, mappings or integers."""
+    """The types of YAML fields that must be lists, mappings or integers."""
 
     filter_list: list[_FilterChain] | None = None
     metric_list: list[_Entry] | None = None

@@ -82,12 +82,12 @@ async def log_likelihood(client: Client, model: LM, prompt: str, continuation: s
 
 
 def check_log_likelihoods(task: str, instances: Sequence[Instance]) -> None:
-    """Check that log-likelihoods are finite and rarely tie, since in a tie the first choice would be the answer.
+    """Check that log-likelihoods are finite and rarely tie, since a tie makes the first choice the answer.
 
     Prompts that were not sent have no log-likelihood.
 
     Raises:
-        MedtasksError: if any is not finite, if all examples are ties, or more than one and more than a tenth of them.
+        MedtasksError: if a value is not finite, all examples are ties, or more than one and more than a tenth are.
     """
     by_example: dict[int, list[float]] = defaultdict(list)
     for instance in instances:

@@ -87,9 +87,9 @@ def _leave_the_group() -> None:
 
 
 def most_in_any_process(model: LM, count: int) -> int:
-    """Return the largest ``count`` of all processes; every process must call this.
+    """Return the maximum of ``count`` over all processes, each of which must call this.
 
-    This lets all processes send equally many requests, since some models exchange data during generation.
+    It lets all processes send equally many requests, since some models exchange data during generation.
     """
     if model.world_size == 1:
         return count
@@ -99,7 +99,7 @@ def most_in_any_process(model: LM, count: int) -> int:
 
 
 def ask_in_step(model: LM, ask: Asking, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:
-    """Return the replies to requests, padded to the same number in every process; every process must call this.
+    """Return the replies to requests, padded to equally many in every process, each of which must call this.
 
     The padding repeats the last of ``requests`` or, if there are none, of ``others``. Its replies are dropped.
     """
@@ -113,7 +113,7 @@ def ask_in_step(model: LM, ask: Asking, requests: Sequence[Instance], others: Se
 
 
 def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
-    """Yield settings that prevent a model of a kind in :data:`IN_PROCESS` from running here, as mistakes."""
+    """Yield errors for settings that prevent a model of a kind in :data:`IN_PROCESS` from running here."""
     import torch
 
     arguments, device = config.model_args, str(config.device or _DEFAULT_DEVICE)

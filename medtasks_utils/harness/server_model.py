@@ -36,7 +36,7 @@ def is_api(kind: type) -> bool:
 
 
 def can_be_asked_singly(model: LM) -> bool:
-    """Return whether a model is an API model with lm_eval's own methods for sending requests and parsing replies."""
+    """Return whether a model uses lm_eval's own methods of API models for sending requests and parsing replies."""
     kind = type(model)
     return (
         isinstance(model, TemplateAPI)
@@ -102,7 +102,7 @@ def request_body(model: LM, prompt: Any, settings: Settings) -> JsonObject | Non
 
 
 def replies_in(completion: Completion, model: LM, url: str, number: int) -> list[Reply]:
-    """Return as many replies of a completion as were requested, and count their tokens.
+    """Return the requested number of replies from a completion, and count their tokens.
 
     With ``think_end_token``, an argument of some models, :func:`without_thoughts` moves their reasoning.
 

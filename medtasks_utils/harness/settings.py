@@ -18,7 +18,8 @@ _OF_REQUESTS = ("messages", "prompt", "model", "stream")
 _OTHER_NAMES = ("max_tokens", "max_new_tokens", "max_completion_tokens")
 _LONGEST_SHOWN = 10  # characters
 FOR_REASONING = 4096
-"""Tokens that reasoning needs. A smaller ``max_gen_toks`` causes a warning, which recommends twice as many."""
+"""The number of tokens needed for reasoning. A smaller ``max_gen_toks`` causes a warning, which recommends twice as
+many."""
 
 
 def mistakes_in_generation(settings: Settings) -> Iterator[str]:

@@ -110,7 +110,7 @@ def empty_replies(task: str, arguments: Arguments, reason: str, ended: End = "un
 
 
 def exchanges_of(request: Instance, model: str) -> Iterator[Exchange]:
-    """Yield a request to a model with its reply; for a conversation with tools, one for each turn."""
+    """Yield a request to a model with its reply; a conversation with tools yields one pair per turn."""
     prompt, settings = (*request.args, {}, {})[:2]
     prompt = question = str(getattr(prompt, "prompt", prompt) or "")
     with suppress(ValueError, TypeError):  # a prompt that is not a chat

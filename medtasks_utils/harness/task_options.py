@@ -16,7 +16,7 @@ SERVED_BY = "MEDTASKS_SERVED_BY"
 A sweep sets it, since the server's address changes.
 """
 FLAGS = "MEDTASKS_FLAGS"
-"""The environment variable with further flags of ``medtasks eval``, as a JSON object.
+"""The environment variable with additional flags of ``medtasks eval``, as a JSON object.
 
 A sweep sets it for flags with secrets, since every user of a machine can read command lines.
 """
@@ -34,7 +34,7 @@ def options_of(benchmark: AnyBenchmark, defaults: Settings, metadata: Settings) 
         metadata: lm_eval's merged metadata, with the user's options under the benchmark's name.
 
     Raises:
-        UsageError: for a misspelt or misplaced option, or an invalid value; the message says what is valid.
+        UsageError: for a misspelt or misplaced option, or an invalid value; the message lists the valid ones.
     """
     known = (*benchmarks(), DATA_KEY)
     kind = benchmark.options_class
@@ -56,7 +56,7 @@ def without_effect(options: Sequence[Options], user_options: Settings, generates
 
     Args:
         options: the options of each task; at least one task.
-        user_options: the options that the user sets; false and null do not count as set.
+        user_options: the options that the user sets; false and null count as unset.
         generates: True if the model writes an answer in at least one of the tasks.
     """
     about = options[0].about()

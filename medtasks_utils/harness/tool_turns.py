@@ -1,6 +1,7 @@
 """Run and record the conversations of a task with tools.
 
-With an API model, they continue while other requests are sent; with other models, turn by turn before the filters.
+With an API model, each continues as soon as its reply arrives; with other models, all proceed turn by turn before the
+filters.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -157,7 +158,7 @@ class ToolTurns:
 
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:
-        """Return a context in which tools are open. It yields the rules by which conversations continue."""
+        """Return a context in which tools are open. It yields the rules of conversations."""
         with ExitStack() as stack:
             for tool in self._tools.values():
                 stack.callback(tool.close)
@@ -198,7 +199,7 @@ def _unfinished(dialogue: Dialogue, instances: Sequence[Instance], replies: Sequ
 
 
 def _return_reasoning(message: Message, reply: Reply) -> None:
-    """Add a reply's reasoning to its message with native calls, since DeepSeek refuses the message without it."""
+    """Add a reply's reasoning to its message with native calls, which DeepSeek otherwise refuses."""
     if "tool_calls" in message and reply.reasoning_field in ("reasoning_content", "reasoning"):
         message[reply.reasoning_field] = reply.reasoning
 

@@ -42,8 +42,8 @@ _LONGEST_ADDRESS = 200  # maximum number of characters of an address in a messag
 OTHER_WORDS = "Hi"
 """The prompt that tests whether a server answers at all."""
 _BEFORE_COMPARING, _FAILS_ALONE = 3, 5
-"""The number of failures of a request before a test prompt is sent, and of answers to test prompts before the request
-itself is blamed."""
+"""The number of failures of a request before test prompts are sent, and of their replies before the request is
+blamed."""
 _answering: set[tuple[str, str]] = set()
 """The URLs and models that have answered a request of this process."""
 
@@ -137,7 +137,7 @@ class Client:
             final: a type of error that is not retried.
 
         Raises:
-            ServerError: of the last attempt; PromptRefused if the server answers the same request with a different
+            ServerError: from the last attempt; PromptRefused if the server answers the same request with a different
                 prompt.
         """
         attempts, alone, is_refused = attempts or self.endpoint.attempts, 0, False

@@ -92,7 +92,7 @@ class Pace:
         """Record that a request failed; log this at most once a minute.
 
         Raises:
-            ServerUnavailable: the error, if it is time to give up.
+            ServerUnavailable: the error, once patience is exhausted.
         """
         now = clock()
         if now < self._resumes_at:  # it was under way when another one failed

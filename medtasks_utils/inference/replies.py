@@ -28,7 +28,7 @@ _WORDS_OF_ENDS: dict[str, re.Pattern[str]] = {
         ".*(filter|safety|refusal|recitation|blocklist|blocked|sensitive|prohibited|spii|moderat|guardrail|policy)"
     ),
 }
-"""Patterns for servers' finish reasons, in lower case, by our own; the first match is used."""
+"""Patterns for servers' finish reasons in lower case, by our finish reason; the first match is used."""
 
 _FIELDS_OF_END = ("finish_reason", "stop_reason")
 _FIELDS_OF_TOKENS = {"prompt": ("prompt_tokens", "input_tokens"), "completion": ("completion_tokens", "output_tokens")}
@@ -101,7 +101,7 @@ class Reply(str):
 
     @property
     def is_empty(self) -> bool:
-        """True if the text is empty, although the reply was not cut, filtered or refused."""
+        """True if the text is empty and the reply was not cut, filtered or refused."""
         return not self.strip() and self.ended in ("stop", "unknown") and self.refusal is None
 
 
@@ -287,7 +287,7 @@ def _status(error: Settings) -> int | None:
 
 
 def words_of(body: str) -> str:
-    """Return the readable message in a body: that of an error, or the text of an HTML page; empty if there is none."""
+    """Return the readable message in a body: that of an error, or an HTML page's text; empty without one."""
     try:
         return _words(json.loads(body))
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Check a task's replies for signs that the server did not do as requested.
+"""Check a task's replies for signs that the server did not fulfil the requests.
 
 Each check takes the task's exchanges, and yields remarks with counts for readers of the results. A task without a
 single answer has failed (:func:`failure_of`).
@@ -95,7 +95,7 @@ def of_another_model(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 
 def _is_version(name: str, requested: str) -> bool:
-    """Return whether a server names the requested model, but with its owner, version, date or file.
+    """Return whether a server's name for a model is the requested one plus an owner, version, date or file.
 
     >>> [_is_version(name, "gpt-4o") for name in ("openai/gpt-4o", "gpt-4o-2024-08-06", "gpt-4o-mini")]
     [True, True, False]
@@ -156,7 +156,7 @@ _FAULTS: dict[str, tuple[Callable[[Exchange], bool], str]] = {
         "; the filters read it too, so let the server return only new text",
     ),
 }
-"""The beginning of each remark, the function that finds replies with this fault, and the end of the remark."""
+"""For each fault, the beginning of the remark, a function that detects it in an exchange, and the end of the remark."""
 
 
 def with_faults(exchanges: Sequence[Exchange]) -> Iterator[str]:

@@ -12,7 +12,7 @@ A reply is looked up by its request as the task made it: method, prompt, setting
 that repeats stay independent. A run reuses replies of unfinished runs, unless ``--fresh`` is set. It uses the archive
 only with ``--extend``, since the server may now serve different weights under the same name. A reply that ended by
 itself is also used for a different token limit, if it fits within that limit. A reply with fewer tokens than both the
-old and the new thinking budget serves requests with either.
+old and the new thinking budget is used for either.
 """
 
 import uuid
@@ -65,7 +65,7 @@ class _Kept:
     is_taken: bool = False
 
     def differences(self, now: Settings) -> list[str]:
-        """Return the names of settings that differ and make the replies unusable; empty if they are usable."""
+        """Return the names of differing settings that make the replies unusable; empty if they are usable."""
         before = self.entry["settings"]
         replies = list(chain.from_iterable(kept.entry["replies"] for kept in self.conversation or [self]))
         different = []
@@ -192,7 +192,7 @@ class ReplyStore:
         return f"no finished run has kept replies in {self.folder}"
 
     def _add(self, kept_before: Sequence[_Kept]) -> None:
-        """Add the replies of a run, or of all unfinished runs."""
+        """Add the replies of one finished run, or of all unfinished ones."""
         conversations: dict[Any, list[_Kept]] = defaultdict(list)
         for kept in kept_before:
             prompt = kept.entry["prompt"]

@@ -6,7 +6,7 @@
 ``PromptTooLong``       because it is too long for the model
 ``PromptFiltered``      because of a content policy
 ``ServerUnavailable``   the server cannot answer now; the same request may succeed later
-``ServerBusy``          it is unavailable because it has too much to do
+``ServerBusy``          it is unavailable because it is overloaded or limits the rate
 ``NoCompletion``        it is unavailable because something other than a model answers
 ``NoConnection``        it is unavailable because it cannot be reached, or drops the connection
 ``NoResponse``          it is unavailable because it does not answer within the timeout

@@ -10,9 +10,9 @@
 >>> check_endpoint(settings)                                                                       # doctest: +SKIP
 >>> judgements = judge_all(make_judge("g-eval"), settings, cases)                                  # doctest: +SKIP
 
-A judge gets a :class:`Case` and returns a :class:`Judgement`: a score from 0 to 100, or the kind of failure. Replies
-that can be read are cached on disk, so a rerun repeats only requests that failed. Only the settings contain the API
-key; it never appears in logs, caches, errors or a ``repr``.
+A judge takes a :class:`Case` and returns a :class:`Judgement`: a score from 0 to 100, or the kind of failure. Readable
+replies are cached on disk, so a rerun repeats only failed requests. Only the settings contain the API key; it never
+appears in logs, caches, errors or a ``repr``.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Keep a judge's replies in a file that several processes can share and that a killed process does not damage.
+"""Store a judge's replies in a file that processes can share, and that a killed process does not damage.
 
 Each reply is a line with a checksum (:mod:`medtasks_utils.inference.reply_files`).
 """

@@ -1,7 +1,7 @@
 """Judge explanations by G-Eval (Liu et al., arXiv:2303.16634): seven steps and a score in one request.
 
-The prompt is ``prompts/geval.md``; endpoints that can enforce a JSON schema get ``prompts/geval_reply.json``. A reply
-is valid if ``final_score`` is a number or a string that contains one; the rest of the object is kept as it is.
+The prompt is ``prompts/geval.md``; endpoints that can enforce a JSON schema are sent ``prompts/geval_reply.json``. A
+reply is valid if ``final_score`` is a number or a string that contains one; the rest of the object is kept unchanged.
 """
 
 import json

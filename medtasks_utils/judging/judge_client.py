@@ -72,7 +72,7 @@ class JudgeClient:
 
     @property
     def spent(self) -> Counter[str]:
-        """The cost so far: ``calls`` (requests sent, each retry included), and ``prompt`` and ``completion`` tokens.
+        """The cost so far: ``calls`` (requests sent, including retries), and ``prompt`` and ``completion`` tokens.
 
         Cached replies cost nothing.
         """

@@ -40,7 +40,7 @@ def read_claims(text: str) -> list[str]:
 
 
 def read_label(text: str) -> str:
-    """Return the label that is the whole reply, ignoring case, quotes, bold, code fences and a full stop.
+    """Return the label that makes up a whole reply, ignoring case, quotes, bold, code fences and a full stop.
 
     Raises:
         UnreadableError: for anything other than one of :data:`LABELS`.

@@ -81,7 +81,7 @@ def _all_examples() -> dict[str, str]:
 
 
 def delimited(text: str, tag: str) -> str:
-    """Wrap a text in a tag whose name does not occur in any tag of the text.
+    """Wrap a text in a tag whose name occurs in no tag of the text.
 
     A response may contain ``</explanation>`` followed by instructions to the judge. The tag is then ``explanation_2``,
     which the text cannot close.

@@ -49,7 +49,7 @@ class Score(NamedTuple):
     """A run's value as the page shows it.
 
     Attributes:
-        rise: the points it would gain if every reply that was cut or has no answer were right.
+        rise: the points that it would gain if every cut or unanswered reply were right.
         bracket: with repeats, the shares of examples that all generations, and that any generation, got right.
         audited: the ends of the accuracy's interval by the readings of an audit's LLM, if there was an audit.
     """
@@ -362,7 +362,7 @@ def score_of(value: float, result: Estimate | Contrast, metric: Metric) -> Score
 
 
 def common(topic: Topic, runs: Sequence[str], filter_name: str, metric: str) -> list[MetricScores]:
-    """Return the scores of each run on the examples common to all, with the clusters of the first run.
+    """Return each run's scores on the common examples, with the clusters of the first run.
 
     In a group, each task is a stratum.
     """

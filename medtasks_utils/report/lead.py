@@ -242,7 +242,7 @@ def lead_of_two(a: str, b: str, rows: Sequence[PairRow]) -> list[str]:
 
 
 def _standing(line: PairLine) -> str:
-    """Return whether B is shown to be better or worse than A, is close to it, or none of these."""
+    """Return the verdict on B: better or worse than A, close to it, or unknown."""
     _, low, high, *_ = line.score
     if line.is_shown:
         return "better" if line.score.value > 0 else "worse"
@@ -275,7 +275,7 @@ def _not_compared(a: str, b: str, row: PairRow) -> str:
 
 
 def _of_decided(a: str, b: str, column: Ranking) -> str:
-    """Return a sentence if the F1 scores of two runs cover different examples; empty if coverage is within 5 points."""
+    """Return a sentence if F1 covers different examples in two runs; empty if coverage is within 5 points."""
     of_f1 = column.also.get("f1", {})
     shares = [100 * of_f1[run].n / column.scores[run].n for run in (a, b) if run in of_f1]
     if len(shares) < 2 or abs(shares[0] - shares[1]) <= 5:

@@ -151,7 +151,7 @@ def _metrics(topics: Sequence[Topic]) -> str:
 
 
 FIGURES = (".svg", ".tex", ".md")
-"""The file extensions of the leaderboard figure for papers."""
+"""The file extensions of the formats of the leaderboard for papers."""
 
 
 def calibration_figure(runs: Sequence[Run]) -> str:
@@ -164,7 +164,7 @@ def calibration_figure(runs: Sequence[Run]) -> str:
 
 
 def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
-    """Return the board for a paper in one of the :data:`FIGURES`, under the filter that counts, the best run first.
+    """Return the board for a paper in one of the :data:`FIGURES`, under the default filter, best run first.
 
     Runs without scores are left out.
 

@@ -44,7 +44,7 @@ def environment() -> Environment:
 
 
 def breakable(text: str) -> Markup:
-    """Escape a text, and allow line breaks after separators, which names consist of."""
+    """Escape a text, and allow line breaks after the separators within names."""
     return Markup(re.sub(r"(?<=\w)([-_/·.])(?=\w{3})", r"\1<wbr>", str(escape(text))))
 
 

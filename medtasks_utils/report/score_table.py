@@ -142,7 +142,7 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
 
 
 def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield reasons to distrust scores: unreliable intervals and, of main scores, form and classifiers as good."""
+    """Yield reasons to distrust scores: unreliable intervals, points lost to form, and classifiers' scores."""
     main = [line for line in lines if line.says_something and line.estimate.value is not None]
     for has_interval, note in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
         reasons = {

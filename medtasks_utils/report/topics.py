@@ -159,7 +159,7 @@ class Topic:
 
     @property
     def tasks(self) -> list[str]:
-        """The names of its tasks, in any run."""
+        """The names of its tasks over all runs."""
         return list(dict.fromkeys(task.task for result in self.results.values() for task in result.tasks))
 
     @property
@@ -213,7 +213,7 @@ class Topic:
 
     @cached_property
     def in_runs(self) -> Callable[[str, str], MetricOfTopic]:
-        """A cached function of a filter and a metric's name that returns the metric in all runs."""
+        """A cached function that returns a metric in all runs, given a filter and the metric's name."""
         return cache(self._in_runs)
 
     def _in_runs(self, filter_name: str, name: str) -> MetricOfTopic:

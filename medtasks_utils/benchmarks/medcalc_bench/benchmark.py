@@ -237,7 +237,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return sorted(in_turn(examples)[:limit])
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Return the issues of each example, including that the physicians' label would be scored as wrong."""
+        """Return the issues of each example, including a physicians' label that would be scored as wrong."""
         issues = super().known_issues(examples)
         for example, of_example in zip(examples, issues, strict=True):
             other = example.get("other_label")

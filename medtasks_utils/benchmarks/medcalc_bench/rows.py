@@ -27,7 +27,7 @@ def example_of(by_physicians: bool, row: Row) -> Example:
 
     Raises:
         KeyError: for a missing column.
-        ValueError: for an unknown calculator, or an answer or limit that cannot be read.
+        ValueError: for an unknown calculator, or an unreadable answer or limit.
     """
     cells = {name: text_of(cell).strip() for name, cell in row.items()}
     key = "Calculator Name" if by_physicians else "Calculator ID"

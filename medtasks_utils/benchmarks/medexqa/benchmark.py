@@ -130,7 +130,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         return examples
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert rows whose specialty is not known as rows of the first specialty."""
+        """Convert rows of unknown specialty, as rows of the first specialty."""
         return self.reordered(_examples(table, SPECIALTIES[0], "test"))
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:

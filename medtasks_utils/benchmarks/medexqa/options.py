@@ -89,7 +89,7 @@ class MedExQAOptions(ChoiceOptions):
     use_think: bool = False
     """request reasoning in a think block before the answer"""
     use_explanations: Annotated[bool, About(is_signed=False, implied_by=("explanation_metrics", "use_judge"))] = True
-    """score the explanations too"""
+    """also score the explanations"""
     explanation_metrics: Annotated[
         tuple[str, ...], BeforeValidator(partial(_chosen, _BY_METRIC)), About(is_signed=False, needs=_EXPLAINED)
     ] = tuple(METRICS)

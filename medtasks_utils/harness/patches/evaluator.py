@@ -82,7 +82,7 @@ def torch_if_imported(original: Callable[[], bool]) -> Callable[[], bool]:
 
 
 def commit_in_repository(original: Callable[[], str | None]) -> Callable[[], str | None]:
-    """Return a function that returns git's commit only inside a repository, since git prints an error elsewhere."""
+    """Return a function that runs git only inside a repository, since git prints an error elsewhere."""
     folders = (Path.cwd(), *Path.cwd().parents)
     return lambda: original() if any((folder / ".git").exists() for folder in folders) else None
 
