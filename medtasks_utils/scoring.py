@@ -238,7 +238,7 @@ def reward(
         raise UsageError(f"reward: {benchmark} has no metric {name!r}; it has {', '.join(sorted(scorer.metrics))}")
 
     def rewards(completions: Sequence[Any], **columns: Any) -> list[float]:
-        """Return the reward of each completion; columns have its row at the same index."""
+        """Return the reward of each completion; ``columns[name][i]`` is a field of the i-th completion's row."""
         listed = {column: values for column, values in columns.items() if isinstance(values, list | tuple)}
         rows = [dict(zip(listed, cells, strict=True)) for _, *cells in zip(completions, *listed.values(), strict=False)]
         scorer.benchmark.settle(rows)

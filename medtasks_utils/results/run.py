@@ -244,7 +244,7 @@ class Run:
         results: the content of the results file; empty if it is missing.
         tasks: tasks by name.
         groups: groups by name.
-        notes: sentences about the run from elsewhere than its files, such as on parts of it that failed.
+        notes: remarks on the run that are not in its files, such as on parts of it that failed.
         growth: a phrase on the earlier run that this one extends and replaces; empty if there is none.
     """
 

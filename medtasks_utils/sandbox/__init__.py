@@ -2,8 +2,8 @@
 
 =========================  ===========================================================================================
 :mod:`.sandbox`            the interface, :class:`Sandbox`; decides which sessions have a process
-:mod:`.workers`            starts, controls and ends the forking process and the workers; enforces timeouts
-:mod:`.execution_result`   turns a process's output into text of limited length
+:mod:`.workers`            starts, controls and ends the zygote and the workers; enforces timeouts
+:mod:`.execution_result`   converts a process's output to text of limited length
 :mod:`.layout`             the files that code may read, linked under neutral paths
 :mod:`.inside`             the code that runs inside the boundary
 =========================  ===========================================================================================

@@ -7,7 +7,7 @@ A folder contains a file ``<source>.jsonl.gz`` for each source. Each of its line
 ``run``            the name of the run within the source
 ``id``             a field of the example; for MedHallu, its row and the shown answer, joined by a slash
 ``response``       the text of the model
-``source_verdict`` 1 if the source counts the response as right, else 0
+``source_verdict`` 1 if the source scores the response as right, else 0
 ================== =========================================================================================
 """
 
@@ -40,7 +40,7 @@ class Verdict(NamedTuple):
     scores: Mapping[str, float]
 
     def is_equal(self, filter_name: str) -> bool:
-        """True if the source and a filter agree whether the response is right."""
+        """Return whether the source and a filter agree on the verdict."""
         return bool(self.scores[filter_name] == self.record["source_verdict"])
 
 

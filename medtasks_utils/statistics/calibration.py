@@ -12,9 +12,9 @@ uncertainty       ``Σ (mean y − acc)²`` over the bins, and ``acc (1 − acc)
 ``auroc``         the probability that a right answer has a higher confidence than a wrong one, ties counting one half;
                   its error is DeLong's (*Biometrics* 1988)
 ``aurc``          the area under the risk–coverage curve: the mean, over all k, of the share of wrong answers among the
-                  k surest ones (Geifman & El-Yaniv, *NeurIPS* 2017)
-``e_aurc``        ``aurc`` less that of a model that is surest where it is right (Geifman et al., *ICLR* 2019)
-``acc@80``        the share of right ones among the 80 % surest answers
+                  k most confident ones (Geifman & El-Yaniv, *NeurIPS* 2017)
+``e_aurc``        ``aurc`` minus that of an ideal ranking, right answers first (Geifman et al., *ICLR* 2019)
+``acc@80``        accuracy on the 80 % most confident answers
 ================  ====================================================================================================
 
 Each is the mean of *pseudo-values*: for each answer, the statistic plus the answer's influence on it. To first order,
@@ -117,7 +117,7 @@ def _auroc(given: Confidences) -> Array:
         return np.full(len(right), np.nan)
 
     def below(weights: Array) -> Array:
-        """Return, for each answer, the share of the weights of less sure ones, plus half that of equally sure ones."""
+        """Return, for each answer, the weight share of less confident ones, plus half that of equally confident ones."""
         sums = np.bincount(group, weights)
         return np.asarray(((sums.cumsum() - sums / 2) / sums.sum())[group])
 

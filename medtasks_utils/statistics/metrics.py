@@ -6,9 +6,9 @@ Benchmarks declare metrics; tasks, samples, reports and comparisons rely on the 
 unit          range        meaning                                              shown as
 ============  ===========  ===================================================  ================
 ``share``     0 to 1       a share of examples, or a ratio of counts            per cent
-``points``    0 to 100     a score of explanations                              as it is
-``count``     0 and more   a number of things, per example or in total          as it is
-``number``    any          a value without a fixed range, such as a reward      as it is
+``points``    0 to 100     a score of explanations                              unchanged
+``count``     0 and more   a number of things, per example or in total          unchanged
+``number``    any          a value without a fixed range, such as a reward      unchanged
 ============  ===========  ===================================================  ================
 """
 

@@ -54,7 +54,7 @@ class Ratio:
         value       = mean of R over s
         e[i, g]     = (x[i, g] − R[s(i)] w[i, g]) / S / Σ w
         influence   = Σ e over g and the examples of a cluster              shape (G,); sums to 0
-        variance    = Σ over s of G(s) / (G(s) − 1) × Σ influence²          over the G(s) clusters that count
+        variance    = Σ over s of G(s) / (G(s) − 1) × Σ influence²          over the G(s) contributing clusters
 
     Args:
         scores: the numerators, denominators, clusters and strata of the examples.

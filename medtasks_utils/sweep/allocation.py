@@ -3,7 +3,7 @@
 =====================  ==========================================================================================
 ``MODEL/server0.log``  the output of a server; ``server0.json`` has its process and its port
 ``JOB/log.txt``        the output of ``medtasks eval``
-``JOB/job.json``       the job's state in words, and its exit code when it is over
+``JOB/job.json``       the job's state, and its exit code once it has ended
 ``JOB/cost.json``      seconds and GPU-seconds; concurrent jobs have equal shares
 =====================  ==========================================================================================
 """
@@ -164,7 +164,7 @@ class _Attempt:
             self.running[job] = self._start(command, job.folder / "log.txt", **variables)
 
     def _note_ended(self) -> None:
-        """Record the exit codes of jobs that ended without doing so themselves."""
+        """Record the exit codes of jobs that ended without recording one."""
         for job, process in list(self.running.items()):
             code = process.poll()
             if code is not None:

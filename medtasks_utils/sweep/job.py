@@ -142,7 +142,7 @@ class Job:
 
     @property
     def state(self) -> str:
-        """The last recorded state, in words."""
+        """The last recorded state, such as ``running``."""
         return str(self.current.get("state", NOT_STARTED))
 
     @property
@@ -217,7 +217,7 @@ def _budgets(settings: JsonObject) -> dict[str, list[float]]:
     """Return the values of budgets, in ascending order.
 
     Budgets are lists in ``max_gen_toks`` and in settings with *budget* in their name, and ``{budgets: […]}`` in any
-    other; lists elsewhere, such as ``stop_token_ids``, are values.
+    other; any other list, such as ``stop_token_ids``, is a single value.
     """
     budgets = {}
     for name, value in settings.items():
