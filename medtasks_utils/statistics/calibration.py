@@ -117,7 +117,7 @@ def _auroc(given: Confidences) -> Array:
         return np.full(len(right), np.nan)
 
     def below(weights: Array) -> Array:
-        """Return, for each answer, the weight share of less confident ones, plus half that of equally confident ones."""
+        """Return, per answer, the weight share of less confident ones, plus half that of equally confident ones."""
         sums = np.bincount(group, weights)
         return np.asarray(((sums.cumsum() - sums / 2) / sums.sum())[group])
 
