@@ -22,7 +22,7 @@ HINTS_BY_STATUS = {
     404: "does the server serve this model, and is the base URL complete (most end in /v1, a chat model's in "
     "/v1/chat/completions)?",
 }
-"""What the user should check, by the HTTP status that a model's server returned."""
+"""Questions that help the user, by the HTTP status that a model's server returned."""
 
 
 class MedtasksError(Exception):

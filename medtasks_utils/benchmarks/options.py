@@ -29,7 +29,7 @@ class Needs(NamedTuple):
 
 
 def any_of(**settings: object) -> Needs:
-    """Return the condition that any of these settings is made; a list must include the given value."""
+    """Return a condition that holds if any option has, or as a list includes, the given value."""
 
     def is_made(setting: object, value: object) -> bool:
         return setting in value if isinstance(value, tuple) else setting == value

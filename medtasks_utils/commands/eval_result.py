@@ -92,7 +92,7 @@ def _remarks(run: Run) -> Iterator[str]:
 def _on_parts(evaluation: Evaluation, run: Run) -> Iterator[str]:
     """Yield cautions if only a part of the questions was evaluated, or the rows are the bundled sample."""
     if any(task.source == "sample" for task in run.tasks.values()):
-        yield "The rows are the bundled sample: they test the setup, and measure no model."
+        yield "The rows are the bundled sample: they test the setup, not the model."
     if any(task.asked < task.available for task in run.tasks.values()):
         limit = evaluation.config.limit
         run_is = f"--limit {limit:g}: a partial run" if limit else "A partial run"

@@ -135,7 +135,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
 
 
 def _order_in(benchmark: Benchmark[Any], is_shuffled: bool, response: Response, doc: Row) -> tuple[str, str]:
-    """Return the order of a record's choices and "", or "" and why the record does not match."""
+    """Return the order of a record's choices and ""; for a record that does not match, "" and the reason."""
     stated = stated_fields(response.stated, benchmark)
     order, reason = LETTERS, ""
     if benchmark.data.choices:
@@ -145,7 +145,7 @@ def _order_in(benchmark: Benchmark[Any], is_shuffled: bool, response: Response, 
 
 
 def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[int]:
-    """Remove and return the responses of documents with more than one, if others of the same row have none."""
+    """Remove and return the responses to documents with several, if another document of the row has none."""
     rows = list(map(data.cluster_of, documents))
     lacking = Counter(rows) - Counter(rows[place] for place in matched)
     doubtful = [place for place, responses in matched.items() if len(responses) > 1 and lacking[rows[place]]]

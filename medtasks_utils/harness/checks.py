@@ -147,7 +147,7 @@ def _mistakes_about_models(config: EvaluatorConfig, compared: str) -> Iterator[s
         yield f"there is no flag {template.partition('=')[0]}"
     if config.model in HF and "pretrained" not in arguments:
         yield (
-            f"no model is named: use --model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
+            f"no model given: use --model local-chat-completions --model_args {CHAT_EXAMPLE} for a server, or "
             "--model hf --model_args pretrained=NAME for a model on the Hub"
         )
     if config.model.startswith("local-") and not (arguments.get("model") and arguments.get("base_url")):
@@ -168,7 +168,7 @@ def _mistakes_about_models(config: EvaluatorConfig, compared: str) -> Iterator[s
         )
     takes_only_chats = config.model.endswith("chat-completions")
     if takes_only_chats and not config.apply_chat_template:
-        yield f"--model {config.model} takes only chats: add --apply_chat_template"
+        yield f"--model {config.model} accepts only chat messages: add --apply_chat_template"
     if compared and takes_only_chats:
         yield (
             f"{compared}: these tasks compare log-likelihoods, which chat servers do not return: use --model "

@@ -69,7 +69,7 @@ def configured(
     command line.
 
     Raises:
-        UsageError: for an invalid value of a flag, a configuration that cannot be read, or if no task is named.
+        UsageError: for an invalid value of a flag, a configuration that cannot be read, or if no task is given.
     """
     from .lm_eval_names import DEFAULT_SEED, EvaluatorConfig  # imported late, since help needs only the flags
     from .task_options import FLAGS
@@ -79,7 +79,7 @@ def configured(
         flags[name] = _settings(value) if isinstance(value, str) else value
     SECRETS.learn(flags)
     if flags.get("samples") in ({}, []):  # lm_eval would take it for not set
-        raise UsageError("--samples names no example: give indices by task, or omit it")
+        raise UsageError("--samples selects no example: give indices by task, or omit it")
     file = flags.pop("config", None)  # lm_eval would print its content, including API keys
     try:
         in_file = {} if file is None else EvaluatorConfig.load_yaml_config(file)
@@ -90,7 +90,7 @@ def configured(
     names = config.tasks if isinstance(config.tasks, str) else ",".join(config.tasks or ())
     config.tasks = [name.strip() for name in names.split(",") if name.strip()]
     if not config.tasks:
-        raise UsageError("no task is named: use --tasks medtasks for the main tasks; medtasks eval --help lists all")
+        raise UsageError("no task given: use --tasks medtasks for the main tasks; medtasks eval --help lists all")
     for name in _FLAGS.intersection(config.model_args):  # lm_eval would pass them to the model twice
         setattr(config, name, config.model_args.pop(name))
     of_torch = config.seed[2]

@@ -41,7 +41,7 @@ class Evaluation:
         seconds: the duration of the run in seconds, until its results are known.
         results: lm_eval's results; None before they are known, and in all processes but the first.
         path: the results file; None if it was not requested, or could not be saved.
-        unsaved: messages of errors that occurred while saving, as keys, in order.
+        unsaved: messages of errors that occurred while saving: the keys of a dict, in order.
         device: the device of a transformers model; None for other models.
         has_model: True once the model is loaded.
         problem: one line on results that could not be saved or scored; None if all went well.

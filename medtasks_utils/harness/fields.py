@@ -284,7 +284,7 @@ def readings_of(ensembles: Iterable[FilterEnsemble]) -> set[str]:
 
 
 def filters_as_signed(config: Any, names: Sequence[str]) -> dict[str, str]:
-    """Return the filters as signed: by name, the name and, for filters that are not ours, a hash of their steps."""
+    """Return each filter's entry in signatures: its name and, for filters that are not ours, a hash of its steps."""
     chains = {entry["name"]: entry["filter"] for entry in config.filter_list or ()}
     signed = {}
     for name in names:

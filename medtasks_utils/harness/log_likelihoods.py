@@ -87,7 +87,7 @@ def check_log_likelihoods(task: str, instances: Sequence[Instance]) -> None:
     Prompts that were not sent have no log-likelihood.
 
     Raises:
-        MedtasksError: if a value is not finite, all examples are ties, or more than one and more than a tenth are.
+        MedtasksError: if a value is not finite, or if all examples are ties, or more than one example and a tenth.
     """
     by_example: dict[int, list[float]] = defaultdict(list)
     for instance in instances:

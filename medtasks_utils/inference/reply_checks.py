@@ -65,7 +65,7 @@ def failure_of(exchanges: Sequence[Exchange]) -> str | None:
 
 
 def _place_of_text(replies: Sequence[Reply]) -> str:
-    """Return a clause on where the text of empty replies is; empty if it is nowhere."""
+    """Return a clause on where the text of empty replies went: another field, or the reasoning; empty if unknown."""
     fields = Counter(reply.reasoning_field for reply in replies if reply.reasoning_field)
     if not fields:
         return "; they end inside their reasoning" if any(reply.reasoning for reply in replies) else ""

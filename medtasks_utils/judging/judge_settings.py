@@ -126,7 +126,7 @@ def find_key(variable: str | None) -> str | None:
             return key
     if variable is not None:
         raise JudgeError(
-            "judge_api_key_env or --key_var names no environment variable that is set (the name is not shown, in case "
-            "it is a key); name the variable that contains the judge's key, such as JUDGE_API_KEY"
+            "the environment variable that judge_api_key_env or --key_var names is not set (its name is not shown, in "
+            "case it is a key); name the variable that contains the judge's key, such as JUDGE_API_KEY"
         )
     return None

@@ -173,6 +173,4 @@ class Explanations:
             first,
         )
         if all(judgement.failure for judgement in judged):
-            self.failure = (
-                f"the judge judged none of the explanations ({len(judged)} in all; {first}), so there is no score"
-            )
+            self.failure = f"the judge failed on all {len(judged)} explanations ({first}), so there is no score"

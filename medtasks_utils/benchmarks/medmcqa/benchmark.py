@@ -110,7 +110,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         return choice_order(example["id"] or example["question"])
 
     def in_data_order(self, example: Example) -> Example:
-        """Return an example whose choices are in their order without ``order_seed``, including in the prompt."""
+        """Return the example with its choices, also in the prompt, in the order used without ``order_seed``."""
         original = super().in_data_order(example)
         return example if original is example else self.in_order(original, self.first_order(original))
 
