@@ -81,7 +81,7 @@ class Spool(Iterable[Response]):
     """Responses in a temporary file, so that few of them are in memory at a time.
 
     Attributes:
-        ends: the finish reason and other details of each reply, as a reply cut to its first character.
+        ends: the finish reason and other details of each reply, each as a :class:`Reply` truncated to one character.
     """
 
     def __init__(self) -> None:

@@ -105,7 +105,7 @@ def _sentence(outcome: str, named: Sequence[str], standings: Sequence[Ranking], 
 
 
 def _ahead(standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
-    """Return the lead of a single best run; on one benchmark, also over which run, and its score if ``is_alone``."""
+    """Return a clause on a single best run's lead: on one benchmark, over which run; with ``is_alone``, its score."""
     known = [(standing, standing.ahead) for standing in standings if standing.ahead]
     if not known:
         return ""

@@ -95,7 +95,7 @@ class View:
         )
 
     def _notes(self) -> Iterator[Caution]:
-        """Yield the cautions that only inform: different decoding settings, imported runs."""
+        """Yield informational cautions: different decoding settings, imported runs."""
         tasks = [task for run in self.runs.values() for task in run.tasks.values()]
         temperatures = {_generation(task).get("temperature") for task in tasks if task.signatures} - {None}
         decoding = sorted(f"{temperature:g}" for temperature in temperatures)

@@ -6,7 +6,7 @@ With the confidence ``c`` of an answer, 0 to 1, and ``y``, 1 if it is right (a s
 ``ece``           ``Σ |mean y − mean c|`` over bins of equal size, weighted by size. Noise alone makes it positive; its
                   mean is subtracted as by Kumar, Liang & Ma (*NeurIPS* 2019, appendix), in closed form
 reliability,      Murphy's parts of the Brier score (*Journal of Applied Meteorology* 1973): ``Brier = reliability −
-resolution,       resolution + uncertainty`` but for what varies within bins. They are ``Σ (mean y − mean c)²`` and
+resolution,       resolution + uncertainty`` up to variation within bins. They are ``Σ (mean y − mean c)²`` and
 uncertainty       ``Σ (mean y − acc)²`` over the bins, and ``acc (1 − acc)``, each without the bias from the variance of
                   the means (Bröcker, *Climate Dynamics* 2012; the first is Kumar's squared error)
 ``auroc``         the probability that a right answer has a higher confidence than a wrong one, ties counting one half;
