@@ -71,7 +71,7 @@ class MedCalcBenchOptions(ToolOptions):
     dataset_version: Annotated[
         Literal["verified", "1.2", "corrected"], BeforeValidator(str), About(chooses_rows=True, other_name="version")
     ] = "verified"
-    """verified, 1.2, or corrected (v1.0 with labels corrected by physicians)"""
+    """verified, 1.2, or corrected (v1.0 with corrected labels)"""
     split: Annotated[Literal["test", "train"], CHOOSES_ROWS] = "test"
     """the split to evaluate"""
     one_shot: bool = False
@@ -101,7 +101,7 @@ class MedCalcBenchOptions(ToolOptions):
 
     @property
     def is_corrected(self) -> bool:
-        """True if physicians corrected the labels, some of which are ``N/A``."""
+        """True for the corrected rows, some of whose labels are ``N/A``."""
         return self.dataset_version == "corrected"
 
 

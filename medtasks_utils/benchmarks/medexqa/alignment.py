@@ -23,7 +23,7 @@ def supported(example: Example) -> str | None:
     having = Counter(chain.from_iterable(options))
 
     def support_of(words: set[str]) -> float:
-        """Return the frequency in the explanations of words that only this choice has, on average over these words."""
+        """Return the mean frequency, in the explanations, of the words that only this choice has."""
         return mean([times[word] for word in words if having[word] == 1] or [0])
 
     support = list(map(support_of, options))
