@@ -55,7 +55,7 @@ def unformatted_prompts(task: Any, documents: Sequence[Example], settings: Setti
     """
 
     def unrendered(messages: Any, **settings: Any) -> Any:
-        """Return messages unchanged; the first ones decide the run's changes for the chat template."""
+        """Return messages unchanged, but let the first ones decide the run's changes for the chat template."""
         if task.template:
             task.template.decide(messages, **settings)
         return messages

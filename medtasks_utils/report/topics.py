@@ -153,7 +153,7 @@ class Topic:
 
     @cached_property
     def filters(self) -> list[str]:
-        """The filters of any run's reported values, or of its tasks without reported values."""
+        """The filters of all runs: those of a run's reported values or, if it has none, of its tasks."""
         names = ([name for _, name in result.metrics] or result.filters for result in self.results.values())
         return list(dict.fromkeys(chain.from_iterable(names)))
 

@@ -146,7 +146,8 @@ class SlurmExecutor:
                 self._end(allocation, MedtasksError(end_of_log))
             elif reason in _NEVER:
                 subprocess.run(["scancel", number])
-                note_waiting(allocation, f"Slurm would never start it: {reason}; change slurm in the plan", USAGE_ERROR)
+                problem = f"Slurm would never start it: {reason}; change the options under slurm in the plan"
+                note_waiting(allocation, problem, USAGE_ERROR)
                 self._end(allocation)
             elif is_waiting and reason != "None":
                 note_waiting(allocation, f"{WAITING}: {reason}")
