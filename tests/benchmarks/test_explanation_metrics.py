@@ -303,7 +303,7 @@ def test_a_judge_is_asked_as_the_options_say_and_each_example_has_its_scores(mon
     assert scorer.failure is None
     judged[0] = failed
     scorer.add_scores(list(zip(docs, answers, strict=True)))
-    assert "none of the explanations (2 in all; timeout: too late)" in str(scorer.failure)
+    assert "failed on every explanation (2 in all; timeout: too late)" in str(scorer.failure)
     Explanations(options, "mine", processes=99)
     assert checked[-1].concurrency == 1
 

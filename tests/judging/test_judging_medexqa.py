@@ -114,7 +114,7 @@ def test_a_judge_that_judged_nothing_ends_the_run_with_1_after_the_scores_are_sa
         metadata = json.dumps(options(judge, tmp_path))
         assert exit_code([*server.run_of(TASK), "--output_path", tmp_path, "--metadata", metadata]) == 1
     out, errors = capsys.readouterr()
-    assert re.search(f"{TASK}: the judge judged none of .* replies kept in .*: 4; run the same", one_line(errors))
+    assert re.search(f"{TASK}: the judge failed on every .* replies kept in .*: 4; run the same", one_line(errors))
     assert "explanation –" in map(str.strip, out.splitlines())
     assert "acc,strict-match" in saved_results(tmp_path)["results"][TASK]
 

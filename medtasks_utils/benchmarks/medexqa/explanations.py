@@ -173,4 +173,6 @@ class Explanations:
             first,
         )
         if all(judgement.failure for judgement in judged):
-            self.failure = f"the judge failed on all {len(judged)} explanations ({first}), so there is no score"
+            self.failure = (
+                f"the judge failed on every explanation ({len(judged)} in all; {first}), so there is no score"
+            )
