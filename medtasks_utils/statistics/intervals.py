@@ -56,8 +56,7 @@ class ResultWithInterval:
 
     Attributes:
         interval: the 95 % confidence interval; None if there is none.
-        unreliable: why the interval is unreliable, such as ``too few wrong answers``, or missing; empty if it is
-            reliable.
+        unreliable: why there is no reliable interval, such as ``too few wrong answers``; empty if there is one.
     """
 
     interval: Interval | None
