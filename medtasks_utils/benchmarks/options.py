@@ -208,6 +208,7 @@ def read_options(
 
 
 def _explain(problem: Mapping[str, Any], kind: type[Options]) -> str:
+    """Return a message for one of pydantic's error entries, with a suggestion for a misspelt name or value."""
     message = in_words(problem)
     if not problem["loc"]:  # a check over several options
         return message

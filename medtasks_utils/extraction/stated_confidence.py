@@ -86,6 +86,7 @@ def split_confidence(response: str) -> tuple[float | None, str]:
 
 
 def _value(match: re.Match[str]) -> float | None:
+    """Return the confidence in a match, from 0 to 1, and of a range its midpoint; None if it is out of range."""
     if match["word"]:
         first, second = (_of_word(match[name] or match["word"]) for name in ("word", "second"))
         return (first + second) / 2 if match["range"] else second

@@ -84,6 +84,7 @@ class _Vocabulary(NamedTuple):
 
 @lru_cache(maxsize=1)
 def _vocabulary() -> _Vocabulary:
+    """Load the words in ``words.txt``, and assign a symbol to each word class."""
     from pathlib import Path  # imported here, since most commands do not need it
 
     symbols = {"line": _LINE, "word": _OTHER, "digits": _DIGITS}

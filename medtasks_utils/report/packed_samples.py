@@ -106,6 +106,7 @@ class SamplePacker:
         return task.with_samples(without_texts)
 
     def _add_document(self, task: TaskRun, place: int) -> None:
+        """Pack the document of a task's sample, with its values for the list and the facets."""
         sample = task.samples[place]
         self._documents.add(
             {"prompt": sample.messages, "doc": sample.doc},
