@@ -18,9 +18,7 @@ from running import saved_results
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.harness import catalog
-from medtasks_utils.harness.checks import folder_of
-from medtasks_utils.harness.command_line import add_flags_of_run, configured, with_plain_flags
-from medtasks_utils.harness.lm_eval_names import EvaluatorConfig
+from medtasks_utils.harness.command_line import add_flags_of_run, configured
 from medtasks_utils.writing import WIDTH
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
@@ -134,19 +132,6 @@ def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(tmp_p
     assert manager.load(both)["tasks"].keys() == {"medhallu", "mine"}
 
 
-# ---- plain flags
-
-
-@each_row("settings")
-def test_the_value_of_set_is_json_or_else_text(setting, value):
-    benchmark, option = setting.partition("=")[0].split(".")
-    given = {"medtasks_data": "y", benchmark: {option: "other", "repeats": 2}}
-    assert with_plain_flags(given, "x", [setting]) == {
-        "medtasks_data": "x",
-        benchmark: {option: value, "repeats": 2},
-    }
-
-
 # ---- help
 
 
@@ -178,8 +163,3 @@ def test_the_seed_of_the_command_line_is_that_of_a_model_which_takes_one(model, 
     add_flags_of_run(parser)
     words = ["--tasks", "medhallu", "--model", model, "--model_args", f"pretrained=x{stated}", "--seed", "0,1,7"]
     assert configured(parser.parse_args(words)).model_args.get("seed") == seed
-
-
-def test_results_go_to_a_folder_of_the_model_unless_a_file_is_named():
-    for path, folder in (("a.b", "a.b/org__m"), ("a/r.json", "a")):
-        assert folder_of(EvaluatorConfig(output_path=path, model_args={"model": "org/m"})) == Path(folder)

@@ -54,7 +54,7 @@ def test_requests_and_responses_are_those_of_a_server(name, words, tmp_path):
     with LocalServer(answer) as server:
         succeed("eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", tmp_path / "run")
     requests = written(tmp_path, *words)
-    assert {request["url"] for request in requests} == {"/v1/chat/completions"}
+    assert {(request["method"], request["url"]) for request in requests} == {("POST", "/v1/chat/completions")}
     bodies = sorted(json.dumps(request["body"], sort_keys=True) for request in requests)
     assert bodies == sorted(json.dumps(request, sort_keys=True) for request in server.requests)
     responses = list(map(response, requests))
@@ -66,22 +66,23 @@ def test_requests_and_responses_are_those_of_a_server(name, words, tmp_path):
 
 def test_missing_and_unusable_responses_are_counted_and_their_requests_written(tmp_path, capsys):
     requests = written(tmp_path, *FEW)
-    names, good = [request["custom_id"] for request in requests], list(map(response, requests[3:]))
+    names, good = [request["custom_id"] for request in requests], list(map(response, requests[4:]))
     failed = {"custom_id": names[1], "response": {"status_code": 429, "body": {"error": "slow down"}}}
     errored = {"custom_id": names[2], "response": None, "error": {"message": "no luck"}}
     place = names[0].rpartition("-")[0]
     changed, unknown = ({**good[0], "custom_id": name} for name in (f"{place}-00000000", "medqa-0-0-00000000"))
     odd = [{**failed, "response": response} for response in ("text", {"status_code": "?"}, {"body": 3})]
-    out = write_rows([*good, *odd, failed, errored, good[0], changed, unknown, {}], tmp_path / "out.jsonl")
+    silent = {"custom_id": names[3]}
+    out = write_rows([*good, *odd, failed, errored, silent, good[0], changed, unknown, {}], tmp_path / "out.jsonl")
     out.write_text(out.read_text() + "no JSON\n")
     capsys.readouterr()
     assert imported(tmp_path, out, "--missing", tmp_path / "again.jsonl") == 1
     message = one_line(capsys.readouterr().err)
     for (part,) in table("replies_missing"):
-        assert part.format(good=len(good), of=len(requests), names=names, place=place, bad=len(good) + 9) in message
+        assert part.format(good=len(good), of=len(requests), names=names, place=place, bad=len(good) + 10) in message
     assert not list((tmp_path / "out").glob("**/results_*.json"))
     again = json_lines(tmp_path / "again.jsonl")
-    assert again == requests[:3]
+    assert again == requests[:4]
     refused = {"status_code": 400, "body": {"error": "maximum context length"}}
     rest = write_rows([{**failed, "response": refused}, *map(response, again)], tmp_path / "rest.jsonl")
     assert imported(tmp_path, out, rest) == 0

@@ -278,47 +278,16 @@ def test_accuracy_has_mcnemar_s_test_and_bonett_and_price_s_interval(name, lost,
     assert (found.b - found.a, found.difference) == approx([(gained - lost) / n] * 2)
 
 
-def test_scores_are_compared_where_both_runs_were_judged():
-    a = [RIGHT] * 10 + [WRONG] * 10 + [FAILED] * 2
-    b = [RIGHT] * 8 + [FAILED] * 2 + [WRONG] * 10 + [RIGHT] * 2
-    found = compared(a, b, EXPLANATION)
-    assert (found.n, found.left_out, found.difference) == (18, 4, 0)
-    assert contrast(scores([FAILED] * 3 + [WRONG]), scores([RIGHT] * 3 + [WRONG]), EXPLANATION) is None
+def test_a_ratio_is_compared_on_examples_that_either_run_decides():
     last: tuple[Any, ...] = ([], None, (0.0, 1.0))
     lost, undecided, decided = (scores([*[(2.0, 2.0)] * 10, each]) for each in last)
     for first, second in ((lost, decided), (decided, lost)):
         found = compared(first, second, F1_OF)
         assert (found.a, found.b, found.n, found.left_out) == (1.0, 1.0, 10, 1)
     assert compared(undecided, decided, F1_OF.over_strata()).n == 11, "decided in either run"
-
-
-def test_generations_without_a_judgement_are_filled_one_by_one():
-    """Equal runs of four generations and one: what is known of an example counts, whichever generation failed."""
-    a = scores([[RIGHT, RIGHT, RIGHT, FAILED]] * 16 + [[WRONG, RIGHT, FAILED, WRONG]] * 8 + [[WRONG] * 4] * 6)
-    b = scores([RIGHT] * 20 + [WRONG] * 10)
-    found = compared(a, b, EXPLANATION)
-    assert found.difference == approx(0) and (found.n, found.left_out) == (24, 6)
-    alone = [estimate(run, EXPLANATION).value for run in (a, b)]
-    assert [found.a, found.b] == approx(alone), "as each run has it by itself"
-
-
-def test_two_runs_with_only_zeros_of_explanations_have_an_interval_in_points():
-    found = compared([0.0] * 131, [0.0] * 131, EXPLANATION)
-    assert found.test == "t" and found.high == approx(200**0.5 * 10 / 131 * 1.978, rel=1e-3)
-    assert compared([0.0] * 131, [0.0] * 131, Metric("m", unit="number")).test == "t"
-
-
-def test_differences_on_too_few_examples_are_not_tested():
-    none = compared([None] * 30, pairs([1] * 30, [1] * 30), F1_OF), "0 independent"
-    few = compared([50.0, 60, 70], [51.0, 60, 71], POINTS), "3"
-    for found, says in (none, few):
-        assert (found.p, found.interval) == (None, None) and says in found.note
-    assert few[0].sensitivity, "of which a plan is made"
-    for n in (9, 10):
-        run, other = scores("1 0 " * 5)[:n], scores("0 1 " * 5)[:n]
-        assert (compared(run, other, ACC).interval is None) == (n == 9) and compared(run, other, ACC).p
-        assert (best_set([[MEAN.ratio(run), MEAN.ratio(other)]]) is None) == (n == 9)
-    assert contrast(scores("-"), scores("1"), ACC) is None
+    none = compared([None] * 30, pairs([1] * 30, [1] * 30), F1_OF)
+    assert (none.p, none.interval, none.sensitivity) == (None, None, None) and "0 independent" in none.note
+    assert compared([50.0, 60, 70], [51.0, 60, 71], POINTS).sensitivity, "of which a plan is made"
 
 
 # ---- many comparisons
@@ -355,6 +324,12 @@ def test_the_set_of_the_best_is_of_means_over_benchmarks_as_sure_as_the_least_in
             assert (values, freedom) == (-(1 / 4 + 2 / 3) / 2, 19)
             assert one_more == approx((1 / 20**2 + 1 / 60**2) / 4), "an example has all of its generations"
             assert np.square(influence).sum() == approx(((few.stderr or 0) ** 2 + (many.stderr or 0) ** 2) / 4)
+
+
+def test_the_set_of_the_best_needs_ten_examples():
+    for n in (9, 10):
+        runs = [MEAN.ratio(scores(rows)[:n]) for rows in ("1 0 " * 5, "0 1 " * 5)]
+        assert (best_set([runs]) is None) == (n == 9)
 
 
 @pytest.mark.parametrize("freedom", [3, 10**6])

@@ -353,14 +353,6 @@ def test_variables_in_the_env_file_are_set_for_the_sweep(tmp_path, plan, monkeyp
         assert "cannot be read" in error_line(UsageError, read_plan, plan(env_file=f"{tmp_path}/{file}"))
 
 
-@each_row("flags_passed")
-def test_flags_of_run_and_model_reach_medtasks_eval(of_run, of_model, passed, plan):
-    """A run's value takes precedence over a model's; zero and false are values."""
-    runs, models = [{**A_RUN, "flags": of_run}], [{"name": "m", "flags": of_model}]
-    job = only_job(plan(runs=runs, models=models))
-    assert sorted(word for word in job.flags() if "model" not in word) == passed
-
-
 @pytest.mark.slow
 def test_a_job_whose_record_or_results_are_lost_requests_nothing_again(server, plan):
     path = plan(runs=[{**A_RUN, "flags": {"limit": 4}}])
