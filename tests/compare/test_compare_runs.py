@@ -188,8 +188,13 @@ def test_explanation_metrics_matter_to_explanations_alone(tmp_path):
 
 
 def test_runs_without_signatures_are_compared_with_a_warning(pair_of_runs):
+    def edited(content: Row) -> None:
+        for task in content["configs"].values():
+            del task["metadata"]["signature"]
+            task["metadata"]["remarks"] = ["which concerns no comparison"]
+
     for path in pair_of_runs:
-        edit_results(path, lambda content: [task["metadata"].pop("signature") for task in content["configs"].values()])
+        edit_results(path, edited)
         (warning,) = compare_runs(*map(one_run, pair_of_runs)).warnings
         assert "no signature" in warning and all(task in warning for task in GENERATION_TASKS)
     pair_of_runs[1].unlink()
@@ -289,8 +294,19 @@ def test_the_json_of_a_comparison_has_everything_under_stable_keys(found):
     assert set(content["a"]) == {"name", "model", "date", "path", "signatures", "token_budgets"}
     assert content["a"]["signatures"] == {name: task.signatures for name, task in found.a.tasks.items()}
     assert len(content["comparisons"]) == len(found.differences)
+    wholes = [line for line in content["comparisons"] if not line["breakdown"]]
+    tested = {(line["task"], line["metric"]) for line in wholes if line["p_adjusted"] is not None}
+    main = {line["task"]: line["metric"] for line in reversed(wholes) if line["task"] != "medtasks"}
+    assert tested == {*main.items()}, "by the main metric, and no mean over benchmarks"
     for name, keys in (("comparisons", KEYS), ("flips", FLIPS)):
         assert {*map(frozenset, content[name])} == {frozenset(keys.split())}
+
+
+def test_both_runs_say_how_they_grew(saved, monkeypatch, capsys):
+    monkeypatch.chdir(saved)
+    monkeypatch.setattr("medtasks_utils.compare.pairing.growth", lambda run, path: f"from {path}")
+    assert cli.main(["compare", "a", "b"]) == 0
+    assert capsys.readouterr().out.startswith("A  first   from a\nB  second   from b\n")
 
 
 @each_row("commands")

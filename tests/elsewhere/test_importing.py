@@ -344,6 +344,8 @@ def test_the_other_harness_s_verdict_is_kept_and_compared(form, right, wrong, tm
     (found,) = json.loads(capsys.readouterr().out)
     assert found["agreement"] == {"their_Result": {name: pytest.approx(1 / len(docs)) for name in FILTERS}}
     assert found["scores"]["acc"][STRICT]["value"] == 1 and found["filter"] == STRICT
+    assert import_records("medmcqa", written, tmp_path, "--score", "Result", form=form) == 0
+    assert re.search(rf"their_Result agrees +{100 / len(docs):.1f} +{100 / len(docs):.1f}\n", capsys.readouterr().out)
     assert import_records("medmcqa", written, tmp_path, "--score", "said", form=form) == 1
     assert "no record has a number, true or false, or right or wrong in --score said" in capsys.readouterr().err
 

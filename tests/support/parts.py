@@ -19,7 +19,7 @@ def differing(name: str, made: Any = medtasks_utils) -> dict[str, Any]:
     for row, place, expected in table(name):
         try:
             here = rounded(found(made, place, expected))
-        except MedtasksError as error:
+        except (MedtasksError, ValueError) as error:
             here = str(error)
         if here != rounded(expected):
             wrong[row] = here

@@ -209,7 +209,8 @@ def test_replies_are_not_reused_if_the_server_s_command_changes_what_matters(add
 
 def test_a_job_runs_again_if_versions_or_contents_of_files_change(plan, tmp_path, monkeypatch):
     files = [tmp_path / "tasks" / "mine.yaml", tmp_path / "rows" / "medhallu" / "a.jsonl", tmp_path / "x.jinja"]
-    options = {"medhallu": {"template": str(files[2])}}
+    monkeypatch.setenv("HOME", str(tmp_path))
+    options = {"medhallu": {"template": "~/x.jinja"}}
     run = {**A_RUN, "flags": {"include_path": str(tmp_path / "tasks")}, "options": options}
     path = plan(runs=[run], data=f"{tmp_path}/rows")
     fingerprints = [only_job(path).fingerprint]
@@ -218,10 +219,13 @@ def test_a_job_runs_again_if_versions_or_contents_of_files_change(plan, tmp_path
         fingerprints.append(only_job(path).fingerprint)
         write_whole(tmp_path / "tasks" / "__pycache__" / "mine.pyc", str(file))
         assert only_job(plan(runs=[run], data=f"{tmp_path}/rows/")).fingerprint == fingerprints[-1]
+    files[0].parent.joinpath("deeper").mkdir()
+    files[0].rename(files[0].parent / "deeper" / files[0].name)
     for versions in ({}, {"medtasks": "0"}, {"lm_eval": "0"}):
+        fingerprints.append(only_job(path).fingerprint)
         monkeypatch.setattr("medtasks_utils.sweep.job._version", versions.get)
         fingerprints.append(only_job(path).fingerprint)
-    assert len({*fingerprints}) == 7
+    assert len({*fingerprints}) == 8
 
 
 @each_row("shared_out")
@@ -292,7 +296,7 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(
 ):
     path = plan(**changed)
     job = only_job(path)
-    job.note(1, "failed in an earlier sweep")
+    job.note(len(words) - 2, "failed in an earlier sweep, or its results are gone")
     executor = Mock(return_value=Scripted(codes=[1, 1, 1]))
     monkeypatch.setattr(scheduler, place, executor)
     assert sweep(path, *words) == 1

@@ -82,6 +82,8 @@ def test_what_slurm_refuses_or_never_starts_is_told_and_the_rest_is_submitted_as
     program(tmp_path, "scancel", f"echo $* > '{tmp_path}/cancelled'")
     executor.watch()
     assert [future.done() for future in futures] == [True, True, False, False]
+    states = [allocation[0].state for allocation in allocations[2:]]
+    assert states == ["in Slurm's queue: Priority", "in Slurm's queue"], "the last one runs"
     problem = "Slurm would never start it: PartitionTimeLimit; change the options under slurm in the plan"
     assert allocations[1][0].state == problem
     assert (tmp_path / "cancelled").read_text() == "7_0\n"
