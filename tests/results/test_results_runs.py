@@ -4,7 +4,6 @@ import gzip
 import json
 import re
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
-from medtasks_utils.results import Run, Sample, TaskRun, as_run, merged, read_runs
+from medtasks_utils.results import Run, as_run, merged, read_runs
 from medtasks_utils.results.run import content_keys
 from medtasks_utils.results.runs import benchmark_of, name_apart
 from medtasks_utils.results.samples import number as finite
@@ -254,27 +253,7 @@ def test_the_harness_has_tasks_of_its_own_with_our_names(task, config, benchmark
     assert benchmark_of(task, config) == benchmark
 
 
-@pytest.mark.parametrize("counts", table("odd_counts"))
-def test_unusual_results_of_other_tasks_cause_no_traceback(counts, tmp_path):
-    path = tmp_path / "results_2026-01-01T10-00-00.123456.json"
-    content = {"results": {"medhallu": {}, "a group": {}}, "configs": {"medhallu": {}}, "n-samples": counts}
-    path.write_text(json.dumps(content))
-    (run,) = read_runs(path)
-    (task,) = run.tasks.values()
-    assert (task.asked, task.available, run.problems) == (0, 0, [])
-    assert not replace(run, tasks={}).has_scores
-
-
 # ---- what samples and tasks say
-
-
-def test_how_replies_ended_is_said_in_these_words():
-    cases = table("endings")
-    ended, texts, refusals, endings = map(list, zip(*cases, strict=True))
-    sample = Sample(0, "", {}, [], texts, "", details={"f": {"ended": ended, "refusal": refusals}})
-    assert sample.endings == endings
-    sample.details["f"].pop("refusal")
-    assert sample.endings[:2] == endings[:2]
 
 
 def test_lines_are_numbered_from_one_in_plain_and_packed_files(tmp_path):
@@ -283,11 +262,3 @@ def test_lines_are_numbered_from_one_in_plain_and_packed_files(tmp_path):
     for path in tmp_path.iterdir():
         assert [*numbered_lines(path)] == [(1, b"x\n"), (3, b"y\n")]
     assert [finite(value) for value in (2, float("inf"), "2", None)] == [2.0, None, None, None]
-
-
-def test_what_prompts_are_made_of_has_delimiters_and_the_seed_of_shots():
-    def parts(seed: int = 1, **config: object) -> list[object]:
-        return TaskRun("t", None, {}, config, fewshot_seed=seed).parts_of_prompts
-
-    assert parts() == parts(2) != parts(target_delimiter=":")
-    assert parts(num_fewshot=1) != parts(2, num_fewshot=1)
