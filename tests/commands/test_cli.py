@@ -18,6 +18,7 @@ from running import manager
 from medtasks_utils import __main__ as cli
 from medtasks_utils.errors import UsageError, reason_of, show_errors_as_one_line
 from medtasks_utils.harness.downloads import items
+from medtasks_utils.statistics.win_rate import WinRate
 
 # ---- names
 
@@ -79,6 +80,17 @@ def test_the_arguments_of_a_command_reach_the_function_that_does_the_work(
     assert exit_code(words) == 2
     found = json.dumps([*called.call_args], default=lambda value: getattr(value, "model", str(value)))
     assert json.loads(found) == given
+
+
+def test_win_rates_are_printed_and_given_as_json(tmp_path, monkeypatch, capsys):
+    rates = {"x": WinRate(simple=0.25, weighted=0.5)}
+    monkeypatch.setattr("medtasks_utils.report.win_rates.win_rates_of", lambda runs: rates)
+    words = ["report", ROOT / "tests" / "report" / "small" / "a", "-o", tmp_path / "r.html", "--win_rate"]
+    succeed(*words)
+    assert capsys.readouterr().out.splitlines()[3].split() == ["x", "50.0", "25.0"]
+    succeed(*words, "--json")
+    found = json.loads(capsys.readouterr().out)
+    assert found["win_rates"] == {"x": rates["x"]._asdict()} and found["path"] == str(tmp_path / "r.html")
 
 
 def test_a_default_is_the_one_that_help_says():

@@ -34,13 +34,16 @@ def published(folder: Path) -> dict[str, dict[str, Any]]:
     return by_task
 
 
-def test_publish_writes_each_benchmark_s_first_metric_by_its_published_rule(tmp_path, capsys):
+def test_publish_writes_each_benchmark_s_first_metric_by_its_published_rule(tmp_path, monkeypatch, capsys):
     tasks = ["medmcqa_openmed", "medexqa", "medcalc_bench_calculator", "medhallu"]
     own = {"medcalc_bench": {"revision": "v2"}}
     path = saved(tmp_path, answer=right_in(0.7), tasks=tasks, metadata=own)
     succeed("publish", path, "--model_repo", "org/name", "-o", tmp_path / "out")
     upload = f"hf upload org/name {quote(f'{tmp_path}/out/.eval_results')} .eval_results --create-pr"
     assert capsys.readouterr().out.splitlines()[-1] == f"next: {upload}"
+    monkeypatch.chdir(tmp_path)
+    succeed("publish", path, "--model_repo", "org/name")
+    assert (tmp_path / "name" / ".eval_results").is_dir(), "by default, of the model's name"
     results = json.loads(path.read_text())["results"]
     found = published(tmp_path / "out")
     assert {*found} == {*tasks}, "the group stands for its tasks"

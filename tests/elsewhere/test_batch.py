@@ -89,6 +89,7 @@ def test_missing_and_unusable_responses_are_counted_and_their_requests_written(t
     said, warnings = capsys.readouterr()
     assert f"{len(requests)} of {len(requests)} requests have a reply" in said and "95 % CI" in said
     assert "errors instead of a reply" not in warnings, "those that have a reply by now are none"
+    assert "requests with several responses" in warnings and "belong to no request of this run" in warnings
     whole, samples = comparable(tmp_path / "out")
     (n,) = whole["n-samples"].values()
     assert n["effective"] == len(requests) == len(samples["samples_medexqa_all"]) / 2
