@@ -19,15 +19,12 @@ from scripts import draw, prompt_of
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare.against import SavedRun
 from medtasks_utils.filters import STRICT
-from medtasks_utils.statistics.planning import Sensitivity
-from medtasks_utils.statistics.ratio import Interval
 from medtasks_utils.statistics.sequential import (
     _paths,
     expected_clusters,
     levels,
     look_sizes,
     random_order,
-    repeated_interval,
 )
 
 ROWS = 160
@@ -161,13 +158,6 @@ def test_interim_looks_grow_and_spend_five_per_cent_together(name, clusters, str
     z = np.corrcoef(_paths((30, 60, 90, 120)).T)
     assert [z[0, 1], z[1, 2]] == pytest.approx([(1 / 3) ** 0.5] * 2, abs=0.01), "by the information at each look"
     assert levels((24, 100)) == pytest.approx([0.05, 1.0], rel=0.02), "all before the last spend 5 %"
-
-
-def test_an_interval_after_all_examples_has_no_width():
-    sensitivity = Sensitivity(100, 0.03, 0.04, 99)
-    interval = repeated_interval(0.1, sensitivity, 0.75, 0.05)
-    assert interval.high - 0.1 == pytest.approx(0.04 * 1.984217 * 0.5)
-    assert repeated_interval(0.1, sensitivity, 1.0, 1.0) == Interval(0.1, 0.1)
 
 
 def test_larger_differences_are_decided_sooner():

@@ -89,14 +89,15 @@ def test_ece_is_as_debiased_by_kumar_and_nearer_to_the_truth_than_the_plain_one(
 def test_intervals_of_known_calibration_hold_the_truth(gap, in_pairs):
     """As often as they say, but for chance in 50 draws; measurements/calibration.md has more."""
     rng = np.random.default_rng(2)
-    truth = {name: value(name, drawn(np.random.default_rng(3), 20_001, gap)[2]) for name in METRICS}
+    many = drawn(np.random.default_rng(3), 20_001, gap)[2]
+    truth = {name: value(name, many) for name in METRICS}
     truth |= {"ece": gap and truth["ece"], "brier_reliability": gap and truth["brier_reliability"]}
     held = dict.fromkeys(METRICS, 0)
     for _ in range(50):
-        right, confidence, given_scores = drawn(rng, 501, gap)
+        right, confidence, given_scores = drawn(rng, 301, gap)
         if in_pairs:
             pairs = map(score_of_confidence, np.repeat(right, 2), np.repeat(confidence, 2))
-            given_scores = scores(list(pairs), clusters=np.repeat(np.arange(501), 2).tolist())
+            given_scores = scores(list(pairs), clusters=np.repeat(np.arange(301), 2).tolist())
         for name, metric in METRICS.items():
             found = estimate(given_scores, metric)
             assert found.interval
