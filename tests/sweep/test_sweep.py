@@ -255,7 +255,10 @@ def test_long_allocations_start_first_and_a_small_one_does_not_wait_for_room_for
     place = Scripted(codes=[0] * 6)
     monkeypatch.setattr(scheduler, "LocalExecutor", lambda *_: place)
     monkeypatch.setattr(scheduler, "size_of", lambda job, **_: job.run.flags["limit"])
-    assert scheduler.sweep(read_plan(plan(runs=runs, models=models)), 1, None) == []
+    sweep_plan = read_plan(plan(runs=runs, models=models))
+    for job in jobs_of(sweep_plan):
+        job.note(1, "failed in an earlier sweep")
+    assert scheduler.sweep(sweep_plan, 1, None) == []
     assert place.started == ["big/9", "big/4", "big/2", "m/9", "m/4", "m/2"]
 
 
@@ -286,7 +289,9 @@ def test_a_lost_or_failed_job_is_restarted_unless_it_is_a_usage_error(codes, sta
     finish(done)
     place, last = Scripted(codes=[*codes]), codes[-1]
     assert run_all([(done, job)], place) == ([job] if last else [])
-    assert len(place.started) == starts and said in capsys.readouterr().err
+    errors = capsys.readouterr().err
+    assert len(place.started) == starts and said in errors
+    assert re.match(r"\d\d:\d\d:\d\d m0/a: done\n", errors)
     assert (done.exit_code, job.exit_code) == (0, last)
 
 

@@ -207,6 +207,15 @@ def test_jobs_that_run_at_once_share_the_cost_and_those_that_wait_that_of_the_se
     assert [job.cost for job in jobs] == [{"seconds": 14.5, "gpu_seconds": 29}, {"seconds": 9.5, "gpu_seconds": 19}]
 
 
+def test_the_key_of_a_server_is_in_its_environment_alone(tmp_path, monkeypatch):
+    started = Mock(return_value=Mock(pid=1))
+    monkeypatch.setattr(allocation_module, "start", started)
+    model = {"name": "m", "vllm": {"model": "q", "api_key": "sk-1"}}
+    allocation_module._Attempt(jobs_of(Plan(**{**served(tmp_path), "models": [model]})), {})._start_servers()
+    words, _, environment = started.call_args.args
+    assert environment["VLLM_API_KEY"] == "sk-1" and "sk-1" not in " ".join(words)
+
+
 def test_the_example_in_the_help_is_a_valid_plan():
     content = yaml.safe_load(EXAMPLE.partition("\nflags are")[0])["example of a plan"]
     plan = Plan(**content)
