@@ -309,6 +309,12 @@ def test_both_runs_say_how_they_grew(saved, monkeypatch, capsys):
     assert capsys.readouterr().out.startswith("A  first   from a\nB  second   from b\n")
 
 
+def test_a_plan_is_for_the_points_that_are_named(saved, found, monkeypatch, capsys):
+    monkeypatch.chdir(saved)
+    assert cli.main(["compare", "a", "b", "--plan", "2.5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"version": 1, "points": 2.5, "needs": [*plan(found, 2.5)]}
+
+
 @each_row("commands")
 def test_compare_prints_what_was_asked_for_and_ends_with_its_code(name, words, code, said, saved, monkeypatch, capsys):
     monkeypatch.chdir(saved)

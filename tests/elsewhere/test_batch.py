@@ -137,12 +137,14 @@ def test_a_part_of_a_limited_run_is_scored(tmp_path):
     assert [sample["doc_id"] for sample in comparable(tmp_path / "out")[1]["samples_medhallu"]] == [1, 2, 1, 2]
 
 
-def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch):
+def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch, capsys):
     words = ["--max_requests", "3", "--form", "completions", "--limit", "28"]
     monkeypatch.setenv("MEDTASKS_DATA", "sample")
     succeed("requests", "--tasks", "medhallu", *words, "-o", tmp_path / "r.jsonl")
     monkeypatch.delenv("MEDTASKS_DATA")
-    parts = [json_lines(tmp_path / f"r_{number}.jsonl") for number in range(1, 11)]
+    names = [f"r_{number}.jsonl" for number in range(1, 11)]
+    assert capsys.readouterr().out.split() == [str(tmp_path / name) for name in (*names, "r.run.json")]
+    parts = [json_lines(tmp_path / name) for name in names]
     assert list(map(len, parts)) == [3] * 9 + [1] and not (tmp_path / "r.jsonl").exists()
     first = parts[0][0]
     assert first["url"] == "/v1/completions" and isinstance(first["body"]["prompt"], str)
