@@ -422,7 +422,9 @@ def test_if_a_third_of_the_records_has_another_answer_they_are_of_other_rows(wro
 
 def test_a_folder_with_traces_of_episodes_is_imported(tmp_path, capsys):
     shutil.copytree(Path(__file__).parent / "verifiers", tmp_path / "medhallu--x--null--1")
-    succeed("import", tmp_path, "--data", "sample", "-o", tmp_path / "out")
+    succeed("import", tmp_path, "--data", "sample", "-o", tmp_path / "out", "--json")
     (run,) = read_runs(tmp_path / "out")
-    assert "records without a text response: 1 (line 3)" in capsys.readouterr().err
+    output, errors = capsys.readouterr()
+    assert "records without a text response: 1 (line 3)" in errors
+    assert [*json.loads(output)[0]["scores"]] == ["acc", "unsure_rate", "answered"]
     assert run.model == "org/m" and run.tasks["medhallu"].samples[0].tokens == [7]
