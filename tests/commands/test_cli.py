@@ -93,6 +93,15 @@ def test_win_rates_are_printed_and_given_as_json(tmp_path, monkeypatch, capsys):
     assert found["win_rates"] == {"x": rates["x"]._asdict()} and found["path"] == str(tmp_path / "r.html")
 
 
+def test_an_audit_fails_if_no_task_had_a_reply_that_could_be_read(monkeypatch, capsys):
+    monkeypatch.setattr("medtasks_utils.audit.auditing.summary_lines", lambda audits: ["a summary"])
+    for read, code in ([0, 3], 0), ([0, 0], 1):
+        audits = [{"strata": {"others": {"read": number}}} for number in read]
+        monkeypatch.setattr("medtasks_utils.audit.auditing.audit", Mock(return_value=audits))
+        assert exit_code(["audit", ROOT / "tests" / "report" / "small" / "a", "--model", "m"]) == code
+        assert capsys.readouterr().out == "a summary\n"
+
+
 def test_a_default_is_the_one_that_help_says():
     for command in cli.COMMANDS.values():
         for name, argument in command.__pydantic_fields__.items():
