@@ -11,7 +11,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from fake_vllm import vllm_model
-from given import each_row
+from given import each_row, table
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from lm_eval.config.evaluate_config import EvaluatorConfig
@@ -151,8 +151,7 @@ def test_vllm_gets_the_switch_of_its_template(arguments, given, monkeypatch):
 # ---- what is read
 
 
-@pytest.mark.parametrize("task", ANSWERS)
-@each_row("marks_of_reasoning")
+@each_row("marks_of_reasoning", *((*table("marks_of_reasoning")[0][:-1], task) for task in ANSWERS))
 def test_nothing_is_read_in_the_reasoning_of_a_model_in_this_process(name, template, start, end, task):
     first, last = ANSWERS[task]
     _, cut, _ = asked(Templated(template, Reply(f"{start}So {first} maybe. But wait, option B", "length")), task)
