@@ -232,17 +232,13 @@ def test_an_audit_of_all_benchmarks_counts_the_replies_that_fail(tmp_path, serve
     assert audit("--json", "--max_retries", "0") == 0
     audits = {each.pop("path"): each for each in json.loads(capsys.readouterr().out)}
     assert {str(audit_file(sample_file(results, task))) for task in GENERATION_TASKS} == audits.keys()
-    failures_of_all = 0
+    kinds = Counter[str]()
     for path, each in audits.items():
         assert json.loads(Path(path).read_text()) == each
-        readings = each["readings"]
-        failed = [row["stated"] for row in readings if row["failure"]]
-        failures_of_all += len(failed)
-        read = sum(stratum["read"] for stratum in each["strata"].values())
-        assert (len(readings), read) == (each["responses"], each["responses"] - len(failed))
-        assert failed == [row["stated"] for row in readings if row["stated"] is None]
-        assert {row["stated"] for row in readings if not row["end"]} <= {"none"}, "an empty response is not shown"
-    assert failures_of_all
+        failed = Counter(row["failure"] for row in each["readings"] if row["stated"] is None)
+        kinds += failed
+        assert each["responses"] - failed.total() == sum(stratum["read"] for stratum in each["strata"].values())
+    assert kinds["http_400"] and kinds["unreadable"]
 
 
 def test_an_unknown_task_no_server_or_no_label_ends_an_audit_in_one_line(tmp_path, server, audit, capsys):

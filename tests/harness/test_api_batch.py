@@ -13,6 +13,7 @@ from unittest.mock import Mock, call
 
 import aiohttp
 import pytest
+from given import each_row
 from local_server import HANG_UP, Fault, LocalServer, Request, completion
 from running import evaluate, load, model_of, samples
 from scripts import in_turn
@@ -36,21 +37,13 @@ def test_a_request_s_own_seed_counts_before_the_model_s():
     assert seed_of(Mock(), {"seed": 2}) is None
 
 
-def test_a_prompt_is_not_sent_if_it_and_the_reply_exceed_the_context():
-    def model(kind: str, **more: Any) -> Any:
-        encode: Any = {"tok_encode": lambda self, text: [*text], "_encode_pair": lambda self, *texts: texts}
-        return type(kind, (), {"max_length": 10, "max_gen_toks": 3, **encode, **more})()
-
-    for of, prompt, after, fits in (
-        (model("VLLM"), "x" * 7, {}, True),
-        (model("VLLM"), "x" * 8, {}, False),
-        (model("VLLM"), "x" * 8, {"max_gen_toks": 2}, True),
-        (model("VLLM"), "x" * 9, "A", False),
-        (model("HFLM", _model_call=None), "x" * 10, "A", True),
-        (model("HFLM", _model_call=None), "x" * 11, "A", False),
-        (model("Other"), "x" * 99, {}, True),
-    ):
-        assert (context_error_of(of, prompt, after) is None) == fits
+@each_row("prompts_that_fit")
+def test_a_prompt_is_not_sent_if_it_and_the_reply_exceed_the_context(name, kind, length, reply, fits):
+    """Of ten tokens, and three for a reply; a token is a character."""
+    encode: Any = {"tok_encode": lambda self, text: [*text], "_encode_pair": lambda self, *texts: texts}
+    more = {"_model_call": None} if kind == "HFLM" else {}
+    model: Any = type(kind, (), {"max_length": 10, "max_gen_toks": 3, **encode, **more})()
+    assert (context_error_of(model, "x" * length, reply) is None) == fits
 
 
 def test_what_is_known_of_a_model_before_its_weights_are_loaded():

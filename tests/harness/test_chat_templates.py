@@ -10,7 +10,6 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from fake_vllm import vllm_model
 from given import each_row, table
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
@@ -130,17 +129,6 @@ def test_switches_that_change_the_prompt_are_signed():
     assert asked(Templated(template))[2] == ""
 
 
-@pytest.mark.torch
-@pytest.mark.parametrize(("switch", "changes"), [(False, "enable_thinking=false"), (None, "")])
-def test_the_switch_of_vllm_reaches_the_template_and_is_signed(switch, changes, tiny_model, monkeypatch):
-    model = vllm_model(monkeypatch, str(tiny_model), lambda *_: ("", 1, "stop"), 4000)
-    model.tokenizer.chat_template = f"{PLAIN}{{{{ 'Quickly!' if enable_thinking is false }}}}"
-    model.enable_thinking = switch
-    assert asked(model)[2] == changes
-    (prompt,) = map(model.tokenizer.decode, model.model.prompts)
-    assert prompt.endswith("Quickly!") == bool(changes)
-
-
 @each_row("switches_of_vllm")
 def test_vllm_gets_the_switch_of_its_template(arguments, given, monkeypatch):
     monkeypatch.setattr("medtasks_utils.harness.evaluation.check_run", lambda *_: (None, {}))
@@ -183,6 +171,33 @@ class HFLM:
 
     def _model_generate(self, **settings: Any) -> Any:
         return np.array([[*self.row, *([0] * self.is_whole)]])
+
+
+class VLLM:
+    """A model of vLLM, which reports each reply; it generates in an order of its own."""
+
+    generated = (("q", "B", "length", 2), ("p", "A", "stop", 1), ("p", "A", "abort", 3), ("r", "A", None, 4))
+
+    def _model_generate(self, **settings: Any) -> list[Any]:
+        return [
+            SimpleNamespace(outputs=[SimpleNamespace(text=text, finish_reason=end, token_ids=[0] * tokens)])
+            for _, text, end, tokens in self.generated
+        ]
+
+
+def test_replies_of_vllm_end_as_it_reports_in_whatever_order_it_generates():
+    model: Any = VLLM()
+    ends = Ends(model)
+
+    def ask(requests: Any) -> list[str]:
+        model._model_generate()
+        for prompt, text, *_ in model.generated:
+            ends.of(prompt, text)
+        return ["A", "A", "B", "A"]
+
+    replies = ends.replies(ask, [SimpleNamespace(args=(prompt, {})) for prompt in "ppqr"])
+    facts = [("A", "stop", 1), ("A", "unknown", 3), ("B", "length", 2), ("A", "unknown", 4)]
+    assert [(reply, reply.ended, reply.tokens) for reply in replies] == facts
 
 
 @each_row("ends_in_this_process")

@@ -16,15 +16,16 @@ from unittest.mock import Mock, call
 import pytest
 from aiohttp import ClientPayloadError, ConnectionTimeoutError
 from commanding import exit_code, one_line
-from given import each_row, result_of
+from given import each_row, error_line, result_of
 from local_server import Answer, Fault, LocalServer, Request
 from scripts import refusal
 
-from medtasks_utils.errors import MedtasksError
+from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.harness.checks import try_folder
 from medtasks_utils.harness.lm_eval_names import LocalChatCompletion
 from medtasks_utils.harness.models import check_tokenizer, context_in_process, mistakes_in_process
 from medtasks_utils.harness.server_model import endpoint_of
+from medtasks_utils.harness.settings import check_arguments
 from medtasks_utils.inference.client import explaining_failures
 from medtasks_utils.inference.responses import NoConnection, NoResponse
 from medtasks_utils.sweep.plan import as_words
@@ -85,23 +86,6 @@ def test_a_mistake_on_the_command_line_is_one_line_with_the_way_out(changed, cod
     assert run(changed, server) == code
     line = the_line(capsys)
     assert [text for text in says if text.replace("AT/", f"{server.base}/") not in line] == []
-
-
-@pytest.mark.torch
-@each_row("eval_mistakes_of_hf")
-def test_a_mistake_with_a_model_in_this_process_is_one_line_with_the_way_out(
-    changed, code, says, server, monkeypatch, capsys
-):
-    """One model has a configuration and a tokenizer without a chat template, and no weights."""
-    torch = pytest.importorskip("torch", reason="the hf model needs torch")
-    from tokenizers import Tokenizer, models
-    from transformers import GPT2Config, PreTrainedTokenizerFast
-
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    words = Tokenizer(models.WordLevel({"[unk]": 0}, unk_token="[unk]"))
-    PreTrainedTokenizerFast(tokenizer_object=words).save_pretrained("bare")
-    GPT2Config(n_positions=4096).save_pretrained("bare")
-    test_a_mistake_on_the_command_line_is_one_line_with_the_way_out(changed, code, says, server, capsys)
 
 
 @each_row("mistakes_in_process")
@@ -195,6 +179,23 @@ def test_a_server_that_rejects_one_token_or_is_busy_at_the_probe_is_run(probed, 
         assert run({}, served) == 0, "a slow one too"
     assert (len(served.probes), len(served.requests)) == (1, 2 if code else 4)
     assert f"{served.chat} did not respond within 30 s; the run starts anyway" in capsys.readouterr().err
+
+
+def test_a_model_that_cannot_be_loaded_is_one_line_that_names_its_arguments(server, monkeypatch, capsys):
+    monkeypatch.setattr("lm_eval.models.dummy.DummyLM.__init__", Mock(side_effect=OSError("no weights")))
+    assert run({"model": "dummy", "model_args": None, "apply_chat_template": None}, server) == 1
+    problem = "--model dummy cannot be loaded with these --model_args (OSError: no weights)"
+    assert problem in the_line(capsys)
+
+
+def test_arguments_of_models_in_this_process_are_refused_if_they_look_misspelt():
+    class Model:
+        def __init__(self, dtype: str = "auto", **more: object) -> None:
+            """Take an argument, and others."""
+
+    check_arguments(Model, "hf", {"anything": 1}, is_api=False)
+    line = error_line(UsageError, check_arguments, Model, "hf", {"dtyp": 1}, is_api=False)
+    assert line == "--model_args: hf has no argument dtyp (did you mean dtype?)"
 
 
 def test_an_unexpected_error_is_one_line_and_a_file_with_the_traceback(server, monkeypatch, capsys):

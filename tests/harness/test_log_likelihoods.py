@@ -54,8 +54,11 @@ def test_log_likelihoods_that_do_not_tell_choices_apart_are_an_error(value, says
     assert says in error_line(MedtasksError, evaluate, TASK, Scripted(lambda doc: value), limit=4)
 
 
-def test_an_example_that_does_not_fit_is_wrong_counted_and_said(tmp_path):
-    """A model in this process has a token for each character. If no example fits, the run is an error."""
+@pytest.mark.parametrize(("engine", "room"), [("in this process", 1), ("server", 2)])
+def test_an_example_that_does_not_fit_is_wrong_counted_and_said(engine, room, characters, tmp_path):
+    """A text has a token for each character, and one more is generated; lm_eval takes one from what servers are said
+    to have. If no example fits, the run is an error.
+    """
     name = "medexqa_biomedical_engineering_logits"
     path = tmp_path / "medexqa/test/biomedical_engineer_test.tsv"
     path.parent.mkdir(parents=True)
@@ -63,14 +66,20 @@ def test_an_example_that_does_not_fit_is_wrong_counted_and_said(tmp_path):
     tokens: Any = {"_encode_pair": lambda self, *texts: texts, "_model_generate": None, "model_args": {}}
 
     def run_in(context: int) -> Any:
-        model = type("VLLM", (Scripted,), {"max_length": context, **tokens})(lambda doc: -ord(doc["continuation"][-1]))
-        return evaluate(name, model, tmp_path, apply_chat_template=False)
+        kind = type("VLLM", (Scripted,), {"max_length": context, **tokens})
+        model = kind(lambda doc: -ord(doc["continuation"][-1]))
+        with LocalServer(echoed, probed=echoed) as server:
+            if engine == "server":
+                settings = {"base_url": f"{server.url}/completions", "tokenizer_backend": "huggingface"}
+                model = model_of(server, "local-completions", max_length=context, **settings)
+            return evaluate(name, model, tmp_path, apply_chat_template=False)
 
     both = run_in(10_000)["samples"][name]
     length = sum(map(len, both[1]["arguments"][0]))
-    result = run_in(length)
+    result = run_in(length + room - 1)
     first, second = result["samples"][name]
-    assert first == both[0] and [first["acc"], second["acc"], second["resps"]] == [1, 0, [[""]] * 4]
+    assert first == both[0] and [second["acc"], second["resps"]] == [0, [[""]] * 4]
+    assert run_in(length + room)["samples"][name] == both
     assert second["confidence"] == {"origin": "logits", "values": [None]}
     reason = (
         f"a prompt and its continuation, {length:,} tokens together, are more than the model's context of {length:,}"
@@ -78,7 +87,7 @@ def test_an_example_that_does_not_fit_is_wrong_counted_and_said(tmp_path):
     assert second["refusal"] == [f"{reason} tokens"]
     (remark,) = result["configs"][name]["metadata"]["remarks"]
     assert remark == f"1 of 2 examples got no reply; first reason: {reason} tokens"
-    assert result["results"][name]["acc,none"] == 0.5
+    assert result["results"][name]["acc,none"] == first["acc"] / 2
     with pytest.raises(MedtasksError, match=f"^{name}: none of the examples got a reply; first reason: a prompt and"):
         run_in(9)
 

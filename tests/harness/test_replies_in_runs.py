@@ -1,6 +1,5 @@
 """Replies in runs: retries, how they ended, their tokens, and remarks on them."""
 
-import itertools
 import json
 import re
 from collections import Counter
@@ -13,13 +12,12 @@ import pytest
 from characters import characters
 from commanding import exit_code, one_line, succeed
 from fake_time import FakeTime
-from fake_vllm import vllm_model
 from given import FILE, each_row, medmcqa_rows, table, write_rows
 from lm_eval.api.model import CacheHook
 from lm_eval.api.registry import get_model
 from local_server import HANG_UP, Answer, Fault, LocalServer, Request, completion
 from running import evaluate, model_of, samples, saved_results, saved_samples
-from scripts import echoed, in_turn, refusal, together
+from scripts import in_turn, refusal, together
 from tool_caller import tagged
 
 from medtasks_utils.benchmarks.medmcqa.benchmark import MedMCQA
@@ -201,73 +199,12 @@ def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatc
     assert type(model.cache_hook) is CacheHook
 
 
-ROOM = {"hf": -1, "vllm": 1, "server": 2}
-"""How many tokens more than a prompt and a letter a context must have, as each engine counts them."""
-
-
-@pytest.mark.torch
-@pytest.mark.parametrize("engine", ROOM)
-def test_prompts_of_log_likelihoods_are_never_cut(engine, hf, tiny_model, tmp_path, monkeypatch):
-    """If the longer of two prompts just fits, it has the same log-likelihoods as in a larger context; else none."""
-    name = "medexqa_biomedical_engineering_logits"
-    path = tmp_path / "medexqa/test/biomedical_engineer_test.tsv"
-    path.parent.mkdir(parents=True)
-    path.write_text("Why?\ta\tb\tc\td\te\tf\tA\n" + "Why? So?\ta\tb\tc\td\te\tf\tA\n")
-
-    def compared(context):
-        if engine == "hf":
-            model = hf(max_length=context)
-        elif engine == "vllm":
-            model = vllm_model(monkeypatch, str(tiny_model), lambda *_: ("", 1, "length"), context)
-            model.enable_thinking = None  # with True, lm_eval's class compares no letters
-        else:
-            settings = {"base_url": f"{server.url}/completions", "max_length": context, "tokenizer": str(tiny_model)}
-            model = model_of(server, "local-completions", tokenizer_backend="huggingface", **settings)
-        result = evaluate(name, model, tmp_path, apply_chat_template=False)
-        found = result["samples"][name]
-        assert result["results"][name]["acc,none"] == sum(sample["acc"] for sample in found) / 2
-        return found, result["configs"][name]["metadata"].get("remarks", [])
-
-    with LocalServer(echoed, probed=echoed) as server:
-        with_room, no_remarks = compared(4000)
-        prompt, answer = with_room[1]["arguments"][0]
-        tokens = len(hf().tok_encode(prompt + answer))
-        assert (compared(tokens + ROOM[engine])[0], no_remarks) == (with_room, [])
-        (first, second), (remark,) = compared(tokens + ROOM[engine] - 1)
-        assert first == with_room[0]
-        assert second["acc"] == 0 and "1 of 2 examples got no reply" in remark
-
-
 @pytest.mark.torch
 def test_results_name_the_device_that_a_model_chose(tiny_model, tmp_path):
     arguments = f"pretrained={tiny_model},device=cpu"
     words = ("--model", "hf", "--model_args", arguments, "--gen_kwargs", "max_gen_toks=2", "--apply_chat_template")
     succeed("eval", "--data", "sample", "--tasks", "medhallu", "--limit", 1, *words, "-o", tmp_path)
     assert saved_results(tmp_path)["config"]["device"] == "cpu"
-
-
-@pytest.mark.torch
-def test_vllm_in_this_process_says_how_its_replies_ended(tiny_model, data, monkeypatch):
-    """vLLM changes the order of prompts, and a prompt that does not fit is not sent."""
-    ends = table("ends_of_vllm")
-
-    def answer(prompt, parameters):
-        number = number_of({"prompt": prompt})
-        return RIGHT, parameters.max_tokens - number, ends[number % 4][0]
-
-    rows_of(data, 9, {number: " So?" * (number * 5 % 8) for number in range(8)} | {8: "Why? " * 900})
-    model = vllm_model(monkeypatch, str(tiny_model), answer, max_length=2500)
-    result = evaluate("medmcqa_openmed", model, data, gen_kwargs="max_gen_toks=20")
-    *found, refused = samples(result)
-    assert [sample["ended"] for sample in found] == [[ends[number % 4][1]] for number in range(8)]
-    assert [sample["tokens"] for sample in found] == [[20 - number] for number in range(8)]
-    assert "more than the model's context of 2,500" in refused["refusal"][0] and len(model.model.prompts) == 8
-    numbers = itertools.count()
-    model.model._answer = lambda *_: (RIGHT, next(numbers), "stop")
-    (repeated,) = samples(evaluate("medmcqa_openmed", model, data, {"medmcqa": {"repeats": 3}}, limit=1))
-    assert sorted(repeated["tokens"]) == [0, 1, 2]
-    assert not {"generate_until", "_model_generate"} & vars(model).keys()
-    assert type(model.cache_hook) is CacheHook
 
 
 # ---- before a run
