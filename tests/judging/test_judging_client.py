@@ -1,4 +1,4 @@
-"""Requests to judges, one and many at once: what is tried again, what an endpoint refuses, the cache, the key, the claims."""
+"""Requests to judges, one and many at once: what is tried again, what an endpoint refuses, cache, key and claims."""
 
 import json
 import time
