@@ -163,6 +163,7 @@ def test_all_generations_are_requested_at_once_and_not_read_from_a_cache_of_one_
         assert [(body["n"], body["seed"], body.get("stop")) for body in server.requests] == [(4, 1234, None)] * 5
         answers = sorted(sample["filtered_resps"] for sample in samples(result))
         assert answers == [list("ABCD")] * 4 + [[UNANSWERED] * 4]
+        assert {end for sample in samples(result) for end in sample["ended"]} == {"unknown"}
         assert spent == {"prompt": 4 * 7, "completion": 4 * 12, "replies": 4 * 4}
     metadata = result["configs"]["medmcqa_openmed"]["metadata"]
     (remark,) = (line for line in metadata["remarks"] if "no reply" in line)

@@ -215,6 +215,14 @@ def test_the_slot_of_a_request_stays_occupied_for_the_pause_after_it(monkeypatch
     assert times == [0, 0, 7, 7, 14]
 
 
+def test_requests_are_sent_from_a_notebook_too_which_runs_a_loop_already():
+    async def cell():
+        return run_with(Endpoint(url=server.chat, model="m", headers={}), lambda client: client.complete({}))
+
+    with LocalServer() as server:
+        assert len(asyncio.run(cell()).replies) == 1
+
+
 # ---- what is refused
 
 

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -206,6 +207,7 @@ def test_wrong_answers_and_none_to_judge_in_two_runs_of_a_model_are_no_failure(t
     assert rescore(tmp_path) == 0
     captured = capsys.readouterr()
     assert rescore(tmp_path / "a", "geval", "--model", "a,b") == 0
+    assert "skipped: " not in capsys.readouterr().out
     assert [row["judge"].rpartition("|")[2] for row in table(tmp_path)] == ["model:a+b"]
     assert f"warning: {log.name}" in captured.err
     _, *rows = captured.out.splitlines()[:3]
@@ -226,6 +228,10 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path):
     assert [response.generation for response in found] == [0, 1, 2, 3] * 4
     assert all(response.text == f"The answer is {response.given}." for response in found)
     assert [response.example for response in found if response.needs_judge] == [one.example for one in found[::4]]
+    (log,) = tmp_path.rglob("samples_*")
+    all_d = partial(re.sub, rb'"filtered_resps": \[[^]]*\]', b'"filtered_resps": ["D", "D", "D", "D"]')
+    edit_lines(log, lambda lines: [all_d(line) if b"flexible-extract" in line else line for line in lines])
+    assert {response.given for response in find_responses([str(tmp_path)], "flexible-extract").found} == {"D"}
 
 
 def test_samples_of_other_tasks_are_left_out_and_said(tmp_path):
