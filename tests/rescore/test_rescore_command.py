@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -229,8 +228,8 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path):
     assert all(response.text == f"The answer is {response.given}." for response in found)
     assert [response.example for response in found if response.needs_judge] == [one.example for one in found[::4]]
     (log,) = tmp_path.rglob("samples_*")
-    all_d = partial(re.sub, rb'"filtered_resps": \[[^]]*\]', b'"filtered_resps": ["D", "D", "D", "D"]')
-    edit_lines(log, lambda lines: [all_d(line) if b"flexible-extract" in line else line for line in lines])
+    before, all_d = rb'"filtered_resps": \[[^]]*\]', b'"filtered_resps": ["D", "D", "D", "D"]'
+    edit_lines(log, lambda lines: [re.sub(before, all_d, line) if b"flexible" in line else line for line in lines])
     assert {response.given for response in find_responses([str(tmp_path)], "flexible-extract").found} == {"D"}
 
 
