@@ -24,10 +24,10 @@ from medtasks_utils.results.samples import SampleLog
 BENCHMARKS = ["medhallu", "medmcqa", "medcalc_bench"]
 
 
-def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), signature=None, n=0) -> Run:
+def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), n=0) -> Run:
     """A run of one task: its samples, and what the harness reported."""
     task = TASK[benchmark]
-    config = {"metadata": {"benchmark": benchmark, "signature": signature}}
+    config = {"metadata": {"benchmark": benchmark}}
     counts = {task: {"original": n, "effective": n}}
     content = {"model_name": name, "results": {task: values or {}}, "configs": {task: config}, "n-samples": counts}
     run = as_run(content, folder / name / "results.json")

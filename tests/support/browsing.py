@@ -29,9 +29,9 @@ def chromium() -> Iterator[Any]:
         found.close()
 
 
-def write(runs: list[Run], folder: Path) -> str:
+def write(runs: list[Run], folder: Path, beside: Path | None = None) -> str:
     path = folder / "report.html"
-    path.write_text(build_page(runs), encoding="utf-8")
+    path.write_text(build_page(runs, beside), encoding="utf-8")
     return path.as_uri()
 
 
