@@ -23,14 +23,14 @@ JSON = st.recursive(
 
 
 @settings(max_examples=25)
-@given(st.lists(JSON, max_size=12), st.integers(1, 300))
+@given(st.lists(JSON, max_size=12), st.sampled_from((10, 100, 300)))
 def test_records_come_back_as_they_were_but_for_null_in_place_of_no_number(values, size):
     packer = Packer(size)
     for value in values:
         packer.add([value, math.nan, -math.inf])
     found = [*map(unpacked, chunks := packer.finish())]
     assert [*chain(*found)] == [[value, None, None] for value in values]
-    assert {*chain(*chunks)} <= BASE64
+    assert {*chain(*chunks)} <= BASE64 and (size > 10 or len(found) == len(values))
     assert packer.starts == [*accumulate(map(len, found[:-1]), initial=0)][: len(found)]
 
 

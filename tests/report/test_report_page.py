@@ -118,11 +118,13 @@ def test_runs_whose_names_begin_alike_are_shown_by_the_rest():
 
 
 def test_samples_have_a_prompt_of_their_own_and_nothing_under_a_filter_of_other_runs(runs):
-    runs[1].tasks["medhallu"].samples[0].messages = [{"role": "user", "content": "another"}]
-    for sample in runs[0].tasks["medhallu"].samples:
+    first, second = (run.tasks["medhallu"].samples for run in runs)
+    first[1].doc["question"], second[0].messages = "Asked so?", [{"role": "user", "content": "another"}]
+    for sample in first:
         del sample.answers["flexible-extract"], sample.metrics["flexible-extract"]
     stores = stores_of([replace(runs[0], tasks={"medhallu": runs[0].tasks["medhallu"]}), runs[1]])
     assert [sample["prompt"][0]["content"] for sample in stores["samples"] if "prompt" in sample] == ["another"]
+    assert stores["index"]["documents"]["snippet"][1] == "Asked so?"
     samples = stores["index"]["samples"]
     assert {len(column) for column in samples["read"]["flexible-extract"].values()} == {len(samples["run"])}
 

@@ -45,13 +45,8 @@ def runs():
     return load_runs(SMALL)
 
 
-def published(name: str, text: str) -> Any:
-    """A file's records."""
-    return [json.loads(line) for line in text.split("\n") if line] if name.endswith("jsonl") else yaml.safe_load(text)
-
-
 @pytest.fixture(scope="module")
-def made(runs):
+def small(runs):
     """What is made of the runs, by name; lines of the table by their first cell."""
     lines = lines_of(runs[0])
     files = {**eval_results.contents(runs[0], True), **every_eval_ever.contents(runs[0], "lab/first", True)}
@@ -64,7 +59,12 @@ def made(runs):
         "json": score_data(lines),
         "metrics": [line.metric.name for line in lines_of(runs[2])],
         "figures": {form: leaderboard_figure(runs, form) for form in FIGURES},
-        "published": {name: published(name, text) for name, text in files.items()},
+        "published": {
+            name: [json.loads(line) for line in text.split("\n") if line]
+            if name.endswith("jsonl")
+            else yaml.safe_load(text)
+            for name, text in files.items()
+        },
         "frames": [json.loads(frame.to_json(orient="records")) for frame in runs.to_pandas()],
         "problems": problems(runs),
         **stores_of(runs),
@@ -130,7 +130,7 @@ def larger(tmp_path_factory):
 
 @pytest.mark.parametrize("world", ["small", "larger"])
 def test_each_fact_of_the_runs_is_where_users_look(world, request):
-    found = request.getfixturevalue({"small": "made"}.get(world, world))
+    found = request.getfixturevalue(world)
     assert differing(f"made_of_{world}_runs", found) == {}
 
 
@@ -147,11 +147,11 @@ def test_no_sentence_claims_more_than_is_shown():
 
 def logged(run: str) -> dict[tuple[str, int, str], Any]:
     """The lines of a run's logs, by task, example and filter."""
-    lines: dict[tuple[str, int, str], Any] = {}
-    for path in (SMALL / run).glob("*/samples_*"):
-        task = path.name.removeprefix("samples_").rpartition("_")[0]
-        lines |= {(task, line["doc_id"], line["filter"]): line for line in json_lines(path)}
-    return lines
+    return {
+        (path.name.removeprefix("samples_").rpartition("_")[0], line["doc_id"], line["filter"]): line
+        for path in (SMALL / run).glob("*/samples_*")
+        for line in json_lines(path)
+    }
 
 
 def test_the_samples_of_a_page_are_those_of_the_logs(runs):
@@ -192,8 +192,8 @@ AXIS = r'font-size="8"[^>]*>([\d.]+)</text><text x="80"[^>]*>([\d.]+)</text>'
 DOT = r'(?:<path d="M([\d.]+) \d+H([\d.]+)"[^>]*>)?<circle cx="([\d.]+)"[^>]*><text[^>]*>([\d.]+)'
 
 
-def test_dots_and_bars_of_the_figure_stand_at_the_numbers_of_the_table(made):
-    texts = made["figures"]
+def test_dots_and_bars_of_the_figure_stand_at_the_numbers_of_the_table(small):
+    texts = small["figures"]
     ends = re.findall(r"([\d.]+) \(([\d.]+)–([\d.]+)\)", texts[".md"])
     found = []
     for column in texts[".svg"].split("<g ")[1:]:
