@@ -41,7 +41,7 @@ def found(made: Any, place: list[Any], expected: Any) -> Any:
             (made,) = (record for record in made if step.items() <= record.items())
         else:
             made = at(made, step)
-    if not isinstance(expected, dict):
+    if not expected or not isinstance(expected, dict):
         return made
     if isinstance(made, str):
         return {text: text in made for text in expected}
