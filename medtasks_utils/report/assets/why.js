@@ -16,7 +16,7 @@ function clauseOf({ outcome, answer, share, ended, tokens, limit, isEmpty, isThi
   if (outcome === "unsure") return `says that it is unsure${key}`;
   if (outcome !== "wrong") return "is not scored";
   const value = Number(String(answer).replaceAll(",", ""));
-  const isOutside = range && answer !== null && (value < range[0] || value > range[1]);
+  const isOutside = range && (value < range[0] || value > range[1]);
   return isOutside ? `answers ${answer}, which is outside ${range[0]}–${range[1]}` : `answers ${answer ?? "nothing"}${key}`;
 }
 

@@ -79,7 +79,7 @@ const marked = (steps, before = {}) => {
 
 /** Of a board of so many runs: the notes, the numbers of rows shown at first, after a search, and when it is cleared. */
 const boardOf = (count, query) => {
-  const frame = el("div", { class: "board-frame" }, el("table", { class: "board" }, el("tbody", {}, el("tr", { class: "sep" }, el("td", {}, "Not ranked")), [...Array(count).keys()].map((i) => el("tr", {}, el("td", {}, `Run ${i}`))))));
+  const frame = el("div", { class: "board-frame" }, el("table", { class: "board" }, el("tbody", {}, el("tr", { class: "sep" }, el("td", {}, "Not ranked")), [...Array(count).keys()].map((i) => el("tr", {}, el("td", {}, `Run ${i}`), el("td", {}, "run 5"))))));
   document.body.append(frame);
   document.dispatchEvent(new Event("DOMContentLoaded"));
   const shown = () => [...frame.querySelectorAll("tr:not(.sep)")].map((row, i) => (row.hidden ? -1 : i)).filter((i) => i >= 0);
