@@ -284,6 +284,7 @@ def test_a_page_opens_with_the_likeliest_view(browser, runs, pair, tmp_path):
     assert list((tmp_path / "my files").iterdir()) and page.locator("#detail .col").count() == 1
     assert page.locator("head script[src]").count() == 0, "what was loaded is taken away"
     assert page.inner_text(".facet [aria-current][data-value=cut] > span") == "5"
+    assert page.evaluate("[typeof temml, typeof Diff]") == ["object", "undefined"], "one run has nothing to compare"
     page.close()
 
 
