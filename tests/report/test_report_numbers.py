@@ -78,6 +78,12 @@ def test_an_interval_without_samples_is_that_of_its_standard_error_or_the_reason
     assert found.unreliable.partition(";")[0] == reason
 
 
+def test_a_figure_has_the_benchmarks_whose_scores_are_shares():
+    run = made("a", values={f"acc,{STRICT}": 0.5})
+    run.tasks |= made("a", values={f"perplexity,{STRICT}": 9}, benchmark="medmcqa").tasks
+    assert leaderboard_figure([run], ".md").startswith("| Model | MedHallu acc, % |\n")
+
+
 def test_a_run_without_scores_is_left_out_and_said():
     with pytest.raises(MedtasksError, match="cannot draw the figure: no run has a score"):
         leaderboard_figure([run := made("a", values={"bypass,none": 999})])
