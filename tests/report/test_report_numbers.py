@@ -79,15 +79,13 @@ def test_an_interval_without_samples_is_that_of_its_standard_error_or_the_reason
 
 
 def test_a_figure_has_the_benchmarks_whose_scores_are_shares():
-    run = made("a", values={f"acc,{STRICT}": 0.5})
+    """A run without any is left out, and said to be."""
+    run, unscored = made("a", values={f"acc,{STRICT}": 0.5}), made("b", values={"bypass,none": 999})
     run.tasks |= made("a", values={f"perplexity,{STRICT}": 9}, benchmark="medmcqa").tasks
-    assert leaderboard_figure([run], ".md").startswith("| Model | MedHallu acc, % |\n")
-
-
-def test_a_run_without_scores_is_left_out_and_said():
+    assert leaderboard_figure([run, unscored], ".md").startswith("| Model | MedHallu acc, % |\n|---|--:|\n| a | 50.0")
     with pytest.raises(MedtasksError, match="cannot draw the figure: no run has a score"):
-        leaderboard_figure([run := made("a", values={"bypass,none": 999})])
-    assert problems([run]) == ["a: left out, since it has no scores (for example after --predict_only)"]
+        leaderboard_figure([unscored])
+    assert problems([unscored]) == ["b: left out, since it has no scores (for example after --predict_only)"]
 
 
 def right_in(metric, n, models) -> dict[str, Run]:

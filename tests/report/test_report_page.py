@@ -78,9 +78,9 @@ def test_the_policy_allows_the_page_s_own_code_and_nothing_else(runs):
     assert "unsafe" not in policy and "*" not in policy and "http" not in policy
     for directive, pattern in (("script-src", r"<script>(.*?)</script>"), ("style-src", r"<style>(.*?)</style>")):
         texts = re.findall(pattern, page.source, re.DOTALL)
-        digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts]
-        allowed = " ".join(map("'sha256-{}'".format, digests))
-        assert digests and f"{directive} {allowed};" in policy
+        digests = (base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in texts)
+        allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+        assert texts and f"{directive} {allowed};" in policy
     assert not any(name.startswith("on") or name == "style" for _, attributes in page.elements for name in attributes)
 
 
