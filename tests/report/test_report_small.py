@@ -37,7 +37,6 @@ from medtasks_utils.results import read_runs
 from medtasks_utils.results.frames import load_runs
 
 SMALL = Path(__file__).with_name("small")
-WORDS = {"0": "factual", "1": "hallucinated", "2": "unsure"}
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +166,8 @@ def test_the_samples_of_a_page_are_those_of_the_logs(runs):
     }
     for number, ((document, run), sample) in enumerate(zip(places, samples, strict=True)):
         task, example = keys[document]
-        words = {"[invalid]": "no answer", **(WORDS if task == "medhallu" else {})}
+        verdicts = {"0": "factual", "1": "hallucinated", "2": "unsure"}
+        words = {"[invalid]": "no answer", **(verdicts if task == "medhallu" else {})}
         for rule in sample["metrics"]:
             line = lines[run][task, example, rule]
             assert sample["metrics"][rule] == {name: line[name] for name in line["metrics"]}
