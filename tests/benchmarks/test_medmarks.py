@@ -191,6 +191,7 @@ def test_right_answers_score_1_in_every_task_of_medmarks(task):
     decimals = [doc["limits"] for doc in documents_of(task) if doc.get("judgement") == "decimal"]
     swapped = sum(float(lower) > float(upper) for lower, upper in decimals)
     assert results["acc,flexible-extract"] == 1.0
+    assert not any(name.startswith(("f1_easy", "f1_medium", "f1_hard")) for name in results), "a run has one difficulty"
     assert results["acc,strict-match"] == 1 - swapped / len(documents_of(task)), "limits count as they are"
     assert {name: value for name, value in model.generation_kwargs[0].items() if value is not None} == {"until": []}
 
