@@ -72,7 +72,7 @@ class Item(NamedTuple):
         return self.benchmark.audit.values_of(reading, self.example) if is_answer else ()
 
     def is_same(self, first: str, second: str) -> bool:
-        """Return whether two readings are the same answer, or both are no answer."""
+        """Return whether two readings are the same answer, or neither is an answer."""
         values, others = self.values_of(first), self.values_of(second)
         pairs = itertools.product(values, others)
         return not (values or others) or any(itertools.starmap(self.benchmark.audit.is_same, pairs))
@@ -90,7 +90,10 @@ class Auditor:
     rates: Sequence[str] = ()
 
     async def judge(self, case: Item, ask: Ask) -> Judgement:
-        """Have the LLM read the end of a response without its reasoning. The score is unused."""
+        """Have the LLM read the end of a response without its reasoning.
+
+        A response that is empty without its reasoning states no answer, and is not sent. The score is unused.
+        """
         response = final_text(case.response).strip()
         if not response:
             return Judgement(0.0, output={"stated": NONE_STATED})

@@ -2,9 +2,9 @@
 
 Also find parts of a task whose labels seem to be misaligned with the rows.
 
-A run with accuracy a (by the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``. With c as the share of
-agreeing pairs among all pairs of wrong answers to the same example, this is the increase in the log odds that the
-answer is right. Both a and c are estimated with one success and one failure added to the counts. The support listed
+A run with accuracy a (against the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``. With c as the
+share of agreeing pairs among all pairs of wrong answers to the same example, this is the increase in the log odds that
+the answer is right. Both a and c are estimated with one success and one failure added to the counts. The support listed
 with an example is that of the runs that give the answer, minus that of the runs that give the label. It assumes that
 the errors of runs are independent; for related models it is too high.
 """
@@ -126,7 +126,7 @@ def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedIt
 
 
 def _of_most(item: _Item) -> str | None:
-    """Return the answer that more than half of the runs give, if at least three runs give answers; else None."""
+    """Return the answer that more than half of the runs give; None without one, or for fewer than three runs."""
     answer, count = Counter(vote.answer for vote in item).most_common(1)[0]
     return answer if 2 * count > len(item) >= FEWEST_RUNS and answer != UNANSWERED else None
 
@@ -170,7 +170,7 @@ def _doubted(task: str, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
 
 
 def _camps(item: _Item) -> list[list[_Vote]]:
-    """Group the votes for wrong answers to an example; answers equal within the label's tolerance share a group."""
+    """Return, for each vote for a wrong answer, the votes that agree with it, within the label's tolerance."""
 
     def camp(leader: _Vote) -> list[_Vote]:
         return [vote for vote in item if vote.agrees_with(leader)]

@@ -163,7 +163,11 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return {name: text_of(cell) for name, cell in row.items()}
 
     def relabelled(self, example: Example, order: str) -> Example:
-        """Return the example with A to D reassigned to the choices with the letters ``order``."""
+        """Return the example with A to D reassigned to the choices with the letters ``order``.
+
+        Raises:
+            TypeError: by default, for a benchmark without choices.
+        """
         raise TypeError(f"{self.name} has no choices to show in another order")
 
     def settle(self, rows: Sequence[Row]) -> None:
@@ -222,7 +226,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return None
 
     def flexible(self, text: str, example: Example) -> Answer:
-        """Read the answer that the response states, in a box or in any other form that :meth:`read` knows."""
+        """Read the answer that the response states, in any form that :meth:`read` knows; without it, the strict answer."""
         reading = self.read(text, example)
         if reading is None:
             return self.strict(text, example)

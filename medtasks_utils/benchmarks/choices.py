@@ -58,7 +58,7 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
     blanks = {"": {"options": [""] * len(LETTERS)}}
 
     def reordered(self, examples: Sequence[Example]) -> list[Example]:
-        """Return the examples with their choices in the order of ``order_seed``."""
+        """Return the examples with their choices in the order of ``order_seed``; unchanged without it."""
         seed = self.options.order_seed
         return list(examples) if seed is None else [in_new_order(example, seed) for example in examples]
 

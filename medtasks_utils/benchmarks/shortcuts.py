@@ -42,10 +42,10 @@ def content_hash(examples: Iterable[Row], fields: Sequence[str]) -> str:
 
 
 def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] | None = None) -> Reached | None:
-    """Return the best reader's value of a metric on the rows with the hash ``content``; None if it was not measured.
+    """Return the best classifier's value of a metric on the rows with the hash ``content``; None if not measured.
 
     If the rows are all of the Hub's, ``whole`` is the task and the number of its examples. A value measured on a part
-    of them, or on another release, is then also considered, and the reader's name says so.
+    of them, or on another release, is then also considered, and the classifier's name says so.
     """
     parts = measured(path)["parts"]
     if content in parts:
@@ -61,7 +61,7 @@ def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] |
 
 
 def verdicts(data: Data, examples: Sequence[Example]) -> list[bool] | None:
-    """For each example, return whether the reader trained without it is right; None if not measured."""
+    """Return, for each example, whether the classifier trained on the other folds is right; None if not measured."""
     known = measured(data.shortcuts)["verdicts"] if data.shortcuts else {}
     digits = known.get(content_hash(examples, data.content))
     if digits is None:

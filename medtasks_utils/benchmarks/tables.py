@@ -187,6 +187,6 @@ def _check_quotes(text: str, delimiter: str) -> None:
         if joins_rows or not quoted[2]:
             line = text.count("\n", 0, quoted.start()) + 1
             raise ValueError(
-                f"the quoted cell that begins in line {line} is not closed: the file was cut, or a quote within the "
-                'text is not written as ""'
+                f"the quoted cell that begins on line {line} is not closed: the file is truncated, or a quote inside "
+                "the text is not doubled"
             )

@@ -40,7 +40,10 @@ class Doubt(Command):
         runs = read_runs(self.runs)
         for model, count in Counter(run.model for run in runs).items():
             if count > 1:
-                warn(f"{count} runs are of {model} and share errors, so their support is overstated")
+                warn(
+                    f"{count} runs are of the same model, {model}: their errors are probably correlated, so the "
+                    "support column is too high where they agree"
+                )
         if self.filter is None:
             tasks = chain.from_iterable(run.tasks.values() for run in runs)
             warn(*dict.fromkeys(chain.from_iterable(task.note_on_filter for task in tasks)))

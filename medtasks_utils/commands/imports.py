@@ -64,7 +64,7 @@ class Import(Command):
         files: list[Path] = []
         for path in self.paths:
             if not path.exists():
-                raise MedtasksError(f"there is no file {path}")
+                raise MedtasksError(f"no file or folder {path}")
             files += sorted(chain.from_iterable(map(path.rglob, _RUNS))) if path.is_dir() else [path]
         if not files:
             raise MedtasksError(f"there is no {' or '.join(_RUNS)} in {', '.join(map(str, self.paths))}")

@@ -89,7 +89,7 @@ class TaskAgainst:
 
     @property
     def metric(self) -> Metric:
-        """The first compared metric that is a mean or a macro average of means, and has scores in the saved run.
+        """The first compared metric that is a mean or a macro average of means, with scores in the saved run; else acc.
 
         A specialty of MedExQA, for example, has no macro average.
         """
@@ -125,7 +125,7 @@ class TaskAgainst:
         return self.saved.metric_scores(self._filter, metric)[places]
 
     def new_scores(self, metric: str) -> list[Sequence[Score]]:
-        """Return the new run's scores of the n examples; an empty list for an example not yet evaluated."""
+        """Return the new run's scores of the n examples; empty for an example that is not evaluated yet."""
         values = [[self.samples[number].get(metric)] if number in self.samples else [] for number in self.numbers]
         return [getattr(value[0], "scores", value) if value else () for value in values]
 
@@ -163,7 +163,7 @@ class TopicAgainst:
         return self.standing.decision == "undecided" and self._look < len(self._sizes)
 
     def next_batch(self) -> dict[str, list[int]]:
-        """Return the indices of the examples to evaluate next, by task, in ascending order."""
+        """Advance to the next look, and return the indices of the examples to evaluate, by task, in ascending order."""
         begin, end = [0, *self._sizes][self._look : self._look + 2]
         self._look += 1
         batch: dict[str, list[int]] = defaultdict(list)

@@ -270,7 +270,7 @@ def _p(p: float | None) -> str:
 
 
 def _verdict(difference: MetricDifference) -> str:
-    """Return which run is better, by the corrected p-value; empty for a metric outside of the families."""
+    """Return which run is better, by the corrected p-value, or why this is unknown; empty outside of the families."""
     if difference.p_adjusted is None:
         return "too few" if difference.contrast.p is None else ""
     if not difference.is_significant:

@@ -51,10 +51,11 @@ class Contrast(ResultWithInterval):
         b: the value in the second run.
         difference: ``b − a``.
         stderr: the standard error of the difference; None for fewer than two clusters.
-        interval: the 95 % confidence interval for the difference; None if there is none.
+        interval: the 95 % confidence interval for the difference; None for fewer than ten independent clusters.
         p: the two-sided p-value; None if there are too few examples to test.
         test: ``mcnemar`` or ``t``.
-        sensitivity: the true differences that the test detects; None if there is no ``stderr``.
+        sensitivity: the true differences that the test detects; None without ``stderr``, or for a ratio with too few
+            clusters.
         left_out: the number of examples without a value in one of the runs, plus the number with a failed judgement,
             whose scores are filled in from the others. Each of k generations counts as 1/k.
         note: the reason why there is no p-value; else an empty string.

@@ -33,7 +33,7 @@ TaskPairs = Mapping[str, TaskPair]
 def corrected(
     a: Run, b: Run, differences: Sequence[MetricDifference], pairs: TaskPairs, filter_name: str | None
 ) -> list[MetricDifference]:
-    """Return the differences that are shown, with corrected p-values.
+    """Return the differences, with the corrected p-values of those in a family.
 
     Args:
         a: the first run.

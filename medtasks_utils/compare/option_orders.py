@@ -36,7 +36,7 @@ class OrderEffect(NamedTuple):
 
 
 def order_effect(pair: TaskPair) -> OrderEffect | None:
-    """Return the effect of the order of choices between two runs of a task; None if both show the same order."""
+    """Return the effect of the order of choices between two runs of a task; None if no choices differ in order."""
     benchmark = pair.a.benchmark
     if not isinstance(benchmark, ChoiceBenchmark):
         return None
@@ -58,7 +58,7 @@ def order_effect(pair: TaskPair) -> OrderEffect | None:
 
 
 def _share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> float | None:
-    """Return the probability that a generation of each sample choose differently; None if a sample has no answer."""
+    """Return the probability that two generations, one of each sample, differ; None if a sample has no answer."""
     letters_a, letters_b = (filter(LETTERS.__contains__, sample.answers.get(filter_name, ())) for sample in (a, b))
     changes = [
         a.doc[choices][LETTERS.index(letter_a)] != b.doc[choices][LETTERS.index(letter_b)]

@@ -36,7 +36,7 @@ from .other_runs import named
 def write_requests(
     config: EvaluatorConfig, settings: Sequence[str], file: Path, *, form: str, max_requests: int
 ) -> list[Path]:
-    """Write the requests that a run would send, and return the files.
+    """Write the requests that a run would send, and return the files; the last one has the flags.
 
     Args:
         config: the flags of ``lm_eval run``.
@@ -252,7 +252,7 @@ class BatchResponses:
         )
 
     def _reply(self, model: Any, request: Row) -> Reply | None:
-        """Return the first reply to a request, parsed as if a server had sent it; None without one."""
+        """Return the first reply to a request, as from a server; empty if it was refused, None without one."""
         custom_id = request["custom_id"]
         lines = self._responses.get(custom_id, ())
         for number, line in enumerate(lines, start=1):

@@ -26,6 +26,8 @@ def find_documents(
 ) -> list[int]:
     """Return the index of each response's document, found by id or, without ``id_fields``, by the prompt.
 
+    It is :data:`NOWHERE` for a response that matches none.
+
     If most ids match no document, the ids and other fields of the records are searched for the documents' texts. Other
     fields are ignored where a row is several documents, since they may show all of them.
     """
@@ -43,7 +45,7 @@ def find_documents(
 
 
 def by_prompt(prompts: Iterable[str], documents: Sequence[Row], fields: Sequence[str]) -> list[int]:
-    """Return, for each prompt, the index of the document that it shows.
+    """Return, for each prompt, the index of the document that it shows, or :data:`NOWHERE`.
 
     A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, such as solved
     examples, it asks about the last. If one document's text contains another's, the longer one counts.
@@ -91,7 +93,7 @@ def by_id(
     fields: Sequence[str],
     fits: Callable[[Response, Row], bool] = lambda response, doc: True,
 ) -> list[int]:
-    """Return, for each response, the index of the document that its id identifies.
+    """Return, for each response, the index of the document that its id identifies, or :data:`NOWHERE`.
 
     If the documents lack one of the ``fields``, or none of the ids occur there, the field that matches most responses
     is used; a match with n documents counts as 1/n. If several documents have a response's id, the response belongs to

@@ -287,7 +287,8 @@ def _lines(samples: Iterable[Row], values: Values) -> Iterator[str]:
 def _agreement(values: Values) -> dict[str, dict[str, float]]:
     """Return the share of examples on which both harnesses agree, by the other harness's score and our filter.
 
-    Only scores from 0 to 1 that every example has are compared.
+    They agree on an example if both scores, or neither, are above 0.5. A score of the other harness is compared only
+    if every example has one, and all are from 0 to 1.
     """
     agreement: dict[str, dict[str, float]] = defaultdict(dict)
     for (score, name), theirs in values.items():

@@ -97,7 +97,7 @@ class Container(NamedTuple):
 
 
 def first_reading(text: str, read: Callable[[str], Reading]) -> Reading:
-    """Read the parts of a response in turn with ``read``, and return the first reading that has a value."""
+    """Read the parts of a response in turn with ``read``; return the first reading with a value, else the last one."""
     reading = NOTHING
     for part in own_parts(without_instructions(tidied(stated(text)))):
         reading = read(part)

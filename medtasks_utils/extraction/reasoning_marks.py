@@ -1,4 +1,4 @@
-"""List patterns, ignoring case, of the marks at the beginning and end of models' reasoning.
+"""Case-insensitive patterns for the marks that open and close a model's reasoning.
 
 Think tags are also read by :mod:`.think`.
 """

@@ -52,7 +52,11 @@ class ApiBatch:
         self._answered = 0
 
     def replies_to(self, requests: Sequence[Instance]) -> list[Any]:
-        """Complete all conversations, and return the first reply, or the log-likelihood, for each request."""
+        """Complete all conversations, and return the first reply, or the log-likelihood, for each request.
+
+        lm_eval may cache what is returned as the reply to the first prompt. The last reply of a conversation goes to
+        :meth:`.Stages.note_reply`.
+        """
         endpoint = endpoint_of(self._model, self._attempts)
         with ExitStack() as stack:
             self._writer = stack.enter_context(ThreadPoolExecutor(1))

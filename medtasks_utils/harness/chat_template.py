@@ -26,7 +26,10 @@ _OF_CALLS = ("tokenize", "add_generation_prompt", "continue_final_message", "cha
 
 
 def in_user_turn(messages: Messages) -> Messages:
-    """Move the system message to the head of the first user turn, as authors of models without a system role advise."""
+    """Move the system message, if any, to the head of the first user turn.
+
+    Authors of models without a system role advise this.
+    """
     if messages[0]["role"] != "system":
         return messages
     system, user, *others = messages

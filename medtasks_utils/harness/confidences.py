@@ -41,8 +41,8 @@ class Confidence(NamedTuple):
     """The confidences in the answers to an example, and their scores.
 
     Attributes:
-        logged: the sample's entry: ``origin``, as in the table above, and ``values`` from 0 to 1; None without
-            confidences.
+        logged: the sample's entry: ``origin``, a word of the table above, and ``values`` from 0 to 1; None for an
+            answer without a confidence.
         scores: by metric; those of ``confidence`` are the input of all metrics but ``brier`` and ``nll``.
     """
 

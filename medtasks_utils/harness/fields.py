@@ -273,7 +273,7 @@ def bind_filters(benchmark: Benchmark[Any], ensemble: FilterEnsemble, read: Call
         if make_filter.func in (MajorityVoteFilter, TakeKFilter) and benchmark.options.repeats > 1:
             raise DataError(
                 f"{task.name}: filter_list: {ensemble.name} combines several generations, but with repeats each "
-                "generation is scored by itself, and maj@k is reported too; remove this filter"
+                "generation is scored separately, and maj@k is reported too; remove this filter"
             )
 
 

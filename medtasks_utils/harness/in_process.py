@@ -48,7 +48,7 @@ class Ends:
         return replies
 
     def of(self, prompt: str, text: Any) -> Any:
-        """Return a generated text as a reply with its finish reason."""
+        """Return a generated text as a reply with its finish reason; return anything else unchanged."""
         if not self._generated or not isinstance(text, str):
             return text
         whole = self._generated.popleft()

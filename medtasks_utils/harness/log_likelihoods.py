@@ -39,7 +39,7 @@ def is_echo(output: Any, size: int) -> bool:
 
 
 def try_echo(model: LM, tasks: str) -> None:
-    """Request log-probabilities of a short prompt in the form that the run will use.
+    """Request log-probabilities of a short prompt in the form that the run will use. A busy server passes.
 
     Args:
         model: an API model with its tokenizer.

@@ -144,7 +144,7 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
 def context_in_process(kind: str, arguments: Settings) -> int | None:
     """Return the context length, in tokens, of a model in this process, before its weights are loaded.
 
-    It comes from the model's arguments or else its configuration; None if neither states it.
+    It comes from the model's arguments or else its configuration; None if neither states it, and for other models.
     """
     if kind not in IN_PROCESS:
         return None

@@ -46,8 +46,8 @@ def is_marked_by(template: str) -> bool:
 def separated(reply: Reply, opening: str) -> Reply:
     r"""Move reasoning from a reply's text to its ``reasoning``; only closed think tags stay in the text.
 
-    A reply is returned unchanged if it opens a think tag itself. So is a finished reply that opens reasoning in words,
-    such as a heading, and never closes it.
+    A reply is returned unchanged if it has reasoning or a refusal already, or opens a think tag itself. So is a
+    finished reply that opens reasoning in words, such as a heading, and never closes it.
 
     Args:
         reply: the reply.

@@ -77,7 +77,10 @@ def endpoint_of(model: LM, attempts: int | None) -> Endpoint:
 
 
 def learn_context(model: LM) -> None:
-    """Set an API model's context length from its server's report, if it has a tokenizer; lm_eval assumes 2,047."""
+    """Set an API model's context length from its server's report, if it has a tokenizer; lm_eval assumes 2,047.
+
+    If the server does not report it, it is :data:`NO_LIMIT`.
+    """
     if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
         model.max_length = run_with(endpoint_of(model, 1), Client.context) or NO_LIMIT
 

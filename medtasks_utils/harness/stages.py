@@ -45,7 +45,7 @@ class Stages:
     ours: Mapping[str, str]
 
     def __post_init__(self) -> None:
-        """Replace the model's cache hook."""
+        """Remember the model's own cache hook."""
         self.cache_hook = self.model.cache_hook
         self.readers: dict[str, Callable[[Instance, Any], None]] = {}
         self._closes_unopened: Counter[bool] = Counter()

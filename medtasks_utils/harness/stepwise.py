@@ -1,6 +1,6 @@
 """Evaluate tasks batch by batch until the comparison with a saved run is decided (``--against``).
 
-Each batch is evaluated by itself, without explanation metrics. At the end, all examples of these batches are evaluated
+Each batch is evaluated separately, without explanation metrics. At the end, all examples of these batches are evaluated
 together from the stored replies, so the results are those of an ordinary run on these examples.
 """
 
@@ -71,7 +71,7 @@ def evaluate_in_steps(
 
 
 def _topics(tasks: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Group tasks that are decided together: the tasks of a group of one benchmark, or a single task, by name."""
+    """Return, by group or task, the tasks that are decided together: those of a group of one benchmark, or one task."""
     topics: dict[str, list[str]] = {}
     grouped: set[str] = set()
     for name, group in tasks["groups"].items():

@@ -88,7 +88,10 @@ class Endpoint:
             raise UsageError('header takes names and values as JSON, such as header={"X-Model": "big"}')
         for name, value in self.headers.items():
             if not (isinstance(value, str) and (name + value).isprintable()):
-                raise UsageError(f"the header {name!r} must be a string on one line: check the key in it")
+                raise UsageError(
+                    f"the header {name!r} must be a one-line string; if its value is an API key read from a file, "
+                    "remove the trailing line break"
+                )
 
 
 class Client:
@@ -96,7 +99,7 @@ class Client:
 
     Attributes:
         endpoint: the endpoint.
-        sent: the number of requests sent, including repeated attempts.
+        sent: the number of requests sent, including repeated attempts and test prompts.
         pace: the pace at which requests are sent.
     """
 

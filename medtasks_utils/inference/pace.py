@@ -83,13 +83,13 @@ class Pace:
         self._changed.set()
 
     def succeed(self) -> None:
-        """Record that the server has answered a request, even by refusing."""
+        """Record that the server has answered a request, even by refusing, and raise the limit on concurrency."""
         self._setbacks, self._has_replied = 0, True
         self.allowed = min(self.allowed + 1 / self.allowed, self._most)
         self._changed.set()
 
     def fail(self, error: ServerUnavailable) -> None:
-        """Record that a request failed; log this at most once a minute.
+        """Record that a request failed, unless a pause is already under way; log this at most once a minute.
 
         Raises:
             ServerUnavailable: the error, once patience is exhausted.

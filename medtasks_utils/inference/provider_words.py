@@ -85,9 +85,9 @@ OF_THE_TIME = (408, 425, 429, 503, 529)
 
 
 def texts_in(body: str) -> str:
-    """Return the names and texts of a body's fields, one per line; a body that is not JSON is returned unchanged.
+    """Return the names and texts of a body's fields, one per line; a body that is not JSON is returned as it is.
 
-    Empty fields, echoes of the request, and HTML pages are left out.
+    Empty fields, echoes of the request, and HTML pages are left out; the result has at most 10,000 characters.
     """
     try:
         return "\n".join(_texts_of(json.loads(body)))[:_MOST_READ]

@@ -287,7 +287,7 @@ def _status(error: Settings) -> int | None:
 
 
 def words_of(body: str) -> str:
-    """Return the readable message in a body: that of an error, or an HTML page's text; empty without one."""
+    """Return the readable message in a body: that of an error, or the text of a body that is not JSON, without tags."""
     try:
         return _words(json.loads(body))
     except (ValueError, RecursionError):

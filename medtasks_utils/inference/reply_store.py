@@ -10,8 +10,8 @@ move to the model's archive (:mod:`.reply_files`)::
 
 A reply is looked up by its request as the task made it: method, prompt, settings and seed. Each reply is used once, so
 that repeats stay independent. A run reuses replies of unfinished runs, unless ``--fresh`` is set. It uses the archive
-only with ``--extend``, since the server may now serve different weights under the same name. A reply that ended by
-itself is also used for a different token limit, if it fits within that limit. A reply with fewer tokens than both the
+only with ``--extend``, since the server may now serve different weights under the same name. A reply that ended on its
+own is also used for a different token limit, if it fits within that limit. A reply with fewer tokens than both the
 old and the new thinking budget is used for either.
 """
 

@@ -39,7 +39,7 @@ def endings_of_replies(topics: Sequence[Topic]) -> Iterator[list[str]]:
 
 
 def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each run of a topic with its abstention metrics, formatted with intervals."""
+    """Yield each run that has samples, with its abstention metrics and intervals; nothing without an abstention."""
     abstention = topic.facts.abstention
     for run, result in topic.sampled.items() if abstention and filter_name in topic.filters else ():
         numbers = []
@@ -55,7 +55,10 @@ def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, l
 
 
 def runs_by_signatures(topics: Sequence[Topic]) -> dict[str, list[str]]:
-    """Return the runs by the signatures of their scores, one per line; runs with equal signatures are comparable."""
+    """Return the runs by the signatures of their scores, one per line; runs without signatures are left out.
+
+    Runs with equal signatures are comparable.
+    """
     runs: dict[str, list[str]] = defaultdict(list)
     for topic in topics:
         for run, result in topic.results.items():

@@ -12,7 +12,7 @@ from .drawing import samples_link
 
 
 def disputed(task: TaskRun) -> Mapping[int, set[str]]:
-    """Return the LLM's readings where it disagrees with a filter, by ``doc_id``."""
+    """Return notes with the auditor's readings that differ from a filter's, by ``doc_id``; empty without an audit."""
     notes = defaultdict(set)
     for row in audit_of(task).get("readings", ()):
         if row["differs"]:
@@ -21,7 +21,7 @@ def disputed(task: TaskRun) -> Mapping[int, set[str]]:
 
 
 def disputed_share(task: TaskRun, filter_name: str) -> float:
-    """Return the percentage of responses for which the LLM and a filter differ; 0 without an audit."""
+    """Return the estimated percentage of responses on which the auditor and a filter disagree; 0 without an audit."""
     rates = audit_of(task).get("filters", {}).get(filter_name, {})
     return 100.0 * sum(float(rates[name]["value"]) for name in ("misread", "missed") if rates.get(name))
 

@@ -80,7 +80,7 @@ class Ranking:
         metric: the metric by which runs are ranked.
         scores: the value of each run that has one.
         ranked: the mutually comparable runs, best first.
-        best: the ranked runs that may be the best; None if there are too few examples to tell.
+        best: the ranked runs that may be the best; None for a single run, or with too few examples to tell.
         ahead: the lead of a single best run over the next; None if there is no single best run.
         floor: the score attainable without the question; None if unknown.
         questions: the number of questions on which runs are ranked or, without a ranking, the largest number in a run.
@@ -330,7 +330,10 @@ def other_questions(examples: Set[object], ranked: Set[object]) -> str:
 
 
 def _mean(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
-    """Return the unweighted mean over benchmarks; None unless all ranked runs have the same two or more."""
+    """Return the unweighted mean over benchmarks.
+
+    None unless there are two or more runs, and all of them are ranked on the same two or more benchmarks, by shares.
+    """
     if len(columns) < 2 or len(runs) < 2 or {column.metric.unit for column in columns} != {"share"}:
         return None
     if not all(set(runs) <= {*column.ranked} for column in columns):
@@ -466,7 +469,7 @@ def _answer(sample: Sample, filter_name: str) -> str | None:
 
 
 def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[int, int, int]]:
-    """Return B − A on the examples that both have, and how many only A, only B, and neither gets right.
+    """Return B − A on the common examples (None without a value), and how many only A, only B and neither gets right.
 
     Of several generations more than half must be right, as where the page lists these examples.
     """

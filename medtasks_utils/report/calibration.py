@@ -40,7 +40,7 @@ class Calibration(NamedTuple):
         origin: one or more of ``logits``, ``stated`` and ``agreement``; empty if there is only the point.
         bins: the reliability diagram.
         curve: the risk–coverage curve; it ends at the share of answers with a confidence.
-        point: coverage and risk without the abstaining answers; None if no answer abstains.
+        point: coverage and risk without the abstaining answers; None if no answer abstains, or all do.
     """
 
     run: str
@@ -69,7 +69,7 @@ def risk_coverage(scores: MetricScores) -> list[Point]:
 
 
 def of_abstaining(task: TaskRun) -> Point | None:
-    """Return coverage and risk without the abstaining answers; None if no answer abstains."""
+    """Return coverage and risk without the abstaining answers; None if no answer abstains, or all do."""
     abstention, name = task.facts.abstention, task.default_filter
     answered = [
         (abstention is None or answer != abstention.answer, score == 1)
@@ -116,7 +116,7 @@ def to_draw(runs: Sequence[Run]) -> list[Calibration]:
 
 
 def confidence_lines(run: Run) -> Iterator[str]:
-    """Yield a line for each task whose answers have a confidence, under its default filter."""
+    """Yield a line for each task that reports metrics of confidence, under the first filter with them."""
     for task in run.tasks.values():
         name = next((name for metric, name in task.metrics if metric == "ece"), "")
         shown = []

@@ -47,7 +47,7 @@ class Shares:
         available: the number of questions in the benchmark; 0 if unknown.
         counts: by kind (:data:`_KINDS`), the number of questions; without unknown kinds.
         hrefs: links to the samples, by kind.
-        disputed: the percentage of audited replies in which the LLM reads a different answer.
+        disputed: the estimated percentage of responses on which the auditor and the filter disagree.
     """
 
     run: str

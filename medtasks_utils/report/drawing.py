@@ -67,7 +67,7 @@ def span(values: Sequence[float]) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """Format a p-value, such as ``p = .012``."""
+    """Format a p-value, such as ``p = .012``; None becomes ``not tested``."""
     if p is None:
         return "not tested"
     return "p < .001" if p < 0.001 else "p = 1" if p >= 0.9995 else f"p = {p:.3f}".replace("0.", ".", 1)

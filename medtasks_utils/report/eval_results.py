@@ -69,7 +69,7 @@ def publishable(run: Run, allow_partial: bool) -> list[Headline]:
         else:
             whole.append(headline)
     if not whole:
-        why = "it has no reported score of a task of this package"
+        why = "the run reports no score for a medtasks task"
         if held_back:
             why = (
                 f"{'; '.join(held_back)} (--allow_partial publishes partial results, but never results on the bundled "

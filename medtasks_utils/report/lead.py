@@ -123,7 +123,7 @@ def _interval(score: Score, before: str = "") -> str:
 
 
 def floor_sentences(standings: Sequence[Ranking]) -> Iterator[str]:
-    """Yield a sentence for each benchmark on which no run exceeds the score attainable without the question."""
+    """Yield a sentence for each benchmark on which no run is shown to exceed the score without the question."""
     for standing in standings:
         run = next(iter(standing.ranked or standing.best_first([*standing.scores])), None)
         if run is None or not standing.floor or not standing.floor.is_reached:
@@ -146,7 +146,9 @@ def common_beginning(names: Sequence[str]) -> str:
 
 
 def differing_parts(names: Sequence[str]) -> tuple[str, list[str]] | None:
-    """Split names into their common beginning and the one part that differs; None if more parts differ.
+    """Split names into their common beginning and the one part that differs.
+
+    None if the beginning is shorter than four characters, or the other parts are not distinct.
 
     >>> differing_parts(["gemma3-12b_q8_0", "gemma3-12b_q5_k_m", "gemma3-12b_q6_k"])
     ('gemma3-12b', ['q8_0', 'q5_k_m', 'q6_k'])

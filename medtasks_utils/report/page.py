@@ -124,7 +124,7 @@ def named_briefly(runs: Sequence[Run]) -> tuple[str, list[Run]]:
 
 
 def filters_of(topics: Sequence[Topic], runs: Sequence[Run]) -> list[str]:
-    """Return the filters on the page: ours, :func:`usual_filter` first; if no run has ours, its first filter."""
+    """Return the filters on the page: ours, :func:`usual_filter` first; if no run has ours, the first filter."""
     names = dict.fromkeys(name for topic in topics for name in topic.filters)
     first = usual_filter(runs)
     known = sorted(filter(names.__contains__, FILTERS), key=lambda name: name != first)

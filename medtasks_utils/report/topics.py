@@ -198,9 +198,11 @@ class Topic:
 
     @cached_property
     def headline(self) -> list[str]:
-        """The metrics in a summary: the first one, the benchmark's headline metrics, and metrics that a variant adds.
+        """The names of the metrics in a summary, that on which runs are compared first.
 
-        Without a benchmark, these are all metrics. The metric on which runs are compared comes first.
+        These are the first reported metric, the benchmark's headline metrics, and metrics that a variant adds, but not
+        those of fewer generations, such as ``pass@2``. Without a benchmark, they are all metrics, in the order
+        reported.
         """
         names = list(chain.from_iterable(map(self.metrics, self.filters)))
         if self.benchmark is None:

@@ -134,7 +134,7 @@ class View:
 
     @cached_property
     def tables(self) -> list[PartTable]:
-        """The tables of parts of all benchmarks."""
+        """One table per benchmark and breakdown, with the scores of its parts."""
         return part_tables(self.board, self.filter)
 
     @property

@@ -112,7 +112,7 @@ class _Judged(NamedTuple):
         return FAILED if self.judgement.score is None else JUDGED
 
     def print(self, verbose: bool) -> None:
-        """Print the judgement on standard error if it failed or ``verbose`` is set."""
+        """Print the judgement on standard error if it failed or ``verbose`` is set, and failures of single models."""
         name = f"{self.response.run}, {self.response.task}, {self.response.example}"
         for model, of_model in self.judgement.output.get("judges", {}).items() if self.judgement else ():
             if of_model["failure"]:

@@ -31,9 +31,9 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> JsonObject | None:
     Returns:
         None if no reply is right, or the number of tokens of a right reply is unknown. Otherwise a dict: ``points``
         has, for each budget (``tokens``), ``acc`` and its interval's ends ``low`` and ``high``, from 0 to 1. Budgets
-        are powers of two from 32, followed by the length of the longest reply, which keeps all replies. ``almost_all``
-        is the smallest budget that reaches 99 % of the accuracy. ``per_right_answer`` is the number of tokens of all
-        replies divided by the number of right ones, and ``note`` explains the numbers.
+        are powers of two from 32 below the longest right reply, followed by the length of the longest reply, which
+        keeps all replies. ``almost_all`` is the smallest budget that reaches 99 % of the accuracy. ``per_right_answer``
+        is the number of tokens of all replies divided by the number of right ones, and ``note`` explains the numbers.
     """
     metric, scores = task.metric("acc"), task.metric_scores(filter_name, "acc")
     tokens = _tokens_of(task, scores)

@@ -285,6 +285,6 @@ class Run:
 
     @property
     def has_scores(self) -> bool:
-        """True if the run has scores; with ``--predict_only``, it has only responses and the metric ``bypass``."""
+        """True unless the run has no task, or only the metric ``bypass``, as with ``--predict_only``."""
         metrics = {metric for task in self.tasks.values() for metric, _ in task.metrics}
         return bool(self.tasks) and metrics != {"bypass"}

@@ -97,7 +97,10 @@ class Sample:
         return "\n\n".join(message["content"] for message in self.messages)
 
     def without_texts(self) -> "Sample":
-        """Return a copy without the prompt, and with only the first character of each response (none if blank)."""
+        """Return a copy without prompt, ``found_by`` and long details.
+
+        Of each response, only the first character is kept (none if it is blank).
+        """
         details = {
             name: {key: value for key, value in logged.items() if key in _SHORT_DETAILS}
             for name, logged in self.details.items()
@@ -120,7 +123,7 @@ class Sample:
 
     @property
     def endings(self) -> list[str]:
-        """The finish reason of each reply in the words of :data:`ENDINGS`; empty if not logged."""
+        """The finish reason of each reply as a key of :data:`ENDINGS`; empty if not logged."""
         refusals = self._of_replies("refusal") or repeat(None)
         return list(map(_ending, self.ended, self.responses, refusals))
 

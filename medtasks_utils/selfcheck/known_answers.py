@@ -1,7 +1,8 @@
 """Define the server's answers, and compute the scores expected from them.
 
 The benchmark scores a response by its known answer, and the scores are combined by the metric's plain definition. The
-components under test (the harness, the filters and the statistics' arrays) are not used here.
+components under test (the harness, the filters and the statistics' arrays) are not used here, except for aggregations
+of other distributions.
 """
 
 import math

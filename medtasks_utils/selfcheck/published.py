@@ -71,7 +71,7 @@ def score_published(folder: Path, data: str) -> Iterator[PublishedRun]:
     """
     files = sorted(folder.glob("*.jsonl.gz"))
     if not files:
-        raise MedtasksError(f"{folder}: there is no file *.jsonl.gz with published responses")
+        raise MedtasksError(f"{folder}: there is no *.jsonl.gz file with published responses")
     tasks: dict[str, MedTask] = {}
     for path in files:
         records: dict[tuple[str, str], list[Row]] = defaultdict(list)

@@ -18,7 +18,7 @@ _DRAWS = 10_000
 
 
 def best_set(benchmarks: Sequence[Sequence[Ratio]], *, ascending: bool = False) -> list[bool] | None:
-    """Return for each of k runs whether it may be the best; None if there are too few examples to tell.
+    """Return for each of k runs whether it may be the best; None if a run has too few clusters, or no standard error.
 
     Args:
         benchmarks: for each benchmark, the runs' ratios over the same examples and clusters. Runs are ranked by their
@@ -41,7 +41,7 @@ def best_set(benchmarks: Sequence[Sequence[Ratio]], *, ascending: bool = False) 
 
 
 def may_be_best(values: Array, influence: Array, one_more: Array, freedom: float) -> list[bool]:
-    """Return for each of k runs whether none is better.
+    """Return for each of k runs whether no other run is significantly better.
 
     Args:
         values: the runs' values, of which higher ones are better; shape ``(k,)``.

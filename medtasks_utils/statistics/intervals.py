@@ -89,9 +89,9 @@ class Estimate(ResultWithInterval):
     """The value of a metric over examples, with its uncertainty.
 
     Attributes:
-        n: the number of examples to which the metric applies.
-        value: the value, in the metric's own unit; None if the metric applies to no example.
-        stderr: the standard error; None for fewer than two clusters.
+        n: the number of examples to which the metric applies; 0 if the value is not defined.
+        value: the value, in the metric's own unit; None if the metric applies to no example, or a stratum has none.
+        stderr: the standard error; None for fewer than two clusters, or if the metric has none.
         clusters: the number of contributing clusters, where an independent example is its own cluster; 0 if unknown.
     """
 
@@ -108,7 +108,7 @@ class Estimate(ResultWithInterval):
 
         The other run is assumed to have an independent error of the same size. On the same examples, the errors of two
         runs are correlated, so smaller differences are detected. None if the standard error is unknown, or 0 because
-        all scores are equal.
+        all scores are equal, or the number of clusters is unknown or below two.
         """
         if self.stderr is None or self.stderr < 1e-9 or self.clusters < 2:  # 0 but for rounding
             return None

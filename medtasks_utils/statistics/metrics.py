@@ -90,7 +90,7 @@ REPLY_METRICS = (
     Metric("acc_finished"),
 )
 """Metrics of every generation task: the share of replies that reached the token limit, and ``acc`` of those that ended
-by themselves. Neither applies to a reply with an unknown finish reason."""
+on their own. Neither applies to a reply with an unknown finish reason."""
 
 REPEAT_METRICS = (
     *map(Metric, ("maj@k", "pass@k", "pass^k")),

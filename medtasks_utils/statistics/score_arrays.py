@@ -50,7 +50,8 @@ class MetricScores:
     def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> "MetricScores":
         """Convert scores to arrays.
 
-        ``rows`` has the scores of each example's generations; a row is empty if the run lacks them. NaN means no score.
+        ``rows`` has the scores of each example's generations; a row is empty if the run lacks them. None and NaN mean
+        no score.
         """
         lengths = np.fromiter(map(len, rows), dtype=np.intp)
         exists = np.arange(lengths.max(initial=1)) < lengths[:, None]

@@ -192,7 +192,7 @@ class _Attempt:
 
 
 def is_up(port: int) -> bool:
-    """Return whether a local server lists its models, or at least responds with a status below 500."""
+    """Return whether a local server answers ``GET /v1/models`` with a status below 500."""
     connection = HTTPConnection("127.0.0.1", port, timeout=_PROBE_TIMEOUT)
     with closing(connection), suppress(OSError, HTTPException):
         connection.request("GET", _MODELS)

@@ -12,23 +12,26 @@ from medtasks_utils.writing import digest
 _LARGEST = 1 << 26  # bytes; of larger files, such as weights, only the size counts
 
 
-def by_content(value: Any, besides: Path) -> Any:
+def by_content(value: Any, exclude: Path) -> Any:
     """Return settings in which each name of an existing file or folder is replaced by a hash of the content.
 
-    Generation settings are unchanged. Files in the folder ``besides``, which receives the results, are ignored.
+    Generation settings are unchanged. Files in the folder ``exclude``, which receives the results, are ignored.
     """
     if isinstance(value, Mapping):
-        return {name: item if name == "gen_kwargs" else by_content(item, besides) for name, item in value.items()}
+        return {name: item if name == "gen_kwargs" else by_content(item, exclude) for name, item in value.items()}
     if isinstance(value, list):
-        return [by_content(item, besides) for item in value]
+        return [by_content(item, exclude) for item in value]
     path = os.path.expanduser(value) if isinstance(value, str) else ""
-    return digest([*_hashes(Path(path), besides)]) if os.path.exists(path) else value
+    return digest([*_hashes(Path(path), exclude)]) if os.path.exists(path) else value
 
 
-def _hashes(place: Path, besides: Path) -> Iterator[tuple[str, str]]:
-    """Yield the relative name and a hash of each file in a folder, or of a single file."""
+def _hashes(place: Path, exclude: Path) -> Iterator[tuple[str, str]]:
+    """Yield the relative name and a hash of each file in a folder, or of a single file.
+
+    Files in ``__pycache__`` and in the folder ``exclude`` are skipped.
+    """
     for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
-        if path.is_file() and "__pycache__" not in path.parts and besides not in path.resolve().parents:
+        if path.is_file() and "__pycache__" not in path.parts and exclude not in path.resolve().parents:
             status = path.stat()
             yield str(path.relative_to(place)), _hash_of(path, status.st_size, status.st_mtime_ns)
 

@@ -1,4 +1,7 @@
-"""Define a job of a sweep: one run of one model within one budget, with the records in its folder."""
+"""Define a job of a sweep, with the records in its folder.
+
+A job is one run of one model at one value of each generation setting that the plan varies (its *budget*).
+"""
 
 import json
 import re
@@ -32,7 +35,7 @@ class Job:
     """A job: one ``medtasks eval`` in a separate folder.
 
     Attributes:
-        budget: the job's values of generation settings for which the plan lists more than one.
+        budget: the job's value of each generation setting that the plan varies; empty if it varies none.
         former: folders from which the job copies replies: those of the model's jobs that the plan no longer contains
             and, last, that of the next smaller budget.
     """
@@ -45,12 +48,12 @@ class Job:
 
     @property
     def variant(self) -> str:
-        """The name of the model in the report, with the budget if the plan has more than one."""
+        """The name of the model in the report, with the job's budget, if any."""
         return self.model.name + self._suffix
 
     @property
     def name(self) -> str:
-        """The unique name ``MODEL/RUN``, with the budget if the plan has more than one."""
+        """The unique name ``MODEL/RUN``, with the job's budget, if any."""
         return f"{self.model.name}/{self.run.name}{self._suffix}"
 
     @property
@@ -77,7 +80,10 @@ class Job:
 
     @property
     def served_by(self) -> str:
-        """The text that replaces the server's address in the model's identity; empty without a server."""
+        """The text in place of the server's address in the model's identity.
+
+        If the sweep does not start the server, it is the address; empty if the model has none.
+        """
         words = self.model.served_by
         templates = [by_content(word, self.plan.output) for word in words if word.endswith(".jinja")]
         return " ".join(words + templates)

@@ -20,9 +20,9 @@ def tell_failures(failed: Sequence[Job]) -> None:
 
 
 def write_report(plan: Plan) -> Path | None:
-    """Write a report on all finished jobs, and return its path; None if no job has finished.
+    """Write a report on all successful jobs, and return its path; None if there are none.
 
-    A model's runs share one row, except runs of the same task.
+    A model's runs share one row, except runs of the same task. Notes name the model's other jobs and their states.
     """
     from medtasks_utils.report.page import build_page
     from medtasks_utils.results import Run, read_runs, united

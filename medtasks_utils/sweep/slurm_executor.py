@@ -78,7 +78,7 @@ def _options(allocation: Allocation) -> JsonObject:
 
 
 def batch_script(allocation: Allocation) -> str:
-    """Return the script that an allocation would submit to Slurm."""
+    """Return the batch script that would be submitted to Slurm for an allocation."""
     from submitit.slurm.slurm import _make_sbatch_string
 
     options = {name: value for name, value in _options(allocation).items() if value is not None}

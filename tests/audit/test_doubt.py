@@ -114,7 +114,7 @@ def test_runs_of_one_model_are_a_warning(folder, tmp_path, capsys):
     (log,) = shutil.copytree(folder / "one", tmp_path / "again").rglob("samples_*")
     edit_lines(log, lambda lines: lines[:1])
     assert run(folder, tmp_path, "one", "two", tmp_path / "again") == [], "two answers are too few"
-    assert "warning: 2 runs are of org/one and share errors" in capsys.readouterr().err
+    assert "warning: 2 runs are of the same model, org/one: " in capsys.readouterr().err
     run(folder, tmp_path, "one", "two", "three")
     assert capsys.readouterr().err == ""
 

@@ -167,6 +167,6 @@ def test_prompts_are_rendered_with_the_chat_template_of_the_named_tokenizer(tiny
 def test_requests_that_no_file_can_make_are_one_error(name, words, says, tmp_path, capsys):
     assert exit_code(["requests", "--data", "sample", *words, "-o", tmp_path / "r.jsonl"]) == 2
     assert says in one_line(capsys.readouterr().err)
-    assert imported(tmp_path, "x") == 1 and "there is no file x" in capsys.readouterr().err
+    assert imported(tmp_path, "x") == 1 and "no file or folder x" in capsys.readouterr().err
     assert imported(tmp_path, __file__) == 1
     assert "is missing: medtasks requests writes both" in capsys.readouterr().err

@@ -47,7 +47,7 @@ def test_the_command_prints_a_line_for_each_run(tmp_path, capsys):
 
 
 def test_folders_and_records_that_cannot_be_scored_are_one_error(tmp_path):
-    assert "no file *.jsonl.gz" in error_line(MedtasksError, scored, tmp_path)
+    assert "no *.jsonl.gz file" in error_line(MedtasksError, scored, tmp_path)
     for record in ({"benchmark": "medmcqa"}, published("medmcqa", "no such id", "A", 1), ["A"]):
         said = error_line(DataError, scored, write_source(tmp_path / "bad", [record]))
         assert "paper.jsonl.gz" in said

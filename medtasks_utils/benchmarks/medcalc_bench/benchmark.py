@@ -91,7 +91,11 @@ class MedCalcBenchOptions(ToolOptions):
         return {"answer_format": "boxed"} if arguments.get("answer_format") == "boxed" else {}
 
     def check(self, task: TaskInfo) -> list[str]:
-        """Raise UsageError for options that do not apply to the corrected rows."""
+        """Check that the options apply to the task's rows, and return warnings.
+
+        Raises:
+            UsageError: for options that do not apply to the corrected rows.
+        """
         if task.name == "medcalc_bench_corrected" and not self.is_corrected:
             raise UsageError(f"{task.name} has its own rows: dataset_version does not apply; run medcalc_bench instead")
         if self.is_corrected and (self.revision or self.split != "test"):
@@ -109,7 +113,7 @@ class MedCalcBenchAudit(AuditRules):
     """An audit of values, whose form depends on the kind of answer."""
 
     def question(self, example: Example) -> AuditQuestion:
-        """Ask for the value that the response states; with physicians' labels, ``N/A`` is also possible."""
+        """Return the question for the stated value; with physicians' labels, ``N/A`` is also a possible answer."""
         kind = KINDS[example["judgement"]]
         form, pattern = kind.form, kind.pattern
         if example.get("labels") == "physicians":
@@ -203,7 +207,11 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     # ---- rows
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
-        """Return the examples of the split; ``one_shot`` and ``per_calculator`` apply only to the evaluated split."""
+        """Return the examples of the split.
+
+        ``one_shot`` and ``per_calculator`` apply only to the evaluated split. Its examples also get the corrected labels
+        if their file needs no download.
+        """
         options = self.options
         folder = _inside(files.folder(self.repository), options.dataset_version)
         names = _CORRECTED if options.is_corrected and split == options.split else (split,)

@@ -191,6 +191,6 @@ def is_right(value: Any, example: Example) -> bool:
 
 
 def can_be_right(example: Example) -> bool:
-    """Return False if the label itself counts as wrong: it is outside its limits, or a score with a fraction."""
+    """Return whether the label itself is right: a number within its limits, a whole score, or any other answer."""
     kind, truth = KINDS[example["judgement"]], example["ground_truth"]
     return truth == NOT_AVAILABLE or not isinstance(kind, Decimal) or kind.is_right(float(truth), example)

@@ -30,7 +30,7 @@ class MedmarksMedCalcBenchOptions(MedCalcBenchOptions):
     fixed = ("one_shot", "use_think", "answer_format", "system_prompt", "max_turns")
 
     def check(self, task: TaskInfo) -> list[str]:
-        """Raise UsageError for options that the protocol fixes."""
+        """Check the options, and return warnings; raise UsageError for options that the protocol fixes."""
         if self.add_python_tool != self.add_calculator_tool:
             raise UsageError(f"{task.name}: the protocol of Medmarks gives a model both tools or none; omit add_…_tool")
         if self.tools and self.tool_format != "native":

@@ -141,7 +141,14 @@ class MedExQAOptions(ChoiceOptions):
         return self
 
     def check(self, task: TaskInfo) -> list[str]:
-        """Raise UsageError for options that do not apply to the task; warn about weights that do not sum to 1."""
+        """Check that the options apply to the task.
+
+        Returns:
+            Warnings, such as one about weights that do not sum to 1.
+
+        Raises:
+            UsageError: if an option does not apply to the task.
+        """
         useless = {"specialty", "seed"} & self.model_fields_set
         if task.subset and useless:
             raise UsageError(

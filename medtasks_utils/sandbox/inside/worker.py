@@ -70,7 +70,10 @@ class _NullDevice(str):
 
 
 def forget_the_machine() -> None:
-    """Remove traces of the machine from Python: its name, and the build and start configuration."""
+    """Remove the host name, build configuration, environment and command line from Python's modules.
+
+    ``os.system`` is replaced too, so that it raises an exception instead of returning a status.
+    """
     import platform
     import sysconfig
 
