@@ -226,7 +226,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return None
 
     def flexible(self, text: str, example: Example) -> Answer:
-        """Read the answer that the response states, in any form that :meth:`read` knows; without it, the strict answer."""
+        """Read the stated answer in any form that :meth:`read` knows; without a reading, by the published rule."""
         reading = self.read(text, example)
         if reading is None:
             return self.strict(text, example)

@@ -91,7 +91,7 @@ class Options(BaseModel):
 
     @classmethod
     def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options for reading responses from a run of the benchmark in another harness.
+        """Return the options for reading responses from a run in a different harness; by default, none.
 
         Args:
             arguments: the arguments of the environment.

@@ -67,7 +67,7 @@ class Import(Command):
                 raise MedtasksError(f"no file or folder {path}")
             files += sorted(chain.from_iterable(map(path.rglob, _RUNS))) if path.is_dir() else [path]
         if not files:
-            raise MedtasksError(f"there is no {' or '.join(_RUNS)} in {', '.join(map(str, self.paths))}")
+            raise MedtasksError(f"no {' or '.join(_RUNS)} in {', '.join(map(str, self.paths))}")
         return self._responses(files, self.requests) if self.requests else self._other_runs(files)
 
     def _responses(self, files: list[Path], requests: Path) -> CommandResult | None:
@@ -90,7 +90,7 @@ class Import(Command):
 
         if bool(self.id) != bool(self.response) or (self.id and not self.task) or (self.score and not self.id):
             raise UsageError(
-                "--id, --response and --task must be given together, to import another format; --score needs them"
+                "--id, --response and --task must be given together, to import a different format; --score needs them"
             )
         if self.split_by and (self.model or not self.id):
             raise UsageError("--split_by names the models: omit --model, and add --task, --id and --response")

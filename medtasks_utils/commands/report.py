@@ -39,7 +39,7 @@ class Report(Command):
     lost"""
 
     def run(self) -> CommandResult:
-        """Write the page and, with ``--figure``, the figure; return the page's path."""
+        """Write the page and, with ``--figure``, the figure; return the page's path and any win rates."""
         from medtasks_utils.report.page import FIGURES, calibration_figure, leaderboard_figure, page_of
         from medtasks_utils.report.win_rates import win_rates_of
         from medtasks_utils.results import merged, read_runs, with_baseline_first

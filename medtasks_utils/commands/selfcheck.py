@@ -34,7 +34,10 @@ class Selfcheck(Command):
     docs/published.md"""
 
     def run(self) -> CommandResult:
-        """Run the check, and return its result. The command fails if a score is wrong or a benchmark is malformed."""
+        """Run the check, and return its result; with ``--published``, score published responses instead.
+
+        The command fails if a score is wrong or a benchmark is malformed.
+        """
         if self.published:
             from medtasks_utils.selfcheck.published import score_published
 

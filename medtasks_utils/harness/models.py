@@ -128,7 +128,7 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
         yield f"--model_args: unknown dtype {dtype}: use auto, float16, bfloat16 or float32"
     kind, has_mps = device.partition(":")[0], torch.backends.mps.is_available()
     if (lacks_gpu and kind == "cuda" and device != _DEFAULT_DEVICE) or (kind == "mps" and not has_mps):
-        yield f"device {device}: torch finds no {kind.upper()} device here: omit the device to use another one"
+        yield f"device {device}: torch finds no {kind.upper()} device here: omit the device to use a different one"
     if config.model in HF and kind not in _DEVICES:  # lm_eval would take another one without a word
         yield f"there is no device {device}: use one of {', '.join(_DEVICES)}, or omit it"
     if lacks_gpu and arguments.get("parallelize"):

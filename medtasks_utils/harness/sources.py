@@ -79,7 +79,7 @@ class BenchmarkFiles:
             folder = benchmark.data.sample
         if not folder.is_dir():
             raise DataError(
-                f"there is no folder {folder}: put the files of {repository.name} there, "
+                f"no folder {folder}: put the files of {repository.name} there, "
                 f'or set --data, {ENVIRONMENT_VARIABLE} or {DATA_KEY} to "hub" or "sample"'
             )
         return folder

@@ -14,7 +14,7 @@ from .judge_settings import JudgeError
 Value = TypeVar("Value")
 Messages = list[dict[str, str]]
 Schema = JsonObject | None
-"""A JSON schema of the reply, for endpoints that can enforce it; None if there is none."""
+"""A JSON schema of the reply, for endpoints that can enforce it; None for no schema."""
 
 
 class Case(NamedTuple):
@@ -119,6 +119,8 @@ JUDGES = Registry(
 
 def joint(judgements: Mapping[str, Judgement], rates: Sequence[str]) -> Judgement:
     """Combine the judgements of different models on one case: means over the models that succeeded.
+
+    If none did, the result is the first model's failure.
 
     The output has each model's judgement under ``judges``, and the number of ``failed_judges``.
 

@@ -258,7 +258,7 @@ class Topic:
         return groups
 
     def _without_question(self, metric: str) -> Reached | None:
-        """Return the best score without the question; for a group of tasks, the mean over the tasks."""
+        """Return the best score without the question, for a group the mean over its tasks; None if any lacks it."""
         distinct = {tuple(t.without_question(metric) for t in result.tasks) for result in self.results.values()}
         by_task = distinct.pop() if len(distinct) == 1 else ()
         measured = list(filter(None, by_task))

@@ -60,7 +60,7 @@ class View:
 
     @cached_property
     def lead(self) -> list[str]:
-        """One or two sentences that summarise the page."""
+        """At most two sentences that summarise the page."""
         columns = self.board.columns
         if len(self.runs) == 1:
             (run,) = self.runs
@@ -119,7 +119,10 @@ class View:
 
     @cached_property
     def against(self) -> dict[str, dict[str, Against]]:
-        """For each reference run, the difference of every ranked run from it; the page's reference comes first."""
+        """For each reference run, the difference of every ranked run from it; the page's reference comes first.
+
+        Empty for fewer than three runs, or fewer than two ranked ones. With many runs, there is only one reference.
+        """
         ranked = self.board.ranked
         if len(self.runs) < 3 or len(ranked) < 2:
             return {}
@@ -129,7 +132,7 @@ class View:
 
     @cached_property
     def grid(self) -> dict[str, dict[str, str]]:
-        """The runs by the two parts of their names, best first, if these fill most of a grid."""
+        """The runs by the two parts of their names, best first; empty for up to three, or without a filled grid."""
         return grid_of([*self.board.ranked, *self.board.unranked]) if len(self.runs) > 3 else {}
 
     @cached_property
@@ -153,7 +156,10 @@ class View:
 
     @cached_property
     def questions(self) -> list[tuple[Column, list[Pattern]]]:
-        """For each benchmark, the combinations of runs that are right on a question, with their frequencies."""
+        """For each benchmark, the combinations of runs that are right on a question, with their frequencies.
+
+        With more than six runs, these are the numbers of runs that are right; empty for fewer than three runs.
+        """
         make = patterns if self.kind == "few" else by_number_right
         columns = self.board.columns if len(self.runs) > 2 else ()
         of_columns = [(column, make(column, list(self.runs))) for column in columns]

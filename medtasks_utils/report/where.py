@@ -43,7 +43,10 @@ class PartTable:
 
 
 def part_tables(board: Board, filter_name: str) -> list[PartTable]:
-    """Return the parts of all benchmarks by their first metric, with the runs that are ranked there."""
+    """Return the parts of all benchmarks by accuracy or the breakdown's first metric, with the runs ranked there.
+
+    Breakdowns with fewer than two parts are left out. If no run is ranked, all runs with scores are shown.
+    """
     tables = []
     for column in board.columns:
         topic, runs = column.topic, column.ranked or list(column.scores)
@@ -128,7 +131,7 @@ class Pattern(NamedTuple):
 
 
 def patterns(column: Column, runs: Sequence[str]) -> list[Pattern]:
-    """Return the nine most frequent combinations of runs that are right on a question, if few runs are ranked."""
+    """Return the nine most frequent combinations of ranked runs that are right on a common question."""
     ranked, rights = column.ranked, _rights(column)
     rows = []
     for right, count in Counter(map(tuple, rights.T.tolist())).most_common(9):

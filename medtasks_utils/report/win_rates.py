@@ -14,7 +14,7 @@ _SCORES = ("reward", "acc")
 
 
 def win_rates_of(runs: Sequence[Run]) -> dict[str, WinRate]:
-    """Return the win rates of runs by name, under the first filter of each task.
+    """Return the win rates of runs by name, under ``strict-match`` or, without it, the alphabetically first filter.
 
     Raises:
         MedtasksError: if there are fewer than two runs with samples of a common task.

@@ -121,7 +121,7 @@ class Dialogue(NamedTuple):
         return understand(reply, self.tools, self.most_by_template, calls_before)
 
     def messages_of(self, results: Sequence[CallResult]) -> list[str]:
-        """Return the results of a reply's calls as texts for the model."""
+        """Return the results of a reply's calls as texts for the model, each cut to a share of :data:`MAX_RESULTS`."""
         limit = min(MAX_RESULT, MAX_RESULTS // min(len(results), MAX_CALLS + 1))
         return [_result_text(result, limit) for result in results]
 

@@ -186,7 +186,7 @@ def test_the_variable_names_the_source_and_the_metadata_overrides_it(data, asked
     monkeypatch.setenv("HOME", str(data.parent))
     monkeypatch.setenv("MEDTASKS_DATA", f"~/{data.name}")
     assert (count({}), count({"medtasks_data": "sample"})) == (2, 16)
-    with pytest.raises(DataError, match="there is no folder 5"):
+    with pytest.raises(DataError, match="no folder 5"):
         count({"medtasks_data": 5})
     assert asked == []
     monkeypatch.delenv("MEDTASKS_DATA")

@@ -209,8 +209,8 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
         """Return the examples of the split.
 
-        ``one_shot`` and ``per_calculator`` apply only to the evaluated split. Its examples also get the corrected labels
-        if their file needs no download.
+        ``one_shot`` and ``per_calculator`` apply only to the evaluated split. Its examples also get the corrected
+        labels if their file needs no download.
         """
         options = self.options
         folder = _inside(files.folder(self.repository), options.dataset_version)

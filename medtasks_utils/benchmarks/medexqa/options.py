@@ -46,6 +46,9 @@ def _chosen(known: Mapping[str, Collection[str]], value: Any, default: str = "")
         known: the names that each word selects; ``all`` selects all names, in the order of the result.
         value: the string or list.
         default: the string to use instead of an empty value.
+
+    Raises:
+        ValueError: for a name that is not in ``known``.
     """
     value = value or default
     items = value if isinstance(value, list | tuple) else str(value).split(",")

@@ -154,7 +154,11 @@ class MedHallu(Benchmark[MedHalluOptions]):
     # ---- rows
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
-        """Return the examples of the selected rows; the subset's only split is ``train``."""
+        """Return the examples of the selected rows; the subset's only split is ``train``.
+
+        Raises:
+            DataError: for a different split, if no row has the difficulty, or if the rows' style was not measured.
+        """
         if split != "train":
             raise DataError(f"{self.task.name}: there is no split {split!r}; MedHallu's only split is 'train'")
         options = self.options

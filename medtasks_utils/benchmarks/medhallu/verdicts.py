@@ -121,7 +121,7 @@ _FLIPPED = {"0": "1", "1": "0", "2": "2"}
 
 
 def read_verdict(text: str) -> Reading:
-    """Read the verdict that a text states, "0", "1" or "2"; None if it states none, or more than one.
+    """Read the verdict that a text states: "0", "1" or "2", or no value if it states none, or more than one.
 
     >>> read_verdict("The answer is not factual.").value, read_verdict("Either factual or hallucinated?").value
     ('1', None)

@@ -95,7 +95,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         return [self.in_order(example, self.first_order(example)) for example in shuffled]
 
     def settle(self, rows: Sequence[Row]) -> None:
-        """Infer the base of the integers in ``cop``; warn if neither a 0 nor a 4 determines it."""
+        """Infer the option ``cop_base``, if unset, from integers in ``cop``; warn if there is no 0."""
         labels = {_label(row.get("cop")) for row in rows}
         if labels and labels <= {*"01234"} and self.options.cop_base is None:
             base: Literal[0, 1] = 1 if "4" in labels else 0

@@ -52,7 +52,10 @@ _strptime encodings.ascii encodings.latin_1 encodings.utf_16 encodings.utf_8_sig
 
 
 def import_libraries() -> None:
-    """Import the libraries that code is likely to use, before any fork; skip those that are not installed."""
+    """Import the libraries that code is likely to use, before any fork, and define ``quit`` and ``help``.
+
+    Libraries that are not installed are skipped.
+    """
     import site
 
     site.setquit()  # site is switched off, since it looks for files, but scripts expect quit() and help()
