@@ -1,4 +1,4 @@
-"""Conversations with a server: each continues by itself, and gives the same result as in batches."""
+"""Conversations with a server: each continues on its own, and gives the same result as in batches."""
 
 import asyncio
 import gc
