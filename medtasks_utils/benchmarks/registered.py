@@ -19,7 +19,7 @@ _VARIANTS = {
     f"{path.stem}_{path.parent.name}": f"{path.parent.name}.{path.stem}" for path in _FOLDER.glob("*/medmarks.py")
 }
 _MODULES = dict(sorted(_OWN.items())) | dict(sorted(_VARIANTS.items()))
-"""The modules of this package's benchmarks, by name; a variant by another protocol is in its benchmark's folder."""
+"""The modules of this package's benchmarks, by name; a variant by a different protocol is in its benchmark's folder."""
 OWN = tuple(_MODULES)
 """Names of this package's benchmarks."""
 

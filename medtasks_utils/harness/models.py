@@ -129,7 +129,7 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
     kind, has_mps = device.partition(":")[0], torch.backends.mps.is_available()
     if (lacks_gpu and kind == "cuda" and device != _DEFAULT_DEVICE) or (kind == "mps" and not has_mps):
         yield f"device {device}: torch finds no {kind.upper()} device here: omit the device to use a different one"
-    if config.model in HF and kind not in _DEVICES:  # lm_eval would take another one without a word
+    if config.model in HF and kind not in _DEVICES:  # lm_eval would take a different one without a word
         yield f"there is no device {device}: use one of {', '.join(_DEVICES)}, or omit it"
     if lacks_gpu and arguments.get("parallelize"):
         yield "--model_args: parallelize=True divides a model among GPUs, and torch finds none here: omit it"

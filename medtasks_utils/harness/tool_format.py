@@ -108,7 +108,7 @@ def _unsupported_by_server(model: LM, schemas: Sequence[JsonObject], settings: S
         with_tools = probe(model, {**settings, "tools": schemas})
     except MedtasksError as error:
         if isinstance(error, ServerUnavailable) and "tool" not in error.body.lower():
-            raise  # the error has another reason
+            raise  # the error has a different reason
         return str(error)
     if with_tools is None or without is None:
         raise ServerUnavailable(

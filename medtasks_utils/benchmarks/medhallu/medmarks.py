@@ -47,7 +47,7 @@ class MedmarksMedHallu(MedHallu):
     def strict(self, text: str, example: Example) -> Answer:
         """Read the last box or, if there is none or it is not closed, the whole response.
 
-        Medmarks' F1 comes from another program, which does not remove white space: it drops ``\\boxed{ 1 }``.
+        Medmarks' F1 comes from a separate program, which does not remove white space: it drops ``\\boxed{ 1 }``.
         """
         content = last_boxed(text)
         verdict = content.strip()
