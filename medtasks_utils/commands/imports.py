@@ -128,7 +128,7 @@ class Import(Command):
 
 
 def _summary(imported: "Imported") -> CommandResult:
-    """Return the number of rows with a response, the scores under both filters, and the agreement of both harnesses."""
+    """Summarise an import: rows with a response, scores under both filters, agreement between the two harnesses."""
     from medtasks_utils.elsewhere.other_runs import named
     from medtasks_utils.results import read_runs
 

@@ -64,7 +64,7 @@ class TaskAgainst:
     Args:
         saved: the task in the saved run.
         documents: all examples of the task, in order.
-        numbers: the indices of the examples that the new run selects, such as with ``--limit``.
+        numbers: the indices of the examples that the new run selects, for example with ``--limit``.
 
     Raises:
         MedtasksError: if the saved run has no samples of these examples.

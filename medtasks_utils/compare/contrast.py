@@ -88,7 +88,7 @@ def contrast(
 ) -> Contrast | None:
     """Compute the contrast of a metric between two runs, from their scores of the same examples in the same order.
 
-    For a group of tasks, the metric is its mean over tasks as strata. ``whole_examples`` is explained in
+    For a group, pass the metric averaged over tasks, with each task as a stratum. ``whole_examples`` is explained in
     :func:`paired_difference`.
 
     Returns:

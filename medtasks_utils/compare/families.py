@@ -33,12 +33,12 @@ TaskPairs = Mapping[str, TaskPair]
 def corrected(
     a: Run, b: Run, differences: Sequence[MetricDifference], pairs: TaskPairs, filter_name: str | None
 ) -> list[MetricDifference]:
-    """Return the differences, with the corrected p-values of those in a family.
+    """Set ``p_adjusted``, by Holm's method within each family, on the differences that belong to a family.
 
     Args:
         a: the first run.
         b: the second run.
-        differences: the differences.
+        differences: the differences of the compared tasks, with their p-values.
         pairs: the compared tasks.
         filter_name: the filter that is compared, where both runs have it; see :func:`shared_filter`.
     """

@@ -166,8 +166,8 @@ class TaskPair:
         left_out = difference.contrast.left_out
         examples = difference.contrast.n + left_out
         sentence = (
-            f"{difference.metric.name}: {left_out} of {examples} examples ({ACC.shown(left_out / examples)} %) have no "
-            "value in one of the runs, or no judgement"
+            f"{difference.metric.name}: {left_out} of {examples} examples ({ACC.shown(left_out / examples)} %) lack a "
+            "value, or a valid judgement, in at least one of the runs"
         )
         if left_out > MAX_LEFT_OUT * examples and not force:
             raise MedtasksError(

@@ -1,6 +1,6 @@
-"""Download everything that runs need into the caches, for ``medtasks fetch``.
+"""Download everything a run needs into the caches, for ``medtasks fetch``.
 
-The list consists of the repositories and resources that the benchmarks name. Runs download with the same code.
+These are the repositories and resources that the benchmarks name. A run uses the same code.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from .sources import HUB, BenchmarkFiles
 
 
 def items() -> Iterator[Resource]:
-    """Yield each resource that runs need, once; its ``load`` downloads it if it is not cached yet.
+    """Yield each resource a run may need, once; its ``load`` downloads it if it is not cached yet.
 
     If a download fails, ``load`` raises a MedtasksError or an error of the Hub's client.
     """

@@ -99,7 +99,7 @@ class ReadFilter(Filter):  # type: ignore[misc]
 
     def __init__(self, reading: str = "", read: Any = None) -> None:
         if reading not in READINGS.values():
-            raise DataError(f"filter_list: medtasks_read takes reading: strict or flexible, not {reading!r}")
+            raise DataError(f"filter_list: medtasks_read: reading must be strict or flexible, not {reading!r}")
         self._read = partial(read, reading)
 
     def apply(self, resps: Iterable[Sequence[str]], docs: Sequence[JsonObject]) -> list[list[Answer]]:

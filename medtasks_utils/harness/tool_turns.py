@@ -125,7 +125,7 @@ class ToolTurns:
 
     @contextmanager
     def conversing(self) -> Iterator[NextPrompt]:
-        """Return a context in which tools are open. It yields a function that continues one conversation."""
+        """Yield a function that returns a conversation's next prompt, or None once it is over; close the tools on exit."""
 
         def next_prompt(instance: Instance, reply: Reply) -> Any:
             return self._prompt(instance.conversation) if _unfinished(dialogue, [instance], [reply]) else None
@@ -158,7 +158,7 @@ class ToolTurns:
 
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:
-        """Return a context in which tools are open. It yields the rules of conversations."""
+        """Yield the rules of conversations; close the tools on exit."""
         with ExitStack() as stack:
             for tool in self._tools.values():
                 stack.callback(tool.close)

@@ -45,12 +45,12 @@ class SamplePacker:
         return replace(run, tasks={name: self._packed(run.name, task) for name, task in run.tasks.items()})
 
     def parts(self, runs: Sequence[str], labels: Mapping[str, str], begin: str = "") -> dict[str, Iterable[str]]:
-        """Return the compressed chunks of each part in base64, with the runs in this order; empty without samples.
+        """Return, for each part, its compressed chunks in base64; empty without samples.
 
-        ``runs`` are the names on the page, without their common beginning ``begin``. ``labels`` are the page's names
-        for tasks; a task without a label keeps its own. ``index`` is one chunk, ``documents`` has the prompts and
-        examples, and ``samples`` the responses with their readings and scores. In samples that lack a filter, its
-        readings are None.
+        ``runs`` are the names on the page, without their common beginning ``begin``; their order numbers the runs.
+        ``labels`` are the page's names for tasks; a task without a label keeps its own. ``index`` is one chunk,
+        ``documents`` has the prompts and examples, and ``samples`` the responses with their readings and scores. In
+        samples that lack a filter, its readings are None.
         """
         if not self._samples.count:
             return {}

@@ -67,7 +67,7 @@ class ScoreLine:
 
     @property
     def says_something(self) -> bool:
-        """False for a score without examples, and for a 0 unless higher is better, such as no failed tool calls."""
+        """False for a ratio over no examples, and for a zero that is to be expected, such as of failed tool calls."""
         is_empty = self.metric.aggregation.over_decided and not self.estimate.n
         return not is_empty and (self.estimate.value != 0 or bool(self.metric.higher_is_better))
 

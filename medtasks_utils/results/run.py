@@ -162,7 +162,7 @@ class TaskRun:
         return self._log.samples
 
     def with_samples(self, samples: list[Sample]) -> "TaskRun":
-        """Return a copy with different samples of the same examples in the same order, such as without texts."""
+        """Return a copy with different samples of the same examples in the same order, for example without texts."""
         task = copy(self)
         task._log = SampleLog(samples, self.problems)
         return task

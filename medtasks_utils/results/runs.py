@@ -287,7 +287,7 @@ def _signed(field: str, tasks: Sequence[TaskRun]) -> list[str]:
 
 
 def _model_arguments(run: Run) -> list[str]:
-    """Return the arguments that identify the model and its computation, without its location and secrets."""
+    """Return the model arguments that can affect results, as ``name=value``: no paths, request settings or secrets."""
     arguments = dict(_arguments(run, "model_args"))
     of_model = {name: value for name, value in arguments.items() if name not in ("pretrained", "model", *_OF_REQUESTS)}
     return [f"{name}={value}" for name, value in without_secrets(of_model).items()]

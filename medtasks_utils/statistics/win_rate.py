@@ -23,7 +23,7 @@ class WinRate(NamedTuple):
 
 
 def win_rates(data_sets: Mapping[str, Mapping[str, ByExample]]) -> dict[str, WinRate]:
-    """Return the win rates of models, best first by the weighted one; those without an opponent are left out.
+    """Return each model's win rates, sorted by the weighted rate, best first; models without an opponent are left out.
 
     A model's rate on a data set is the mean over its opponents of the share of examples on which it is better; a tie
     counts one half. An example is lost if only the opponent has a score for it, and left out if neither has one. Data

@@ -187,7 +187,10 @@ def read_value(text: str, kind: Kind, question: str = "") -> Reading:
 
 
 def _read_part(text: str, kind: Kind, question: str) -> Reading:
-    """Read a part of a response: its boxes, tags and keys or, if these contain no value, its text."""
+    """Read a part of a response: its boxes, tags and keys or, if it has none with content, its text.
+
+    A container that states no value, such as a placeholder, means that there is no answer, unless another one follows.
+    """
     inside: list[Candidate] = []
     is_denied = False
     for container in containers_of(text, _KEYS):

@@ -1,4 +1,4 @@
-"""Define MedExQA by the protocol of Medmarks (arXiv:2605.01417): tags, and a rubric for one or more judge models."""
+"""Define MedExQA under Medmarks' protocol (arXiv:2605.01417): answers in tags, a rubric for one or more judges."""
 
 from collections.abc import Sequence
 from dataclasses import replace

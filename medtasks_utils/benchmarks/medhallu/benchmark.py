@@ -168,8 +168,8 @@ class MedHallu(Benchmark[MedHalluOptions]):
         if options.style_balanced:
             if not any(pair[0]["style"] for pair in pairs):
                 raise DataError(
-                    f"{table.path}: style_balanced works only with the 1,000 rows of pqa_labeled, but these are other "
-                    "rows; run another MedHallu task on them"
+                    f"{table.path}: style_balanced requires the 1,000 rows of pqa_labeled, and these are different "
+                    "ones; use another MedHallu task"
                 )
             pairs = _style_balanced(pairs)
         if not pairs:

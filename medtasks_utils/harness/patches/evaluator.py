@@ -88,7 +88,7 @@ def commit_in_repository(original: Callable[[], str | None]) -> Callable[[], str
 
 
 def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTracker]:
-    """Return a tracker that passes results through the current evaluation, and notifies it when they are saved."""
+    """Return a tracker class that lets the current evaluation finish the results, and records where they are saved."""
 
     class Tracker(original):  # type: ignore[misc]
         """A tracker that saves results as lm_eval does, but leaves no incomplete files."""
