@@ -20,10 +20,10 @@ def chooses(letter: str, doc: Row) -> str:
     return f"\\boxed{{{letter}}} <answer>{letter}</answer>"
 
 
-def compared(folder: Any, task: str, letter: str, models: tuple[str, str] = ("one", "one")) -> Any:
+def compared(folder: Any, task: str, letter: str, models: tuple[str, str] = ("org/one", "org/one")) -> Any:
     for name, model, seed in zip("ab", models, (None, 7), strict=True):
         options = {TASKS[task]: {"order_seed": seed}}
-        save_run(folder / name, partial(chooses, letter), task, f"org/{model}", options)
+        save_run(folder / name, partial(chooses, letter), task, model, options)
     return compare_runs(one_run(folder / "a"), one_run(folder / "b"))
 
 
@@ -49,7 +49,7 @@ def test_a_model_that_always_says_a_is_right_where_the_first_choice_is(tmp_path)
 
 
 def test_two_models_in_other_orders_get_a_remark_and_no_effect(tmp_path):
-    lines = "\n".join(comparison_lines(compared(tmp_path, "medexqa_all", "A", ("one", "two"))))
+    lines = "\n".join(comparison_lines(compared(tmp_path, "medexqa_all", "A", ("org/one", "lab/one"))))
     assert "in a different order" in lines and "Answers that changed" not in lines
 
 

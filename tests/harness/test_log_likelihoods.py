@@ -12,7 +12,7 @@ from running import Scripted, evaluate, model_of
 from scripts import echoed, in_turn
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.log_likelihoods import is_echo
+from medtasks_utils.harness.log_likelihoods import is_echo, try_echo
 from medtasks_utils.harness.models import begins_with_bos
 
 __all__ = ["characters"]
@@ -41,12 +41,13 @@ def test_a_server_that_does_not_echo_is_one_line_before_the_run(name, status, bo
 
 def test_an_outage_is_waited_out_among_log_likelihoods_too(characters, monkeypatch):
     time = FakeTime(monkeypatch)
-    with LocalServer(probed=in_turn(echoed, *[Fault(503)] * 9, echoed)) as server:
+    with LocalServer(probed=in_turn(Fault(500), echoed, echoed, *[Fault(503)] * 9, echoed)) as server:
         tokenizer = {"tokenizer_backend": "huggingface", "max_length": 4000}
         arguments = {"base_url": f"{server.url}/completions", "max_retries": 3, "num_concurrent": 1, **tokenizer}
         model = model_of(server, "local-completions", **arguments)
+        try_echo(model, TASK)
         (sample,) = evaluate(TASK, model, limit=1, apply_chat_template=False)["samples"][TASK]
-    assert (len(server.probes), len(time.slept), len(sample["resps"])) == (4 + 9, 9, 4)
+    assert (len(server.probes), len(time.slept), len(sample["resps"])) == (2 + 4 + 9, 1 + 9, 4)
 
 
 @each_row("likelihoods_of_no_choice")
