@@ -266,11 +266,21 @@ def test_a_proxy_of_the_environment_is_named_without_its_password(monkeypatch):
         parse_response(403, "", "http://c/v1", "m", {})
 
 
-@each_row("paces", ["however busy a server is, one may be sent", "BSBSBSBSBSB", 1.0])
-def test_a_server_gets_fewer_requests_at_once_while_it_is_busy(name, events, allowed, time):
+@each_row("paces", ["however busy a server is, one may be sent", "BSBSBSBSBSB", 1.0, 1])
+def test_a_server_gets_fewer_requests_at_once_while_it_is_busy_and_one_after_a_failure(
+    name, events, allowed, at_once, time
+):
     """Of at most eight: B is a failure of a busy server, A one of a server that is away, and S a reply."""
+
+    async def started() -> int:
+        starts = [asyncio.ensure_future(paced.start()) for _ in range(9)]
+        for _ in range(99):
+            await asyncio.sleep(0)
+        return sum(start.cancel() is False for start in starts)
+
     paced = Pace(8)
     for event in events:
         paced.succeed() if event == "S" else paced.fail({"B": ServerBusy, "A": NoConnection}[event](""))
         time.now += 200 * (event == "S")
     assert paced.allowed == pytest.approx(allowed)
+    assert asyncio.run(started()) == at_once
