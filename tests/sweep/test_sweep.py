@@ -175,9 +175,11 @@ def test_a_job_that_is_extended_has_an_end_and_the_lock_says_that_it_runs(
 
 def test_a_dry_run_shows_the_script_that_slurm_would_get_and_the_jobs(plan, capsys):
     pytest.importorskip("submitit", reason="needs submitit")
-    assert sweep(plan(slurm={"partition": "gpu"}), "--dry_run") == 0
+    model = {"name": "m", "model": "dummy", "model_args": {"api_key": "sk-1"}}
+    assert sweep(plan(slurm={"partition": "gpu"}, models=[model]), "--dry_run") == 0
     out = capsys.readouterr().out
-    assert "#SBATCH --partition=gpu\n" in out and "medtasks eval --model=local-chat-completions" in out
+    assert "#SBATCH --partition=gpu\n" in out and "medtasks eval --model=dummy" in out
+    assert "sk-1" not in out
 
 
 @each_row("sweep_mistakes")

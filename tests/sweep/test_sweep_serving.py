@@ -250,7 +250,7 @@ def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_p
         assert kept == ["small former ", "own former small former "], "once"
         for job in jobs:
             job.note(None, "again")
-    assert all("'--extend'" in (job.folder / "log.txt").read_text() for job in jobs)
+    assert all((job.folder / "log.txt").read_text().count("'--extend'") == 2 for job in jobs), "the log goes on"
 
 
 @pytest.mark.slow
