@@ -246,18 +246,19 @@ FORBIDDEN = refusal(400, "The response was filtered due to Azure OpenAI's conten
 
 def test_a_prompt_that_a_policy_forbids_is_an_example_that_is_counted(data, tmp_path, capsys):
     def answer(body):
-        return FORBIDDEN if number_of(body) == 2 else RIGHT
+        return {2: FORBIDDEN, 3: refusal(413, "no")}.get(number_of(body), RIGHT)
 
     rows_of(data, 4)
     with LocalServer(answer) as server:
         succeed(*server.run_of("medmcqa_openmed", data), "--log_samples", "--output_path", tmp_path)
     found = saved_samples(tmp_path, "medmcqa_openmed")[:4]
-    assert [sample["ended"] for sample in found] == [["stop"], ["stop"], ["filter"], ["stop"]]
+    assert [sample["ended"] for sample in found] == [["stop"], ["stop"], ["filter"], ["unknown"]]
     assert "content management policy" in found[2]["refusal"][0]
     values = saved_results(tmp_path)["results"]["medmcqa_openmed"]
-    assert (values["acc,strict-match"], values["cut,strict-match"]) == (3 / 4, 0)
-    remark = "1 of 4 requests got no reply (1 because of a content policy); first reason: "
-    assert remark in " ".join(capsys.readouterr().out.split()) and len(server.requests) == 4
+    assert (values["acc,strict-match"], values["cut,strict-match"]) == (2 / 4, 0)
+    remark = "2 of 4 requests got no reply (1 because of a content policy); first reason: "
+    reason = " ".join(capsys.readouterr().out.split()).partition(remark)[2]
+    assert "content management policy" in reason[:200] and len(server.requests) == 4
 
 
 def test_a_run_of_which_all_prompts_are_forbidden_fails_after_it_is_saved(data, tmp_path, capsys):
