@@ -278,13 +278,13 @@ def rubric_reply(request: dict[str, Any]) -> Answer:
         return "{}"
     if request["model"] == "unsteady" and "Because of B" in text:
         return Fault(400, b"no")
-    right = "true" if request["model"] != "strict" else "false"
+    right = "true" if request["model"] != "gemini" else "false"
     return "".join(f"<{name}>{right}</{name}>" for name in ("core_logic_aligned", "key_steps_present")) + (
         "<extraneous_reasoning>false</extraneous_reasoning><critical_error>false</critical_error>"
     )
 
 
-@pytest.mark.parametrize(("models", "judged"), [("kind", 100), ("kind,strict", 75), ("kind,unsteady", 100)])
+@pytest.mark.parametrize(("models", "judged"), [("kind", 100), ("kind,gemini", 75), ("kind,unsteady", 100)])
 def test_the_mean_of_several_judges_counts_and_a_failed_one_is_counted(models, judged, tmp_path):
     def answer(doc):
         return f"<explanation>Because of {doc['answer_letter']}.</explanation><answer>{doc['answer_letter']}</answer>"
@@ -299,6 +299,7 @@ def test_the_mean_of_several_judges_counts_and_a_failed_one_is_counted(models, j
     assert results["reward,strict-match"] == pytest.approx(judged / 100 * (1 - lost / len(docs)))
     sent = [request for request in server.requests if "ready" not in whole(request["messages"])]
     assert all(request["temperature"] == 1.0 and "max_tokens" not in request for request in sent)
+    assert all(("top_k" in request) == (request["model"] == "gemini") for request in sent)
 
 
 # ---- win rates
