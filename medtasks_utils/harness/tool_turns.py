@@ -125,7 +125,7 @@ class ToolTurns:
 
     @contextmanager
     def conversing(self) -> Iterator[NextPrompt]:
-        """Yield a function that returns a conversation's next prompt, or None once it is over; close the tools on exit."""
+        """Yield a function that returns a conversation's next prompt, or None when it is over; close tools on exit."""
 
         def next_prompt(instance: Instance, reply: Reply) -> Any:
             return self._prompt(instance.conversation) if _unfinished(dialogue, [instance], [reply]) else None

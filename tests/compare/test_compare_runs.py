@@ -215,7 +215,7 @@ def test_examples_with_a_missing_value_are_left_out_of_both_runs(tmp_path, lost)
     (results,) = (tmp_path / "b").glob("**/results_*.json")
     edit_lines(sample_file(results, "medcalc_bench"), damaged)
     if lost == 2:
-        refused(tmp_path, says=r"acc: 2 of 20 examples .* have no value")
+        refused(tmp_path, says=r"acc: 2 of 20 examples .* lack a value")
     found = comparison(tmp_path, force=lost == 2)
     whole = found.differences[0].contrast
     assert (whole.left_out, whole.n) == (lost, 20 - lost)
