@@ -242,7 +242,7 @@ def test_an_audit_of_all_benchmarks_counts_the_replies_that_fail(tmp_path, serve
 
 
 def test_an_unknown_task_no_server_or_no_label_ends_an_audit_in_one_line(tmp_path, server, audit, capsys):
-    path = sample_file(save_run(tmp_path / "run", tasks="medmcqa_openmed", limit=5), "medmcqa_openmed")
+    path = sample_file(save_run(tmp_path / "run", tasks=["medmcqa_openmed", "medhallu"], limit=5), "medmcqa_openmed")
     assert audit("--task", "medmcqa_openmd") == 1
     assert "nothing to audit in the task medmcqa_openmd: name runs" in capsys.readouterr().err.splitlines()[-1]
     server.answer = lambda body: HANG_UP
@@ -250,8 +250,8 @@ def test_an_unknown_task_no_server_or_no_label_ends_an_audit_in_one_line(tmp_pat
     assert len(server.requests) == 3
     assert "is the server running" in capsys.readouterr().err.splitlines()[-1]
     edit_lines(path, lambda lines: [line.replace(b'"answer_letter"', b'"letter"') for line in lines] + [b"{"])
-    assert audit() == 1
-    problem = "nothing to audit: name runs of this package's generation tasks, saved with --log_samples"
+    assert audit("--task", "medmcqa_openmed") == 1
+    problem = "nothing to audit in the task medmcqa_openmed: name runs of this package's generation tasks, saved with --log_samples"
     assert f"{problem}; {path.name}: " in capsys.readouterr().err, "no response has a label, and a line is damaged"
 
 
