@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sandbox import ExecutionResult, Sandbox, layout, workers
 from medtasks_utils.sandbox.execution_result import readable
-from medtasks_utils.sandbox.inside import kernel_filters
+from medtasks_utils.sandbox.inside import confine, kernel_filters
 from medtasks_utils.sandbox.sandbox import _most_alive
 
 
@@ -54,6 +54,11 @@ def test_calls_share_variables_only_within_their_session(calls, sandbox):
     for (key, _, pattern), text in zip(calls, said, strict=True):
         assert re.fullmatch(pattern, text), text
         sandbox.forget(key)
+
+
+def test_code_that_ends_itself_fails_as_a_process_with_its_exit_code_does(sandbox):
+    results = sandbox.run([("e", f"exit({code})") for code in ("", "0", "1", "'bye'")])
+    assert [result.failed for result in results] == [False, False, True, True]
 
 
 def test_a_session_that_is_forgotten_begins_anew(sandbox):
@@ -133,6 +138,11 @@ def test_landlock_forbids_all_that_its_version_knows(version, files, network, sc
     monkeypatch.setattr(kernel_filters, "libc", calls)
     kernel_filters.landlock([])
     assert calls.call_args_list[1].args[2:4] == (struct.pack("=QQQ", (1 << files) - 1, network, scoped), 24)
+
+
+def test_a_layer_whose_trial_is_killed_is_off():
+    killed = confine._reason_off([lambda: os.kill(os.getpid(), signal.SIGKILL)], [])
+    assert killed == "the process that tested it ended"
 
 
 # ---- processes
