@@ -251,8 +251,8 @@ def test_an_unknown_task_no_server_or_no_label_ends_an_audit_in_one_line(tmp_pat
     assert "is the server running" in capsys.readouterr().err.splitlines()[-1]
     edit_lines(path, lambda lines: [line.replace(b'"answer_letter"', b'"letter"') for line in lines] + [b"{"])
     assert audit("--task", "medmcqa_openmed") == 1
-    problem = "nothing to audit in the task medmcqa_openmed: name runs of this package's generation tasks, saved with --log_samples"
-    assert f"{problem}; {path.name}: " in capsys.readouterr().err, "no response has a label, and a line is damaged"
+    problem = "nothing to audit in the task medmcqa_openmed: name runs of this package's generation tasks, saved with "
+    assert f"{problem}--log_samples; {path.name}: " in capsys.readouterr().err, "no response has a label, and a line is damaged"
 
 
 @each_row("summaries")
