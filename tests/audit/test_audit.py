@@ -252,7 +252,8 @@ def test_an_unknown_task_no_server_or_no_label_ends_an_audit_in_one_line(tmp_pat
     edit_lines(path, lambda lines: [line.replace(b'"answer_letter"', b'"letter"') for line in lines] + [b"{"])
     assert audit("--task", "medmcqa_openmed") == 1
     problem = "nothing to audit in the task medmcqa_openmed: name runs of this package's generation tasks, saved with "
-    assert f"{problem}--log_samples; {path.name}: " in capsys.readouterr().err, "no response has a label, and a line is damaged"
+    said = capsys.readouterr().err
+    assert f"{problem}--log_samples; {path.name}: " in said, "no response has a label, and a line is damaged"
 
 
 @each_row("summaries")

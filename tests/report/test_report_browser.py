@@ -370,7 +370,7 @@ def test_a_person_s_marks_are_kept_counted_saved_and_read(page, tmp_path):
     text = saved(page, "#saving >> text=/^Marks/")
     rows = list(csv.DictReader(io.StringIO(text)))
     marks = [[row[name] for name in ("run", "task", "mark", "states", "note")] for row in rows]
-    assert marks == [["second", "medhallu", "reading wrong", "", "'=1, \"so\""]]
+    assert marks == [["second", "medhallu", "reading wrong", "", '\'=1, "so"']]
     path = tmp_path / "marks.csv"
     path.write_text(text)
     page.click("#detail .marks [value='reading wrong']")

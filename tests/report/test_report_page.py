@@ -59,7 +59,7 @@ def test_only_a_missing_score_is_said_to_be_one(runs, monkeypatch):
 # ---- one file, and data is data
 
 
-def test_libraries_are_as_published():
+def test_libraries_are_as_published(runs):
     """Files of libraries have the hashes that their table names, and a licence beside them."""
     folder = resources.files("medtasks_utils.report") / "assets" / "vendor"
     pattern = r"^\| `(\S+)` \| (\S+) \| [\d.]+ \| .+ `(\w{64})` \|$"
@@ -68,6 +68,7 @@ def test_libraries_are_as_published():
     for name, package, digest in rows:
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
         assert "Copyright" in (folder / f"{package}.LICENSE").read_text()
+        assert (folder / name).read_text()[-200:].strip() in build_page(runs), "two runs need them all"
 
 
 def test_the_policy_allows_the_page_s_own_code_and_nothing_else(runs):
