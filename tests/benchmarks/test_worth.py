@@ -108,7 +108,7 @@ def test_without_rows_on_which_style_is_known_to_err_there_is_an_error(style_kno
     monkeypatch.setitem(figures["verdicts"], content, "f" * 20)
     with pytest.raises(DataError, match="no row"):
         load("medhallu_style_balanced", style_known)
-    with pytest.raises(DataError, match="style_balanced works only with the 1,000 rows of pqa_labeled"):
+    with pytest.raises(DataError, match="style_balanced requires the 1,000 rows of pqa_labeled"):
         load("medhallu_style_balanced", "sample")
 
 
