@@ -16,7 +16,7 @@ UNDEFINED = "N/A"
 class ExampleScore(float):
     """A metric's scores for one example, with the example's cluster and stratum.
 
-    For lm_eval and in sample logs, it is a number: the mean over the generations, or NaN if none has a score.
+    As a number, for lm_eval and sample logs, it is the mean over the generations with a score, or NaN if none has one.
 
     Attributes:
         scores: the score of each generation; for a metric such as ``maj@k``, a single score for all of them.
@@ -53,12 +53,12 @@ class HarnessAggregation:
         self.aggregation = aggregation
 
     def __call__(self, items: Iterable[float | None]) -> float:
-        """Return the metric's value over the examples; if it is undefined, NaN, which lm_eval can average."""
+        """Return the metric's value over the examples; NaN, which lm_eval can average, if the value is undefined."""
         value = self.aggregation.value(_as_scores(items))
         return math.nan if value is None else value
 
     def stderr(self, items: Iterable[float | None]) -> float | str:
-        """Return the standard error of the value; "N/A" if it is undefined, as with fewer than two clusters."""
+        """Return the standard error of the value; "N/A" if the error is undefined, as for fewer than two clusters."""
         stderr = self.aggregation.stderr(_as_scores(items))
         return UNDEFINED if stderr is None else stderr
 
@@ -67,7 +67,7 @@ class HarnessAggregation:
 
 
 def _as_scores(items: Iterable[float | None]) -> MetricScores:
-    """Convert scores to arrays; a plain number is treated as the score of an independent example."""
+    """Convert scores other than None to arrays; a plain number counts as the score of an independent example."""
     known = [item if isinstance(item, ExampleScore) else ExampleScore([item]) for item in items if item is not None]
     clusters = integer_codes(item.cluster for item in known)
     strata = integer_codes(item.stratum or "" for item in known)
@@ -75,5 +75,5 @@ def _as_scores(items: Iterable[float | None]) -> MetricScores:
 
 
 def without_nan(metrics: JsonObject) -> JsonObject:
-    """Replace NaN by "N/A" in the values of metrics, since JSON has no NaN."""
+    """Return metrics with "N/A" in place of NaN, which JSON lacks."""
     return {name: UNDEFINED if value != value else value for name, value in metrics.items()}

@@ -1,8 +1,9 @@
 """Send a run's requests to an API model concurrently, and continue each conversation as soon as its reply arrives.
 
 ``TemplateAPI.generate_until`` groups requests by their settings, sends one group after the other, and returns when all
-have replies. A run uses :meth:`ApiBatch.replies_to` instead. It keeps the same number of prompts in flight, sends each
-in its own request, in order, and continues each conversation without waiting for the others.
+have replies. A run uses :meth:`ApiBatch.replies_to` instead, which keeps the same number of requests in flight, starts
+conversations in order, sends each prompt in its own request, and continues each conversation without waiting for the
+others.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ from .server_model import endpoint_of, replies_in, request_body
 from .stages import Stages, empty_replies
 
 NextPrompt = Callable[[Instance, Reply], Any]
-"""A function that returns the next prompt, given a request and its last reply; None ends the conversation."""
+"""A function that returns a conversation's next prompt, given its first request and last reply, or None to end it."""
 Conversing = Callable[[], AbstractContextManager[NextPrompt]]
 """A function that returns a context manager, which yields the :data:`NextPrompt` of a task."""
 
@@ -38,7 +39,7 @@ class ApiBatch:
     """The requests of a run to an API model.
 
     Attributes:
-        conversations: by task with tools, the function that opens the context of its conversations.
+        conversations: for each task with tools, the function that opens the context of its conversations.
 
     Args:
         model: a model for which :func:`.server_model.can_be_asked_singly` returns True.
@@ -54,8 +55,8 @@ class ApiBatch:
     def replies_to(self, requests: Sequence[Instance]) -> list[Any]:
         """Complete all conversations, and return the first reply, or the log-likelihood, for each request.
 
-        lm_eval may cache what is returned as the reply to the first prompt. The last reply of a conversation goes to
-        :meth:`.Stages.note_reply`.
+        lm_eval may cache each returned value as the reply to the first prompt, so the last reply of a conversation goes
+        to :meth:`.Stages.note_reply` instead.
         """
         endpoint = endpoint_of(self._model, self._attempts)
         with ExitStack() as stack:
@@ -109,7 +110,10 @@ class ApiBatch:
         return [first_replies[id(request)] for request in requests]
 
     async def _reporting_silence(self, conversations: "Collection[asyncio.Future[None]]", client: Client) -> None:
-        """Wait until all conversations are over or one fails; warn after every 30 s without a response."""
+        """Wait until all conversations are over, or raise the first error; warn after every 30 s without a reply.
+
+        While requests fail, the client's pace logs the failures instead.
+        """
         while conversations:
             number = self._answered
             over, conversations = await asyncio.wait(
@@ -122,7 +126,10 @@ class ApiBatch:
                 logger.warning(message, self._model.base_url, _SILENCE, self._model.timeout)
 
     async def _replies(self, client: Client, request: Instance, prompt: Any) -> list[Any]:
-        """Return the replies to a prompt; empty replies, which end the conversation, if it is too long or refused."""
+        """Return stored or new replies to a prompt, and store new ones.
+
+        If the prompt is too long or refused, the replies are empty, which ends the conversation.
+        """
         method, settings = request.request_type, request.args[1]
         arguments = (prompt, settings)
         first = None if prompt is request.args[0] else request.args

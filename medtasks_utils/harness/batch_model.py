@@ -63,6 +63,6 @@ class BatchCompletions(_ReachedByFiles, LocalCompletionsAPI):  # type: ignore[mi
 
 
 FORMS = {"chat": "batch-chat-completions", "completions": "batch-completions"}
-"""The value of ``--model`` for each form of requests."""
+"""The value of ``--model`` for each request format."""
 model_registry.register(FORMS["chat"])(BatchChat)
 model_registry.register(FORMS["completions"])(BatchCompletions)

@@ -28,7 +28,7 @@ def manager_for(
 
     Our tasks are those of this package and of benchmarks in other distributions.
 
-    lm_eval's 14,000 files, which take seconds to read, are used only if a name is not one of ours. A pattern such as
+    lm_eval's 14,000 files, which take seconds to read, are read only if a name is not one of ours. A pattern such as
     ``med*`` that matches some of our tasks matches only ours.
 
     Args:
@@ -75,8 +75,8 @@ def manager_for(
 def make_tasks(manager: TaskManager, names: Sequence[str]) -> JsonObject:
     """Build the tasks, and return them by name; files among the names are left out.
 
-    A task that occurs more than once, directly or in groups, is built once. lm_eval uses these objects unless a file is
-    named.
+    A task that occurs more than once, directly or in groups, is returned once. Unless a file or folder is named,
+    ``manager.load`` returns these objects from then on, so that lm_eval uses them.
 
     Raises:
         UsageError: if two names define the same task differently.
@@ -103,7 +103,7 @@ def _unknown(name: str, hint: str) -> UsageError:
 
 
 def _check_files(folder: Path, names: Sequence[str]) -> None:
-    """Check that the task files in a folder that define these names are readable, since lm_eval skips others.
+    """Check that the files that define these tasks and groups can be read; lm_eval skips those that cannot.
 
     Raises:
         DataError: for the first file that cannot be read; the message names the file and line.
@@ -128,6 +128,8 @@ def _is_known(manager: TaskManager, name: str) -> bool:
 
 def _members(manager: TaskManager, members: Iterable[str | JsonObject]) -> Iterator[str]:
     """Yield the names of all tasks in the given tasks, groups and tags, except tasks defined inside a group.
+
+    A name that the manager lacks is yielded as it is.
 
     Args:
         manager: the task manager; it may lack some of the names.

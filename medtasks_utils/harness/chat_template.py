@@ -82,10 +82,11 @@ class ChatTemplate:
             self._apply = rendering.apply_chat_template  # type: ignore[union-attr]
 
     def __call__(self, messages: Messages, **settings: Any) -> Any:
-        """Return the prompt, or messages if a server renders them.
+        """Return the prompt, or the changed messages if a server renders them.
 
         Raises:
-            UsageError: if the template cannot render them or, with ``system_role=system``, drops words.
+            UsageError: if the template cannot render the messages, or if the first messages begin with a system message
+                and lose words despite ``system_role=system``.
         """
         prompt, losses = self._rendered(self.decide(messages, **settings), messages, settings)
         self._count += 1
@@ -93,7 +94,7 @@ class ChatTemplate:
         return prompt
 
     def decide(self, messages: Messages, **settings: Any) -> Sequence[str]:
-        """Return the changes that messages need; the first messages of a run decide for all others.
+        """Return the changes to all messages of a run, which the first messages decide.
 
         Raises:
             UsageError: as in :meth:`__call__`.
@@ -113,12 +114,12 @@ class ChatTemplate:
 
     @property
     def changes(self) -> list[str]:
-        """The changes to prompts, as signed: changes of messages, switches, and a fixed date."""
+        """The changes to prompts, as signed: changes to messages, switches, and a fixed date."""
         switches = [generation_as_signed(self._switches)] if self._switches else []
         return [*(self._way or ()), *switches, *([f"date={TODAY}"] if self._has_date else [])]
 
     def remarks(self) -> Iterator[str]:
-        """Yield remarks for readers of the results: the changes, and the words that are still lost."""
+        """Yield remarks for readers of the results: on changes, the date of the run, and words that are still lost."""
         way = self._way or ()
         if "system_in_user" in way and self._role == "auto":
             yield (
@@ -148,7 +149,7 @@ class ChatTemplate:
             return float("inf")
 
     def _rendered(self, way: Sequence[str], messages: Messages, settings: JsonObject) -> tuple[Any, list[str]]:
-        """Return the prompt and the beginning of each message that loses words."""
+        """Return the prompt and, if a tokenizer rendered it here, the beginning of each message that loses words."""
         for change in way:
             messages = _CHANGES[change](messages)
         prompt = self._apply(messages, **settings)
@@ -160,7 +161,11 @@ class ChatTemplate:
         return prompt, [shortened(_spaced(content), _LONGEST_QUOTED) for content in lost]
 
     def _by_tokenizer(self, messages: Messages, **settings: Any) -> Any:
-        """Render messages with the tokenizer, with :data:`TODAY` as the date and without settings that are None."""
+        """Render messages and tools with the tokenizer, with :data:`TODAY` as the date and without None settings.
+
+        Raises:
+            UsageError: if the template cannot render the messages.
+        """
         arguments = {name: value for name, value in settings.items() if value is not None}
         if self.tools:
             arguments["tools"] = self.tools
@@ -194,5 +199,5 @@ def _spaced(text: str) -> str:
 
 
 def _in_json(text: str) -> str:
-    """Return a text as JSON escapes it, since some templates embed it that way."""
+    """Return a text with JSON escapes and single spaces, since some templates embed texts as JSON."""
     return _spaced(json.dumps(text.strip(), ensure_ascii=False)[1:-1])

@@ -43,9 +43,10 @@ _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 
 
 def check_run(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -> tuple[TaskManager, JsonObject]:
-    """Run all five checks, and return the task manager and the tasks by name.
+    """Run the five checks of this module, and return the task manager and the tasks by name.
 
-    With ``may_be_away``, an unreachable server is only a warning, since stored replies may suffice.
+    If the tokenizer of an API model adds a BOS token to plain prompts, ``add_bos_token`` is set in ``config``. With
+    ``may_be_away``, an unreachable server is only a warning, since stored replies may suffice.
 
     Raises:
         MedtasksError: for the first error; a UsageError for the command line, a DataError for the rows.
@@ -87,7 +88,7 @@ def check_run(config: EvaluatorConfig, settings: Sequence[str], may_be_away: boo
 
 
 def _ours(tasks: Mapping[str, Any]) -> list[Any]:
-    """Return the tasks that run a benchmark, from this package or another distribution."""
+    """Return the tasks that run a benchmark of this package or of another distribution."""
     return [task for task in tasks.values() if hasattr(task, "benchmark")]
 
 
@@ -218,7 +219,7 @@ def check_model(config: EvaluatorConfig) -> None:
     Raises:
         UsageError: for an unknown kind, folder or argument, and for settings that a model in this process does not
             support.
-        MedtasksError: for a missing package.
+        MedtasksError: for a missing package, including wandb with ``--wandb_args``.
     """
     path = str(config.model_args.get("pretrained", ""))
     if path.startswith(("/", "~", ".")) and not Path(path).exists():

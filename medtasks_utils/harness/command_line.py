@@ -53,7 +53,7 @@ def _settings(text: str) -> JsonObject:
 
 
 def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
-    """Add all flags of ``lm_eval run`` to a parser, whose ``func`` runs lm_eval."""
+    """Add all flags of ``lm_eval run`` to a parser, and set its ``func`` to run lm_eval."""
     Run(SimpleNamespace(add_parser=lambda name, **settings: parser))
     for action in parser._actions:
         if isinstance(action, MergeDictAction):
@@ -63,10 +63,11 @@ def add_flags_of_run(parser: argparse.ArgumentParser) -> None:
 def configured(
     arguments: argparse.Namespace, data: str | None = None, settings: Sequence[str] = ()
 ) -> "EvaluatorConfig":
-    """Build the configuration from the command line and the ``--config`` file.
+    """Build the configuration from the ``--config`` file and the command line, which takes precedence.
 
-    The values of ``--data`` and ``--set`` are added to the metadata, and those of :data:`.task_options.FLAGS` to the
-    command line.
+    Flags in the environment variable :data:`.task_options.FLAGS`, which is then deleted, replace those of the command
+    line. The values of ``--data`` and ``--set`` are added to the metadata. Model arguments that lm_eval takes as flags
+    become flags, and a changed seed for torch becomes the seed of vLLM and API models.
 
     Raises:
         UsageError: for an invalid value of a flag, a configuration that cannot be read, or if no task is given.

@@ -1,7 +1,7 @@
 """Determine a model's confidence in its answer to an example, and score it.
 
 ============  ==========================================================================================================
-``logits``    the probability of the chosen letter among all choices, for tasks of log-likelihoods
+``logits``    the probability of the most likely choice among all choices, in tasks that compare log-likelihoods
 ``stated``    what the response states, with the option ``ask_confidence``; None where it states nothing
 ``agreement`` the share of the generations that give the most frequent answer, with ``repeats`` and without the option
 ============  ==========================================================================================================
@@ -41,7 +41,7 @@ class Confidence(NamedTuple):
     """The confidences in the answers to an example, and their scores.
 
     Attributes:
-        logged: the sample's entry: ``origin``, a word of the table above, and ``values`` from 0 to 1; None for an
+        logged: the sample's entry: ``origin``, a word in the module's table, and ``values`` from 0 to 1; None for an
             answer without a confidence.
         scores: by metric; those of ``confidence`` are the input of all metrics but ``brier`` and ``nll``.
     """
@@ -81,10 +81,10 @@ def of_answers(
 
 
 def of_choices(choices: Sequence[str], target: Any, results: Sequence[tuple[float, bool]]) -> Confidence:
-    """Return the confidence in the most likely choice.
+    """Return the confidence in the most likely choice, with the NLL of the right choices among its scores.
 
     Args:
-        choices: the choices.
+        choices: the texts of the choices.
         target: the right choice, or its index; a list if several are right.
         results: the log-likelihood of each choice, and whether greedy decoding would produce it.
     """

@@ -1,7 +1,7 @@
 """Import lm_eval without loading libraries that our runs rarely need.
 
-Importing Hugging Face's ``datasets``, with pandas and pyarrow, takes half of the time until the first request. It is
-imported when it is first used instead.
+Importing Hugging Face's ``datasets``, with pandas and pyarrow, takes half of the time until the first request. These
+libraries are imported at their first use instead.
 """
 
 import sys

@@ -1,6 +1,6 @@
 """Download everything a run needs into the caches, for ``medtasks fetch``.
 
-These are the repositories and resources that the benchmarks name. A run uses the same code.
+The benchmarks name the repositories and resources, which a run loads with the same code.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,8 @@ from .sources import HUB, BenchmarkFiles
 def items() -> Iterator[Resource]:
     """Yield each resource a run may need, once; its ``load`` downloads it if it is not cached yet.
 
-    If a download fails, ``load`` raises a MedtasksError or an error of the Hub's client.
+    If a download fails, ``load`` raises a MedtasksError or an error of the Hub's client. For a benchmark that cannot be
+    used, ``load`` raises the reason.
     """
     seen: set[str] = set()  # benchmarks of the same rows have the same repositories and resources
     for name in benchmarks():

@@ -41,10 +41,11 @@ class Evaluation:
         seconds: the duration of the run in seconds, until its results are known.
         results: lm_eval's results; None before they are known, and in all processes but the first.
         path: the results file; None if it was not requested, or could not be saved.
-        unsaved: messages of errors that occurred while saving: the keys of a dict, in order.
+        unsaved: messages of errors that occurred while saving, as the keys of a dict, in order of occurrence.
         device: the device of a transformers model; None for other models.
         has_model: True once the model is loaded.
         problem: one line on results that could not be saved or scored; None if all went well.
+        store: the store of replies; None if replies are not kept and ``--against`` is not set.
         keeps: True if replies are kept next to the output.
         against: by task, the comparison with the run of ``--against``; empty without this flag.
         spent: token counts reported by the server, and the number of replies reused from earlier runs.
@@ -67,7 +68,7 @@ class Evaluation:
         saved_run: Any = None,
         extend: bool = False,
     ) -> None:
-        """Check the run before it starts.
+        """Prepare the configuration and the store of replies, and check the run before it starts.
 
         Raises:
             MedtasksError: for the first error; a UsageError if it is in the command line.
@@ -116,8 +117,12 @@ class Evaluation:
     def run(self, harness: Any) -> None:
         """Run lm_eval, and redirect everything that it prints to standard error.
 
-        If the run fails or is interrupted, the log says how to continue; if the server is unreachable, the error
-        message does.
+        If the run fails or is interrupted, the log or, if the server is unreachable, the error message says how to
+        continue. Results that could not be saved or scored raise no error, but set ``problem``.
+
+        Raises:
+            MedtasksError: if the model cannot be loaded, or its server is unreachable.
+            StoppedBeforeReplies: if the run was to end before any request.
         """
         log = logging.getLogger("lm_eval")
         of_saving = logging.getLogger("lm_eval.loggers.evaluation_tracker")
@@ -207,7 +212,7 @@ class Evaluation:
 
 @contextmanager
 def only_results_on_standard_output() -> Iterator[None]:
-    """Return a context in which standard output is redirected to standard error, also in child processes."""
+    """Redirect standard output to standard error, also in child processes; restore it on exit."""
     sys.stdout.flush()
     standard_output = os.dup(1)
     os.dup2(2, 1)

@@ -1,6 +1,6 @@
 """Check the YAML fields of a task variant, and register the filter ``medtasks_read``.
 
-An unsupported field is a one-line error before the model runs.
+An unsupported field raises a one-line error before the model runs.
 """
 
 from collections import Counter
@@ -120,7 +120,8 @@ def field_error(task: TaskInfo, settings: Settings, field: str, problem: str) ->
 def checked_fields(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings) -> JsonObject:
     """Check a variant's YAML fields, and return them with missing generation settings filled in from the main task.
 
-    ``do_sample`` and ``temperature`` belong together: if the variant sets one of them, neither is filled in.
+    Only tasks that generate text have generation settings. ``do_sample`` and ``temperature`` belong together: if the
+    variant sets one of them, neither is filled in.
 
     Args:
         task: the task.
@@ -190,7 +191,7 @@ def _problems(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings, ours:
 
 
 def _problems_of_filters(chains: Sequence[JsonObject]) -> Iterator[str]:
-    """Yield each duplicate filter name, and each step that does not exist."""
+    """Yield a message for each duplicate filter name, and for each step that names an unknown filter."""
     for name, count in Counter(chain.get("name") for chain in chains).items():
         if count > 1:
             yield f"{count} filters are named {name!r}, and only one would be used: give each a different name"
@@ -250,8 +251,8 @@ def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metr
 def bind_filters(benchmark: Benchmark[Any], ensemble: FilterEnsemble, read: Callable[..., Answer]) -> None:
     """Bind our filters to the function that reads answers, and build each filter once to detect errors before the run.
 
-    If no filter extracts an answer, the strict reading is inserted before them. The function takes ``strict`` or
-    ``flexible``, a response and its document.
+    If no filter extracts an answer from generated text, the strict reading is inserted before the other filters.
+    ``read`` takes ``strict`` or ``flexible``, a response and its document.
 
     Raises:
         DataError: for a filter that cannot work in this task.

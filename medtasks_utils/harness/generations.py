@@ -22,7 +22,8 @@ from .server_model import can_be_asked_singly, request_body
 def make_independent(task: str, instances: Sequence[Instance], model: LM, have_prompts: bool) -> None:
     """Give each generation of an example its own seed if the model takes one; warn if generations would be equal.
 
-    Generation j, counted from 0, has the model's own seed plus j.
+    Generation j, counted from 0, gets the seed that the model would send, plus j. Then ``do_sample=True`` is removed
+    from the settings, since it would disable lm_eval's cache.
 
     Args:
         task: the task's name, for messages.
@@ -45,7 +46,7 @@ def make_independent(task: str, instances: Sequence[Instance], model: LM, have_p
 
 
 def request_together(task: str, instances: Sequence[Instance], model: LM, have_prompts: bool) -> None:
-    """Request all generations of an example with one request's ``n``; see :func:`make_independent` for arguments.
+    """Set ``n`` so that one request returns all generations of an example; see :func:`make_independent` for arguments.
 
     Raises:
         UsageError: if generations cannot be requested together, or could not differ.
@@ -90,10 +91,10 @@ def scores_together(answers: Sequence[Hashable | None], right: Sequence[bool]) -
     - ``maj@k``: 1 if the most frequent answer is right (Wang et al., arXiv:2203.11171); in a tie, the fraction of the
       tied answers that are right. A generation without an answer has no vote; if none has an answer, 0.
     - ``pass@k``, ``pass^k``: 1 if at least one generation, or all, are right.
-    - ``pass@j``, ``pass^j`` for some j below k: the chance of this for j of the k generations, without replacement: the
+    - ``pass@j``, ``pass^j`` for some j below k: the expected value for j of the k generations, without replacement: the
       unbiased estimates of Chen et al. (arXiv:2107.03374) and Yao et al. (arXiv:2406.12045).
     - ``agreement``: the fraction of pairs of generations with the same answer. A generation without an answer agrees
-      with no other. 1 for a single generation.
+      with no other. For a single generation, it is 1.
 
     Args:
         answers: the answer of each generation, None for no answer, shape ``(k,)``. Equal answers are equally right.

@@ -35,7 +35,7 @@ class Ends:
         self._replies: dict[tuple[str, str], list[Reply]] = defaultdict(list)
 
     def replies(self, ask: Asking, requests: Sequence[Instance]) -> Sequence[Any]:
-        """Return the replies to requests with their finish reasons."""
+        """Return the replies to requests, with finish reasons if the model is of a known kind."""
         if self._read is None:
             return ask(requests)
         with self._watching():
@@ -48,7 +48,7 @@ class Ends:
         return replies
 
     def of(self, prompt: str, text: Any) -> Any:
-        """Return a generated text as a reply with its finish reason; return anything else unchanged."""
+        """Return a newly generated text as a reply with its finish reason and tokens; anything else unchanged."""
         if not self._generated or not isinstance(text, str):
             return text
         whole = self._generated.popleft()
@@ -59,7 +59,7 @@ class Ends:
 
     @contextmanager
     def keeping_marks(self) -> Iterator[None]:
-        """Return a context in which transformers models keep special tokens, as vLLM does: some mark reasoning."""
+        """Make causal transformers models keep special tokens, some of which mark reasoning; undo this on exit."""
         model = self._model
         if not is_one_of(model, "HFLM") or getattr(model, "backend", "") != "causal":
             yield
@@ -72,7 +72,7 @@ class Ends:
 
     @contextmanager
     def _watching(self) -> Iterator[None]:
-        """Return a context in which the model's generated tokens are recorded."""
+        """Record the replies that the model generates; stop recording, and discard the records left, on exit."""
         generate = self._model._model_generate
 
         def model_generate(**of_batch: Any) -> Any:
@@ -89,9 +89,10 @@ class Ends:
 
 
 def replies_of_transformers(model: LM, output: Any, settings: JsonObject) -> Iterator[Reply]:
-    """Yield each reply in a batch, and overwrite the rest of its row with end-of-text tokens.
+    """Yield each reply in a batch; from its end token on, overwrite its row of ``output`` with end-of-text tokens.
 
-    A reply may also end at a stop string; its number of tokens is then unknown.
+    A reply without an end token may also end at a stop string or before the limit; the number of its tokens is then
+    unknown.
     """
     start = settings["context"].shape[1] if model.backend == "causal" else 0
     configured = model.model.generation_config.eos_token_id
@@ -112,7 +113,7 @@ def replies_of_transformers(model: LM, output: Any, settings: JsonObject) -> Ite
 
 
 def replies_of_vllm(model: LM, output: Any, settings: JsonObject) -> Iterator[Reply]:
-    """Yield each reply as vLLM reports it."""
+    """Yield each reply with vLLM's finish reason; reasons other than ``stop`` and ``length`` become ``unknown``."""
     for request in output:
         (reply,) = request.outputs
         known = reply.finish_reason in ("stop", "length")

@@ -9,7 +9,7 @@ The table ``lm_eval_names.csv`` also lists undocumented attributes that this pac
 names the replacement in lm_eval 0.5.0.dev1, the draft of the next version. That draft cannot run these tasks: it keeps
 metrics and their aggregations in a scorer per filter. :class:`.task.MedTask` would have to pass its aggregations to
 scorers, and score in ``process_instances``. :func:`missing` lists the names that the installed release lacks. CI runs
-it and the self-check on the newest pre-release.
+this function and the self-check on the newest pre-release.
 """
 
 import csv
@@ -76,6 +76,8 @@ def __getattr__(name: str) -> Any:
     """Return the object that lm_eval has under a name of :data:`NAMES`.
 
     Raises:
+        AttributeError: if the name is not in :data:`NAMES`.
+        ImportError: if the name's module needs a package that is not installed.
         MedtasksError: if the installed release has no such name.
     """
     if name not in NAMES:

@@ -23,7 +23,7 @@ _WAY_OUT = (
 
 
 def is_echo(output: Any, size: int) -> bool:
-    """Return whether a body has log-probabilities of a prompt of ``size`` tokens, and of one generated token.
+    """Return whether a body contains log-probabilities of a prompt of ``size`` tokens, and of one generated token.
 
     In OpenAI's format, the first token of the prompt has none, and all others are finite. Equal values for all tokens
     are rejected, since no model returns them.
@@ -62,7 +62,8 @@ async def echo(client: Client, model: LM, tokens: Sequence[int]) -> Any:
     """Return the body of a server's response to a prompt that it should echo.
 
     Raises:
-        ServerError: of the last attempt; NoCompletion, if the response has no log-probability for each token.
+        ServerError: the error of the last attempt; NoCompletion if the response lacks a finite log-probability for any
+            token but the first.
     """
     message = model.create_message([tokens])
     body = model._create_payload(message, generate=False, seed=model._seed)
@@ -84,10 +85,11 @@ async def log_likelihood(client: Client, model: LM, prompt: str, continuation: s
 def check_log_likelihoods(task: str, instances: Sequence[Instance]) -> None:
     """Check that log-likelihoods are finite and rarely tie, since a tie makes the first choice the answer.
 
-    Prompts that were not sent have no log-likelihood.
+    Prompts that were not sent have no log-likelihood and are left out.
 
     Raises:
-        MedtasksError: if a value is not finite, or if all examples are ties, or more than one example and a tenth.
+        MedtasksError: if a value is not finite, or if all choices tie in every example, or in at least two examples
+            and more than a tenth of them.
     """
     by_example: dict[int, list[float]] = defaultdict(list)
     for instance in instances:

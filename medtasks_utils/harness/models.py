@@ -40,7 +40,7 @@ def runs_in_process(model: LM) -> bool:
 
 
 def may_reason(model: LM, template: str) -> bool:
-    """Return whether a model's chat template has marks of reasoning, and its arguments do not switch reasoning off."""
+    """Return whether a model's chat template marks reasoning, and its arguments do not switch reasoning off."""
     switches = {
         "enable_thinking": getattr(model, "enable_thinking", None),
         **(getattr(model, "chat_template_args", None) or {}),
@@ -64,9 +64,10 @@ def seed_of(model: LM, settings: Settings) -> int | None:
 
 
 def number_processes(model: LM) -> None:
-    """Set a model's rank to its process number among all machines, under ``accelerate launch``.
+    """Set a model's rank and world size to those among all machines, under ``accelerate launch``.
 
     ``HFLM`` uses the process number on its own machine and, with fewer than two GPUs there, ignores other machines.
+    The process leaves its group when it ends.
     """
     accelerator = getattr(model, "accelerator", None)
     if accelerator is not None and accelerator.num_processes > 1:
@@ -89,7 +90,7 @@ def _leave_the_group() -> None:
 def most_in_any_process(model: LM, count: int) -> int:
     """Return the maximum of ``count`` over all processes, each of which must call this.
 
-    It lets all processes send equally many requests, since some models exchange data during generation.
+    The maximum lets all processes send equally many requests, since some models exchange data during generation.
     """
     if model.world_size == 1:
         return count
@@ -113,7 +114,10 @@ def ask_in_step(model: LM, ask: Asking, requests: Sequence[Instance], others: Se
 
 
 def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
-    """Yield errors for settings that prevent a model of a kind in :data:`IN_PROCESS` from running here."""
+    """Yield errors for settings that prevent a model of a kind in :data:`IN_PROCESS` from running here.
+
+    For a transformers model on a CPU, a ``batch_size`` of ``auto`` is replaced by 1, with a warning.
+    """
     import torch
 
     arguments, device = config.model_args, str(config.device or _DEFAULT_DEVICE)
@@ -144,7 +148,8 @@ def mistakes_in_process(config: EvaluatorConfig) -> Iterator[str]:
 def context_in_process(kind: str, arguments: Settings) -> int | None:
     """Return the context length, in tokens, of a model in this process, before its weights are loaded.
 
-    It comes from the model's arguments or else its configuration; None if neither states it, and for other models.
+    The length comes from the model's arguments or else its configuration. It is None if neither states it, if the
+    configuration cannot be loaded, and for other models.
     """
     if kind not in IN_PROCESS:
         return None
@@ -164,10 +169,10 @@ def check_tokenizer(kind: str, arguments: Settings, needs_template: bool) -> Any
     """Check that a model's tokenizer can be loaded and, if necessary, has a chat template.
 
     Returns:
-        The tokenizer; None if it need not or cannot be loaded here.
+        The tokenizer; None if none is needed here, or if it cannot be built, which loading the model explains better.
 
     Raises:
-        MedtasksError: if the tokenizer cannot be loaded.
+        MedtasksError: if the tokenizer's files cannot be found or read.
         UsageError: if it has no chat template.
     """
     model_class = get_model(kind)
@@ -208,8 +213,8 @@ def begins_with_bos(tokenizer: Any) -> bool:
 def context_error_of(model: LM, prompt: Any, reply: Settings | str) -> str | None:
     """Return why a prompt should not be sent, if prompt and reply exceed the model's context; else None.
 
-    None is also returned if only the server can count the tokens. ``reply`` is either generation settings or a
-    continuation to score.
+    None is also returned for an empty prompt, and if the tokens cannot be counted here. ``reply`` is either generation
+    settings or a continuation to score.
     """
     is_api = isinstance(model, TemplateAPI)
     if not isinstance(prompt, str) or not prompt or not (is_api or runs_in_process(model)):

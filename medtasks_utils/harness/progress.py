@@ -43,7 +43,7 @@ class _Bar(tqdm):  # type: ignore[type-arg]
 
 
 class Progress:
-    """A context that shows the progress of requests, and prints the log above the bars.
+    """A context that shows the progress of requests: as bars below the log on a terminal, else as lines in the log.
 
     Args:
         names: the benchmark or task of each request, in order.
@@ -83,7 +83,10 @@ class Progress:
         self._context.close()
 
     def count(self, name: str, is_cut: bool) -> None:
-        """Count a finished request, and whether its reply was cut at the token limit."""
+        """Count a finished request, and whether its reply was cut at the token limit.
+
+        Without a terminal, log each tenth of the requests. Warn once if many replies are cut.
+        """
         bar, total = self._bars[name], self._totals[name]
         if not bar.n:
             bar.unpause()

@@ -1,4 +1,4 @@
-"""Check ``--samples``, and that prompts are not empty and fit into the context, before the model runs."""
+"""Check ``--samples``, that no prompt is empty, and that replies leave room for prompts, before the model runs."""
 
 from typing import Any
 
@@ -23,7 +23,9 @@ def check_samples(task: Any, samples: Any) -> None:
 
 
 def check_prompts(task: Any) -> None:
-    """Check that prompts fit; warn of an unused chat template, and of reasoning that may be cut.
+    """Check that no prompt is empty and that replies leave room for prompts.
+
+    Warn of an unused chat template and of reasoning that may be cut; remark on letters scored inside the reasoning.
 
     Raises:
         DataError: for an empty prompt.

@@ -1,6 +1,7 @@
 """Separate reasoning from the answer where the prompt opens it, or the reply marks it in an unusual way.
 
-The reasoning is moved to the reply's ``reasoning``, where a server with a reasoning parser would have sent it.
+Reasoning outside closed think tags is moved to the reply's ``reasoning``, where a server with a reasoning parser would
+have sent it.
 """
 
 import re
@@ -28,7 +29,7 @@ _TAG = "<think>"
 
 
 def opened_by(prompt: Any) -> str:
-    r"""Return the opening mark of reasoning at the end of a prompt; empty without one, or if a server renders it.
+    r"""Return the end of a prompt from its opening mark of reasoning on; empty without a mark, or for a chat.
 
     >>> opened_by("<|assistant|><think>\n"), opened_by("<think>\n\n</think>\n\n"), opened_by("in <think> tags")
     ('<think>\n', '', '')
@@ -39,15 +40,16 @@ def opened_by(prompt: Any) -> str:
 
 
 def is_marked_by(template: str) -> bool:
-    """Return whether a chat template has marks of reasoning."""
+    """Return whether a chat template contains marks of reasoning."""
     return _IN_TEMPLATES.search(template) is not None
 
 
 def separated(reply: Reply, opening: str) -> Reply:
     r"""Move reasoning from a reply's text to its ``reasoning``; only closed think tags stay in the text.
 
-    A reply is returned unchanged if it has reasoning or a refusal already, or opens a think tag itself. So is a
-    finished reply that opens reasoning in words, such as a heading, and never closes it.
+    A reply is returned unchanged if it is empty, has reasoning or a refusal already, begins with a think tag, or if
+    neither the prompt nor the reply opens reasoning. So is a finished reply that opens reasoning in words, such as a
+    heading, and never closes it.
 
     Args:
         reply: the reply.
@@ -73,7 +75,10 @@ def separated(reply: Reply, opening: str) -> Reply:
 
 
 def separated_of_server(reply: Reply) -> Reply:
-    """Separate reasoning in a reply whose prompt a server renders, including the opening mark."""
+    """Separate reasoning in a reply to a prompt in which a server renders the opening mark.
+
+    Unless the reply was cut, or closes reasoning that it did not open, it is returned unchanged.
+    """
     return separated(reply, f"{_TAG}\n") if reply.ended == "length" or closes_unopened(reply) else reply
 
 

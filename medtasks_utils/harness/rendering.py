@@ -27,7 +27,7 @@ def rendered(template: str, doc: Settings) -> str:
     """Render a template with the fields of a document.
 
     Raises:
-        DataError: if it cannot be rendered; the message quotes it and lists the fields.
+        DataError: if rendering fails; the message quotes the template and lists the fields.
     """
     try:
         return _compiled(template).render(**doc)

@@ -29,10 +29,13 @@ class Rows(Sequence[Example]):
 
 
 def rows_of(task: Any, split: str) -> Any:
-    """Return the examples of a split of a task; for the evaluated split, add remarks to the results.
+    """Return the examples of a task's split; for the evaluated split, record remarks and left-out rows.
+
+    The examples are :class:`Rows` or, if the task sets ``process_docs``, a ``datasets.Dataset``.
 
     Raises:
-        DataError: if no rows are left, or if they lack a field that the benchmark declares.
+        DataError: if no rows are left, if the rows lack a field that the benchmark declares, or if ``known_issues``
+            does not return one list for each row.
     """
     report = LoadReport()
     rows = task.benchmark.load(task.files, split, report)

@@ -55,7 +55,7 @@ class RunModel(Stages):
 
     @contextmanager
     def receiving(self) -> Iterator[None]:
-        """Return a context in which the model's context length and process are set, and new replies are stored."""
+        """Set the model's context length and rank, and receive its new replies; restore its cache hook on exit."""
         model, store = self.model, self.store
         number_processes(model)
         learn_context(model)
@@ -93,7 +93,10 @@ class RunModel(Stages):
         return self.batch.replies_to(requests)
 
     def add_partial(self, method: str, arguments: Arguments, reply: Any) -> None:
-        """Store a new reply, and pass it to the cache of ``--use_cache``; the model calls this as its cache hook."""
+        """Pass a new reply to the cache of ``--use_cache``, and store it; the model calls this as its cache hook.
+
+        Replies of models such as vLLM, which call the hook with other settings than the request's, are stored later.
+        """
         reply = self._ends.of(arguments[0], reply)
         self.cache_hook.add_partial(method, arguments, reply)
         if self._calls_hook and method in ("generate_until", "loglikelihood"):
@@ -102,9 +105,9 @@ class RunModel(Stages):
     # ---- requests that are sent together
 
     def _answer(self, method: str, requests: Sequence[Instance]) -> list[Any]:
-        """Return the replies of a model that takes all requests at once, in batches of about two minutes.
+        """Return stored replies, or those of a model that takes many requests at once, in two-minute batches.
 
-        A model that calls its cache hook after each reply receives all requests in one batch.
+        Without a store, or if the model calls its cache hook after each reply, it receives all requests in one batch.
         """
         known = [
             self.without_model(method, request.task_name, request.args, getattr(request, "first", None))

@@ -57,7 +57,11 @@ def attempts_of(model: LM, arguments: Settings | None = None) -> int | None:
 
 
 def endpoint_of(model: LM, attempts: int | None) -> Endpoint:
-    """Return the endpoint of an API model, with the limits in its arguments; it sends a request ``attempts`` times."""
+    """Return the endpoint of an API model, with the limits in its arguments and at most ``attempts`` attempts.
+
+    Raises:
+        UsageError: if the file ``ca_cert_path`` cannot be read.
+    """
     certificates = model.ca_cert_path
     try:
         verify = ssl.create_default_context(cafile=certificates) if certificates else model.verify_certificate
@@ -77,9 +81,9 @@ def endpoint_of(model: LM, attempts: int | None) -> Endpoint:
 
 
 def learn_context(model: LM) -> None:
-    """Set an API model's context length from its server's report, if it has a tokenizer; lm_eval assumes 2,047.
+    """Set an API model's context length to what its server reports or, by default, to :data:`NO_LIMIT`.
 
-    If the server does not report it, it is :data:`NO_LIMIT`.
+    A model without a tokenizer, or whose arguments set the length, is left unchanged. lm_eval would assume 2,047.
     """
     if isinstance(model, TemplateAPI) and model.tokenizer is not None and model.max_length == _UNSET:
         model.max_length = run_with(endpoint_of(model, 1), Client.context) or NO_LIMIT
@@ -107,7 +111,7 @@ def request_body(model: LM, prompt: Any, settings: Settings) -> JsonObject | Non
 def replies_in(completion: Completion, model: LM, url: str, number: int) -> list[Reply]:
     """Return the requested number of replies from a completion, and count their tokens.
 
-    With ``think_end_token``, an argument of some models, :func:`without_thoughts` moves their reasoning.
+    With ``think_end_token``, an argument of some models, :func:`without_thoughts` separates the reasoning.
 
     Raises:
         MedtasksError: for fewer replies than requested.
@@ -126,7 +130,10 @@ def replies_in(completion: Completion, model: LM, url: str, number: int) -> list
 
 
 def without_thoughts(reply: Reply, token: str) -> Reply:
-    """Move a reply's text up to the last ``token`` to its reasoning, or the whole text if the reply was cut before."""
+    """Move the text before a reply's last ``token``, or all text of a reply cut before it, to the reasoning.
+
+    Reasoning that the server sent separately is kept instead of this text.
+    """
     if token not in reply and (reply.ended != "length" or reply.reasoning):
         return reply
     thoughts, _, text = reply.rpartition(token) if token in reply else (reply, "", "")

@@ -23,7 +23,7 @@ many."""
 
 
 def mistakes_in_generation(settings: Settings) -> Iterator[str]:
-    """Yield errors in the names and types of generation settings; unknown ones are passed to the backend."""
+    """Yield errors in the names and types of generation settings; allow unknown names unless they seem misspelt."""
     for name, value in settings.items():
         if name in _OTHER_NAMES:
             yield f"use max_gen_toks, not {name}; each engine gets it under its own name"

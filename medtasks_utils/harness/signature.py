@@ -16,7 +16,7 @@
               prefix, choices of log-likelihood tasks, schemas of native tools; as messages before the chat template
               or, without one, as sent; earlier results have ``prompt`` instead, a hash of the templates
 ``chat``      whether the model's chat template was applied
-``rendered``  changes of messages for the chat template (``system_in_user``, ``think_unclosed``), switches that changed
+``rendered``  changes to messages for the chat template (``system_in_user``, ``think_unclosed``), switches that changed
               the prompt (``enable_thinking=…``), and the date inserted (``date=…``); absent without any of these
 ``shots``     number of few-shot examples
 ``gen``       generation settings, without empty ones and those of greedy decoding

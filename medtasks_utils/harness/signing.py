@@ -13,7 +13,9 @@ from .sources import HUB
 
 
 def sign(task: Any, settings: Settings) -> None:
-    """Add the signature of a task's results to its metadata, for each filter; it is equal in every process.
+    """Add a signature for each filter to a task's metadata; signatures are equal in every process.
+
+    The signatures of further scorers and, if the benchmark names its content fields, a hash of them are also added.
 
     Args:
         task: a :class:`.task.MedTask`.
@@ -49,7 +51,9 @@ def sign(task: Any, settings: Settings) -> None:
 
 
 def unformatted_prompts(task: Any, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
-    """Yield the model's input: the schemas of tools, the choices, and the prompts or, for a template, the messages.
+    """Yield what is hashed: tool schemas, then each example's prompt or, for a template, messages, and its choices.
+
+    Only examples whose log-likelihoods are compared have choices.
 
     Few-shot examples are drawn as in a single-process run; afterwards the sampler's state is restored.
     """

@@ -53,7 +53,7 @@ class BenchmarkFiles:
 
     @property
     def commit(self) -> str:
-        """On the Hub, the commit of the repository that was needed first; an empty string if none was needed."""
+        """The name of the folder that was needed first, which is a commit on the Hub; empty if none was needed."""
         return next((folder.name for folder in self._folders.values()), "")
 
     def folder(self, repository: Repository) -> Path:

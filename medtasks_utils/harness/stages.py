@@ -1,4 +1,4 @@
-"""Pass a run's requests through the stages before and after the model, whatever its kind.
+"""Pass a run's requests through the stages before and after the model, for models of any kind.
 
 ::
 
@@ -84,7 +84,7 @@ class Stages:
             self.store.put(method, arguments, replies)
 
     def note_reply(self, request: Instance, reply: Any) -> None:
-        """Record whether a conversation's last reply closes unopened reasoning, and call its task's reader."""
+        """Record whether the last reply to a chat that a server renders closes unopened reasoning; call the reader."""
         if isinstance(reply, str) and not isinstance(request.args[0], str):
             whole = as_reply(reply)
             self._closes_unopened[closes_unopened(whole)] += whole.ended != "length"
@@ -102,7 +102,7 @@ class Stages:
 
 
 def empty_replies(task: str, arguments: Arguments, reason: str, ended: End = "unknown") -> list[Reply]:
-    """Return as many empty replies as were requested, for a prompt that is too long or refused."""
+    """Log why a prompt is not answered, and return as many empty replies as were requested."""
     logger.info("%s: %s", task, reason)
     settings = arguments[1]
     number = settings.get("n", 1) if isinstance(settings, Mapping) else 1

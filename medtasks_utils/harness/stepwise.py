@@ -71,7 +71,7 @@ def evaluate_in_steps(
 
 
 def _topics(tasks: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return, by group or task, the tasks that are decided together: those of a group of one benchmark, or one task."""
+    """Return, by name, the tasks decided together: those of a group with a single benchmark, or one other task."""
     topics: dict[str, list[str]] = {}
     grouped: set[str] = set()
     for name, group in tasks["groups"].items():

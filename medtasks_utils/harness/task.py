@@ -143,7 +143,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     # ---- rows
 
     def download(self, dataset_kwargs: Any = None) -> None:
-        """Load and check the rows, and check the templates; lm_eval calls this when it creates the task."""
+        """Load and check the rows and, without ``process_docs``, the templates; lm_eval calls it on creation."""
         rows = rows_of(self, self.split)
         if self.config.process_docs is None:
             check_templates(self.benchmark.task, vars(self.config), {**rows[0], "settings": self.options})
@@ -216,7 +216,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         self.sampler: ContextSampler = make_sampler(rows, rnd=self.fewshot_seed)
 
     def build_all_requests(self, **kwargs: Any) -> None:
-        """Build the requests. The key of ``--cache_requests`` covers everything that affects prompts."""
+        """Build, sign and check the requests.
+
+        The key of ``--cache_requests`` covers everything that affects prompts.
+        """
         run = self._run = current_run.get()
         self.model = run.model if run else None
         settings = self.config.generation_kwargs or {}
@@ -335,7 +338,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Finish conversations with tools, apply the filters, and compute the scores that need all answers together.
 
         Raises:
-            MedtasksError: if no request of a task without tools got a reply, and for unusable log-likelihoods.
+            MedtasksError: if no request of a task without tools got a reply, none because of a content policy, and for
+                unusable log-likelihoods.
         """
         if not self.generates:
             check_log_likelihoods(self.task_name, self.instances)
@@ -390,7 +394,9 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.remark(reason)
 
     def _check_prompts_without_reply(self, without_reply: Sequence[Reply], count: int, what: str) -> None:
-        """Remark on prompts without a reply. If none got one, some because of a policy, the run fails after saving.
+        """Remark on prompts without a reply.
+
+        If no prompt got a reply, and a content policy forbade at least one, the run fails after saving its results.
 
         Args:
             without_reply: the empty replies to prompts that got none.
@@ -398,7 +404,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             what: ``requests`` or ``examples``.
 
         Raises:
-            MedtasksError: if no prompt got a reply in a task without tools, none because of a policy.
+            MedtasksError: if no prompt of a task without tools got a reply, and no content policy was the reason.
         """
         if not without_reply:
             return

@@ -11,9 +11,9 @@ from medtasks_utils.writing import Settings
 
 DATA_KEY = "medtasks_data"
 SERVED_BY = "MEDTASKS_SERVED_BY"
-"""The environment variable with the command line that started the server, used as the key for kept replies.
+"""The environment variable with the command line that started the server, which identifies the model of kept replies.
 
-A sweep sets it, since the server's address changes.
+A sweep sets this variable, since the server's address changes.
 """
 FLAGS = "MEDTASKS_FLAGS"
 """The environment variable with additional flags of ``medtasks eval``, as a JSON object.

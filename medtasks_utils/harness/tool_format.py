@@ -54,6 +54,7 @@ def format_of(model: Any, tools: Mapping[str, Tool], option: str, settings: Sett
 
     Raises:
         UsageError: for ``native`` if the model does not support tools.
+        MedtasksError: if the server fails on the trial requests for a reason other than the tools.
     """
     schemas = [tool.schema() for tool in tools.values()]
     not_native, most = "", 0

@@ -1,7 +1,7 @@
 """Run and record the conversations of a task with tools.
 
-With an API model, each continues as soon as its reply arrives; with other models, all proceed turn by turn before the
-filters.
+With an API model, each conversation continues as soon as a reply arrives; with other models, all conversations proceed
+turn by turn before the filters.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ class ToolTurns:
     """The conversations of a task in which the model may call tools.
 
     The last reply of each conversation is scored and logged in ``resps``; filters ignore the calls in it. The sample's
-    ``transcript`` has the whole conversation.
+    ``transcript`` contains the whole conversation.
 
     Args:
         task: a :class:`.task.MedTask` with tools.

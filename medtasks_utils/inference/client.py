@@ -42,8 +42,8 @@ _LONGEST_ADDRESS = 200  # maximum number of characters of an address in a messag
 OTHER_WORDS = "Hi"
 """The prompt that tests whether a server answers at all."""
 _BEFORE_COMPARING, _FAILS_ALONE = 3, 5
-"""The number of failures of a request before test prompts are sent, and of their replies before the request is
-blamed."""
+"""The number of failures of a request before test prompts are sent, and the number of test prompts answered before the
+request is blamed."""
 _answering: set[tuple[str, str]] = set()
 """The URLs and models that have answered a request of this process."""
 
@@ -140,8 +140,8 @@ class Client:
             final: a type of error that is not retried.
 
         Raises:
-            ServerError: from the last attempt; PromptRefused if the server answers the same request with a different
-                prompt.
+            ServerError: from the last attempt; PromptRefused if the server repeatedly fails on this prompt, but
+                answers the same request with a different prompt.
         """
         attempts, alone, is_refused = attempts or self.endpoint.attempts, 0, False
         for attempt in count(1):
@@ -172,7 +172,7 @@ class Client:
         raise AssertionError  # the loop has no end
 
     async def _answers_other_words(self, body: Settings, error: ServerError) -> bool:
-        """Return whether the server, which failed on a request, answers it with a different prompt."""
+        """Return whether the server answers a failed request with a different prompt; False if it is busy or silent."""
         with_other_words = _with_other_words(body)
         if isinstance(error, ServerBusy | NoResponse) or with_other_words == body:
             return False
@@ -255,9 +255,10 @@ def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
 
 @contextmanager
 def explaining_failures(url: str, if_silent: str = "") -> Iterator[None]:
-    """Return a context that converts connection errors for a URL to those of :mod:`.responses`.
+    """Convert connection errors for a URL to those of :mod:`.responses`.
 
-    It covers aiohttp's errors and OSError, the base class of the errors of requests, which lm_eval uses.
+    The errors converted are timeouts, aiohttp's errors, and OSError, the base class of the errors of the library
+    requests, which lm_eval uses.
     """
     from aiohttp import ClientError, ConnectionTimeoutError
 

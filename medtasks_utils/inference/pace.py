@@ -1,8 +1,8 @@
 """Schedule a client's requests to a server that is rate-limited or temporarily unavailable.
 
-After a failure, all requests wait, longer each time; then one request at a time tests whether the server is back. For a
-server with a rate limit, concurrency is halved after each failure, and raised by one after as many replies as the
-current limit (additive increase, multiplicative decrease).
+After a failure, all requests wait, longer each time; then one request at a time tests whether the server is back. If a
+server is busy or limits the rate, the first failure after a reply halves concurrency, which rises by one after as many
+replies as the current limit (additive increase, multiplicative decrease).
 """
 
 import asyncio

@@ -62,7 +62,7 @@ class Reply(str):
             ``unknown``.
         tokens: the number of generated tokens, reasoning included; None if unknown.
         reasoning: the reasoning that the server sent separately from the text; None if it sent none.
-        refusal: the reason why a prompt that is too long or forbidden got no reply; None for a reply.
+        refusal: the reason why a prompt that is too long or forbidden got no reply; None if the model replied.
         reasoning_field: the name of the field in which the server sent the reasoning; None if it sent none.
         prompt_tokens: the number of tokens of the prompt, by the server's count; None if unknown.
         model: the model that the server names, if it differs from the requested one; else None.
@@ -125,7 +125,7 @@ class Completion(NamedTuple):
         usage: token counts, ``prompt`` and ``completion``, if the server reports them.
         refusal: the model's refusal in the first choice, if the server sends it separately from the text; else empty.
         model: the model that the server names; empty if it names none.
-        body: the whole body, which also has log-probabilities if they were requested.
+        body: the whole body, which contains log-probabilities if they were requested.
     """
 
     replies: list[Reply]
@@ -254,7 +254,7 @@ def _text(content: Any) -> str:
 
 
 def _end(value: Any) -> str:
-    """Convert a server's finish reason, or an object with it as ``type``, to one of ours."""
+    """Convert a server's finish reason, or the ``type`` of an object, to one of ours or ``error``."""
     word = value.get("type") if isinstance(value, dict) else value
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[\s-]+", "_", str(word)).lower()
     words = words.removeprefix("finish_reason").lstrip("._")
@@ -276,7 +276,7 @@ def _raise_error(part: Settings) -> None:
 
 
 def _status(error: Settings) -> int | None:
-    """Return the HTTP status in an error, or None."""
+    """Return the HTTP status in an error, 413 for the code of an exceeded context, or None."""
     for name in ("code", "status"):
         value: Any = error.get(name)
         if re.fullmatch("[45][0-9][0-9]", str(value)):

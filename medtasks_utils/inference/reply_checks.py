@@ -18,7 +18,7 @@ _SMALLEST_CONTEXT = 64  # tokens; a server that counts fewer tokens in every pro
 _CUT_PROMPTS = 3  # minimum number of different prompts with the same number of tokens
 _ALIAS = re.compile(r"-latest$|:(latest|free)$")
 _VERSION = re.compile(r"(-\d{3,4}|-\d{4}-?\d\d-?\d\d|:latest|\.gguf)$")
-_LONGER = 1.25  # their longest is so many times longer than their shortest, in characters
+_LONGER = 1.25  # minimum ratio of the longest of these prompts to the shortest, in characters
 
 
 class Exchange(NamedTuple):
@@ -85,7 +85,7 @@ def empty(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 
 def of_another_model(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark on replies in which the server names a model other than the requested one."""
+    """Yield a remark if the server names a model other than the requested one, or different models."""
     models = Counter(exchange.reply.model for exchange in exchanges if exchange.reply.model)
     changed = bool(models) and models.most_common(1)[0][1] < len(exchanges)
     if changed or not all(_is_version(name, exchanges[0].model) for name in models):

@@ -80,9 +80,9 @@ def _members(content: bytes) -> Iterator[bytes]:
 
 @contextmanager
 def unlocked(path: Path) -> Iterator[bool]:
-    """Return a context that tries to lock a file.
+    """Try to lock a file, and yield whether this succeeded; close the file on exit.
 
-    It yields True if the lock succeeds, since the file's process has ended, and False otherwise or for a missing file.
+    Success means that the file's process has ended. For a missing file, False is yielded.
     """
     try:
         with path.open("r+b") as file:

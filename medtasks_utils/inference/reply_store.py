@@ -204,7 +204,7 @@ class ReplyStore:
                     kept.conversation = conversation
 
     def _request(self, method: str, arguments: Arguments) -> tuple[str, JsonObject]:
-        """Return a hash of the prompt, and the settings, with the seed that the model itself adds, if any.
+        """Return a hash of the method and prompt, and the settings without secrets, with the model's own seed, if any.
 
         Lists and objects in the settings are replaced by hashes.
         """
@@ -310,7 +310,9 @@ class ReplyStore:
             self._file.close()
 
     def end(self, without_text: bool = False) -> None:
-        """Move the replies that this run received or used to the archive. Call it after the results are saved.
+        """Close the file, and move replies received or used to the archive; call this after saving the results.
+
+        With several processes, the replies of all unfinished runs of the model are moved.
 
         ``without_text`` marks a run with a task whose replies are all empty; ``--extend`` then requests the empty ones
         again.

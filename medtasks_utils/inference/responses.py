@@ -2,17 +2,17 @@
 
 ======================  =======================================================================================
 ``RequestRefused``      the server refuses the key, the model or a setting, and will refuse the request again
-``PromptRefused``       it refuses this prompt; others may be answered
-``PromptTooLong``       because it is too long for the model
-``PromptFiltered``      because of a content policy
+``PromptRefused``       the server refuses this prompt, but may answer others
+``PromptTooLong``       the prompt is too long for the model
+``PromptFiltered``      a content policy forbids the prompt
 ``ServerUnavailable``   the server cannot answer now; the same request may succeed later
-``ServerBusy``          it is unavailable because it is overloaded or limits the rate
-``NoCompletion``        it is unavailable because something other than a model answers
-``NoConnection``        it is unavailable because it cannot be reached, or drops the connection
-``NoResponse``          it is unavailable because it does not answer within the timeout
+``ServerBusy``          the server is overloaded or limits the rate
+``NoCompletion``        something other than a model answers
+``NoConnection``        the server cannot be reached, or drops the connection
+``NoResponse``          the server does not answer within the timeout
 ======================  =======================================================================================
 
-:mod:`.provider_words` has the wording of providers in each case.
+:mod:`.provider_words` lists the wording of providers for each kind of error.
 """
 
 import re

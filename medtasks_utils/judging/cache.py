@@ -37,7 +37,7 @@ class Cache:
         self._path = path
 
     def get(self, key: str) -> str | None:
-        """Return the reply stored under a key, even by another process; None if there is none or it is damaged."""
+        """Return the reply stored under a key, even by another process; None if it is missing or damaged."""
         for line in self._read:
             entry = object_of(line.rstrip(b"\n"))
             if entry is not None:

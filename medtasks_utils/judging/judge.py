@@ -79,7 +79,7 @@ Ask = Callable[..., Awaitable[Any]]
 
 ``messages`` is the chat. ``read`` parses the reply's text (without its think block), or raises
 :class:`~medtasks_utils.judging.judge_replies.UnreadableError`. ``schema`` is optional. The function raises
-:class:`CallError` if the request fails or no attempt gives a readable reply.
+:class:`CallError` if the request fails, or if no attempt yields a readable reply.
 """
 
 
@@ -102,7 +102,7 @@ class Judge(Protocol):
         """Judge one hashable case, and return its score and output.
 
         Raises:
-            CallError: if a request failed, or no attempt gave a readable reply.
+            CallError: if a request failed, or if no attempt yielded a readable reply.
         """
 
 
@@ -122,7 +122,7 @@ def joint(judgements: Mapping[str, Judgement], rates: Sequence[str]) -> Judgemen
 
     If none did, the result is the first model's failure.
 
-    The output has each model's judgement under ``judges``, and the number of ``failed_judges``.
+    The output contains each model's judgement under ``judges``, and the number of failures under ``failed_judges``.
 
     Args:
         judgements: the judgement of each model, by the model's name.

@@ -22,7 +22,7 @@ from .judge_settings import JudgeSettings
 
 @cache
 def check_endpoint(settings: JudgeSettings) -> None:
-    """Send a small request to the endpoint before a long run; once per process, if it succeeds.
+    """Send a small request to the endpoint before a long run, only once per process and settings if it succeeds.
 
     Raises:
         JudgeError: if the cache cannot be written, or if the endpoint cannot be reached or rejects the key, the model
@@ -41,7 +41,7 @@ def by_model(judge: Judge, settings: JudgeSettings) -> list[JudgeSettings]:
 def judge_all(
     judge: Judge, settings: JudgeSettings, cases: Sequence[Any], check_first: bool = False
 ) -> list[Judgement]:
-    """Judge cases with each model in the settings; combine the judgements of more than one (:func:`.judge.joint`).
+    """Judge cases with each model in the settings; combine those of several models (:func:`.judge.joint`).
 
     The arguments, result and errors are those of :func:`_judged_by_one`.
     """

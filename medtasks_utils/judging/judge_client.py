@@ -82,7 +82,7 @@ class JudgeClient:
         """Get a reply to messages, from the cache if possible, and parse it with ``read``.
 
         Raises:
-            CallError: if a request failed, or no attempt gave a readable reply.
+            CallError: if a request failed, or if no attempt yielded a readable reply.
             JudgeError: if the endpoint fails the check that precedes the first request.
         """
         messages = [{**message, "content": printable(message["content"])} for message in messages]

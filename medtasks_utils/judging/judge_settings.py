@@ -17,7 +17,7 @@ _URL = re.compile(r"https?://[^/@?#\s]+(/[^@?#\s]*)?")
 
 
 class JudgeError(MedtasksError, ValueError):
-    """A judge that cannot be used. The error is raised before any explanation is sent."""
+    """A judge that cannot be used, because of its settings, its endpoint or its cache."""
 
 
 def model_names(names: str) -> str:

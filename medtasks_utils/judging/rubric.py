@@ -39,7 +39,7 @@ class Rubric:
         return dict(_GEMINI if "gemini" in model.lower() else _OTHERS)
 
     async def judge(self, case: Case, ask: Ask) -> Judgement:
-        """Judge one case; the output has the points of each question."""
+        """Judge one case; the output contains the points of each question."""
         messages = templates.load("rubric").messages(**case._asdict())
         points = await ask(messages, read_points)
         return Judgement(100 * sum(points.values()) / len(points), output=points)

@@ -83,8 +83,8 @@ def _all_examples() -> dict[str, str]:
 def delimited(text: str, tag: str) -> str:
     """Wrap a text in a tag whose name occurs in no tag of the text.
 
-    A response may contain ``</explanation>`` followed by instructions to the judge. The tag is then ``explanation_2``,
-    which the text cannot close.
+    A response may contain ``</explanation>`` followed by instructions to the judge. The tag is then, for example,
+    ``explanation_2``, which the text cannot close.
     """
     text = str(text)  # raises for a variable without a value
     used = {name.lower() for name in re.findall(rf"<\s{{0,4}}/?\s{{0,4}}({re.escape(tag)}\w*)", text, re.IGNORECASE)}

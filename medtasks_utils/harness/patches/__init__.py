@@ -34,11 +34,11 @@ class Replacement(NamedTuple):
 
 with (Path(__file__).parent / "replaced.csv").open(encoding="utf-8", newline="") as _file:
     REPLACED = [Replacement(**row) for row in csv.DictReader(_file)]
-"""The rows of ``replaced.csv``: everything that is replaced, in the order in which it happens."""
+"""The rows of ``replaced.csv``: all replacements, in the order in which they are made."""
 
 
 def apply(scope: Literal["process", "command"]) -> Callable[[], None]:
-    """Make the replacements of a scope in modules of lm_eval, and return a function that undoes them."""
+    """Make a scope's replacements that are built from originals, and return a function that undoes them."""
     undo = ExitStack()
     for name, replaced_by in made_from_original(scope).items():
         owner = owner_of(name)

@@ -22,7 +22,10 @@ current_evaluation: ContextVar[Any] = ContextVar("current_evaluation", default=N
 
 
 def evaluate_with_known_model(original: Callable[..., Any]) -> Callable[..., Any]:
-    """Return an ``evaluate`` that wraps the model in a :class:`.run_model.RunModel`."""
+    """Return an ``evaluate`` that wraps the model in a :class:`.run_model.RunModel`.
+
+    The replacement also puts "N/A" in place of NaN in the results and, with ``--against``, evaluates in steps.
+    """
 
     @wraps(original)
     def evaluate(lm: Any, task_dict: Any, **settings: Any) -> Any:
@@ -72,7 +75,7 @@ def results_without_secrets(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def manager_of_the_checks(original: type[TaskManager]) -> Callable[..., TaskManager]:
-    """Return a constructor that returns the task manager used in the checks."""
+    """Return a function that replaces the constructor and returns the task manager used in the checks."""
     return lambda **settings: current_evaluation.get().manager
 
 
@@ -96,7 +99,7 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
         output_path: Any
 
         def save_results_aggregated(self, results: JsonObject, samples: Any = None) -> None:
-            """Save the results."""
+            """Finish and save the results, and set the evaluation's ``path`` to their file."""
             evaluation = current_evaluation.get()
             finished = evaluation.finish(results)
             evaluation.path = self._save(super().save_results_aggregated, finished, samples)
@@ -106,7 +109,7 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
             self._save(super().save_results_samples, task_name, samples)
 
         def _save(self, save: Callable[..., None], *content: Any) -> Path | None:
-            """Save files in a temporary folder, move them out unless an error was noted, and return the last one."""
+            """Save files in a temporary folder, move them out unless saving fails, and return the last one or None."""
             output_path, saved = self.output_path, None
             if not output_path:
                 save(*content)

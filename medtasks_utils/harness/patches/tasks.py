@@ -30,8 +30,8 @@ class ScoresAndDetails(dict[str, Any]):
     """The metrics of one example, and details that belong in its logged sample but are not metrics.
 
     This relies on lm_eval 0.4.13: ``evaluator.evaluate`` copies the whole dict into the sample with ``dict.update``,
-    but aggregates only the entries of ``keys`` and ``items``, here the metrics. A metric that is NaN because a judge
-    failed is logged as null.
+    but aggregates only the entries of ``keys`` and ``items``, here the metrics. A metric that is NaN, such as the
+    score of a judge that failed, is logged as null.
     """
 
     def __init__(self, metrics: Settings, details: Settings) -> None:
