@@ -45,7 +45,7 @@ _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 def check_run(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -> tuple[TaskManager, JsonObject]:
     """Run the five checks of this module, and return the task manager and the tasks by name.
 
-    If the tokenizer of an API model adds a BOS token to plain prompts, ``add_bos_token`` is set in ``config``. With
+    If the tokenizer of an API model adds a BOS token to plain prompts, ``add_bos_token`` defaults to True. With
     ``may_be_away``, an unreachable server is only a warning, since stored replies may suffice.
 
     Raises:

@@ -13,7 +13,8 @@ class EarlyReading:
     A response that was not read in advance, such as one that a filter changed, is read on request.
 
     Args:
-        read: a function of a reading, ``strict`` or ``flexible``, a response and its example that returns the answer.
+        read: a function that returns the answer, given a reading (``strict`` or ``flexible``), a response and its
+            example.
         readings: the readings of the task's filters.
         thread: an executor with one thread, which calls ``read``.
     """

@@ -59,7 +59,7 @@ class Stages:
             method: the name of the model's method, as lm_eval calls it.
             task: the task's name.
             arguments: the request's arguments.
-            first: the arguments of the first request of the conversation, if this is a later one.
+            first: the arguments of the conversation's first request; None if the request itself is the first.
         """
         kept = self.store.take(method, arguments, first) if self.store else None
         if kept is not None:

@@ -103,6 +103,9 @@ def _unsupported_by_server(model: LM, schemas: Sequence[JsonObject], settings: S
     """Return why a server does not support tools; empty if it does.
 
     Servers that accept tools but leave them out of the prompt are detected by the number of prompt tokens.
+
+    Raises:
+        MedtasksError: if the server refuses the request without tools, or fails for a reason other than the tools.
     """
     without = probe(model, settings)
     try:

@@ -62,8 +62,8 @@ class ToolTurns:
             chat_template: the function that renders messages; None if there is none.
 
         Returns:
-            A function that renders messages likewise, with native tools, and records them for later turns, since
-            lm_eval passes only the text to the task.
+            A function that renders messages as ``chat_template`` does, with native tools, and records the messages for
+            later turns, since lm_eval passes only the text to the task.
 
         Raises:
             UsageError: if there is no chat template, or the model does not support the requested format.

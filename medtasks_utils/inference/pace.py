@@ -20,7 +20,7 @@ LONGEST_PAUSE = 120.0
 """Maximum time in seconds to wait before a retry, even if the server asks for more."""
 
 _BACKOFF = 1.0  # seconds before the second attempt
-_DOUBLINGS = 5  # how often it is doubled before further ones
+_DOUBLINGS = 5  # maximum number of times that this is doubled before later attempts
 _FIRST_ATTEMPTS = 3  # at a server that has not answered yet
 _BEFORE_REMARK, _BETWEEN_REMARKS = 5.0, 60.0  # seconds
 

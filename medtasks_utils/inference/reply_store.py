@@ -226,7 +226,7 @@ class ReplyStore:
         Args:
             method: the name of the model's method, as lm_eval calls it.
             arguments: the request's arguments.
-            first: the arguments of the first request of the conversation, if this is a later one.
+            first: the arguments of the conversation's first request; None if the request itself is the first.
         """
         prompt, settings = self._request(method, arguments)
         candidates = self._by_prompt.get(prompt, [])
