@@ -89,7 +89,7 @@ class TaskAgainst:
 
     @property
     def metric(self) -> Metric:
-        """The first compared metric that is a mean or a macro average of means, with scores in the saved run; else acc.
+        """The first compared metric that is a mean or a macro average of means, and has saved scores; else ``acc``.
 
         A specialty of MedExQA, for example, has no macro average.
         """
@@ -120,12 +120,12 @@ class TaskAgainst:
         self.samples.update((sample["doc_id"], sample) for sample in samples if sample["filter"] == self._filter)
 
     def saved_scores(self, metric: str) -> MetricScores:
-        """Return the saved run's scores of the n examples."""
+        """Return the saved run's scores of the examples in :attr:`numbers`."""
         places = [self.saved.examples[self._keys[number]] for number in self.numbers]
         return self.saved.metric_scores(self._filter, metric)[places]
 
     def new_scores(self, metric: str) -> list[Sequence[Score]]:
-        """Return the new run's scores of the n examples; empty for an example that is not evaluated yet."""
+        """Return the new run's scores of the same examples; empty for an example that is not evaluated yet."""
         values = [[self.samples[number].get(metric)] if number in self.samples else [] for number in self.numbers]
         return [getattr(value[0], "scores", value) if value else () for value in values]
 
@@ -221,7 +221,7 @@ class SavedRun:
         self._within = WITHIN if within is None else within
 
     def check_tasks(self, tasks: Sequence[str]) -> None:
-        """Raise a UsageError if the saved run lacks a task of the new run."""
+        """Raise a UsageError if the saved run lacks one of the given tasks."""
         for task in tasks:
             if task not in self._run.tasks:
                 names = ", ".join(self._run.tasks) or "none"

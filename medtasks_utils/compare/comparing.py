@@ -14,7 +14,7 @@ from .families import TaskPairs, common_groups, corrected, group_difference, sha
 from .task_pair import TaskPair
 
 Notes = dict[str, list[str]]
-"""Sentences about runs or tasks, each with the names that it concerns."""
+"""Sentences, each with the names of the runs or tasks concerned."""
 
 
 @dataclass(frozen=True)
@@ -50,21 +50,22 @@ def compare_runs(
     common: bool = False,
     force: bool = False,
 ) -> Comparison:
-    """Compare two runs on the given metrics or, if there are none, on those that each benchmark names.
+    """Compare two runs on the given metrics or, if there are none, on each task's default metrics.
 
     Args:
         a: the first run.
         b: the second run.
-        tasks: pairs of task names, one from each run; if empty, all tasks of this package that both runs have.
+        tasks: pairs of task or group names, one from each run; if empty, all tasks of this package that both runs have.
         filter_name: the filter to compare; None for the default of each task, usually ``strict-match``
             (:attr:`.TaskRun.default_filter`), and, if a run lacks it, the first filter that both runs have.
-        metrics: the metrics to compare.
+        metrics: the metrics to compare; if empty, those of :meth:`.TaskPair.default_metrics`.
         common: True to compare only the common examples if the runs have different examples.
-        force: True to compare results even if their signatures say that they are not comparable.
+        force: True to compare results even if their signatures are not comparable, or too many examples lack a value.
 
     Raises:
-        NothingToCompare: if no common example has a value of the metrics.
-        MedtasksError: if the runs have no task in common, or their results are not comparable.
+        NothingToCompare: if one of the metrics is unknown, or no common example has a value of it.
+        MedtasksError: if the runs have no task, example or filter in common, if their results are not comparable, or if
+            their examples differ and ``common`` is False.
     """
     notes: Notes = defaultdict(list)
     for run in (a, b):
@@ -145,7 +146,7 @@ def _chosen_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str:
 def _group_differences(a: Run, b: Run, pairs: TaskPairs, metrics: Sequence[str]) -> Iterator[MetricDifference]:
     """Yield the difference of each group whose tasks are all compared: an unweighted mean over tasks.
 
-    Without ``metrics``, the ones that the benchmarks of the tasks compare by default are used.
+    Without ``metrics``, the default metrics of the tasks' benchmarks are used.
     """
     for name, members in common_groups(a, b, pairs).items():
         reported = a.groups[name].metrics.keys() & b.groups[name].metrics.keys()

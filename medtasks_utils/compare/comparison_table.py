@@ -11,8 +11,8 @@ The JSON has these keys, which do not change while ``version`` is 2::
                   of McNemar's test; p_adjusted is null outside of the families of tests (:mod:`.families`)
     flips         task, filter, both_right, both_wrong, n_gained, n_lost: one object for each task; with repeats,
                   expected numbers
-    orders        by task, the effect of the order of choices (:func:`.option_orders.order_data`); absent if all
-                  tasks have the same
+    orders        by task, the effect of the order of choices (:func:`.option_orders.order_data`); tasks without such
+                  an effect are left out, and the key is absent without any
     warnings      sentences
 
 Values are in the metric's own unit (shares from 0 to 1, scores of explanations from 0 to 100); ``difference`` is
@@ -85,7 +85,7 @@ def comparison_lines(
     Args:
         comparison: the comparison.
         all_parts: True to show all parts of tasks, not only large ones that are far from the whole.
-        grown: by run name, a sentence on how the run was extended.
+        grown: by run name, a phrase on how the run was extended.
     """
     topics = list(_topics(comparison))
     yield from _runs(comparison, grown)
@@ -135,7 +135,7 @@ class _Topic(NamedTuple):
 
 
 def _topics(comparison: Comparison) -> Iterator[_Topic]:
-    """Yield the groups of tasks, then the tasks that are not parts of a group."""
+    """Yield the groups of tasks, then the tasks that are not parts of a group of one benchmark."""
     wholes: dict[str, list[MetricDifference]] = defaultdict(list)
     parts: dict[str, Parts] = defaultdict(lambda: defaultdict(dict))
     for difference in comparison.differences:
@@ -170,7 +170,7 @@ def _runs(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
 
 
 def _wholes(topics: Sequence[_Topic]) -> str:
-    """Return a row for each topic, with its other metrics below it."""
+    """Return a table with a row for each topic's main metric, and its other metrics below."""
     rows: list[Sequence[str]] = [_HEAD]
     for topic in topics:
         main, *others = topic.wholes
@@ -204,7 +204,10 @@ def _notes(topics: Sequence[_Topic]) -> Iterator[str]:
 
 
 def _parts(topic: _Topic, show_all: bool) -> Iterator[str]:
-    """Yield the parts of a topic, ordered by their distance from the whole."""
+    """Yield a table for each breakdown of a topic: its parts, by their distance from the whole, furthest first.
+
+    Without ``show_all``, only the first four parts with enough examples are shown, and the number of others.
+    """
     main = topic.wholes[0]
     for place, (breakdown, parts) in enumerate(topic.parts.items()):
         furthest = sorted(parts.values(), key=lambda part: -abs(part.contrast.difference - main.contrast.difference))
@@ -270,7 +273,7 @@ def _p(p: float | None) -> str:
 
 
 def _verdict(difference: MetricDifference) -> str:
-    """Return which run is better, by the corrected p-value, or why this is unknown; empty outside of the families."""
+    """Return which run is better, by the corrected p-value, or why this is unknown; empty for a test in no family."""
     if difference.p_adjusted is None:
         return "too few" if difference.contrast.p is None else ""
     if not difference.is_significant:

@@ -1,4 +1,4 @@
-"""Compute contrasts: the difference of a metric between two runs on the same examples, its interval and its p-value.
+"""Compute contrasts: a metric's difference between two runs on the same examples, its interval and its p-value.
 
 ============================  ==============================================  =====================================
 metric                        p-value                                         95 % confidence interval
@@ -45,8 +45,9 @@ class Contrast(ResultWithInterval):
     """A metric in two runs on the same examples; values and differences are in the metric's own unit.
 
     Attributes:
-        n: the number of compared examples, which have a value in both runs or, for ratios, are decided in either run.
-        clusters: the number of independent clusters among these examples.
+        n: the number of compared examples, which have a value in both runs or, for ratios, are decided in either run;
+            failed judgements are subtracted as in ``left_out``.
+        clusters: the number of independent clusters of the compared examples.
         a: the value in the first run.
         b: the value in the second run.
         difference: ``b − a``.
@@ -155,13 +156,13 @@ def paired_difference(
         largest: the largest value of an example, which is the largest possible difference; None if there is no limit.
         is_counted: True if values count right or wrong answers. The variance in the interval and the p-value then
             includes one more example gained and one more lost, as in Bonett and Price, so that a difference of 0 in 20
-            examples does not seem certain. These are also included if all differences are equal.
+            examples does not seem certain. The two are also included if all differences are equal.
         whole_examples: True if the added gain and loss are whole examples, with all of their generations; False if they
             are single generations. Early stopping needs True: with repeats, the first examples of a model that is
             nearly always right often agree in all generations, and the result would seem certain.
 
     Returns:
-        None if one of the runs has no standard error.
+        The three; None if one of the runs has no standard error.
     """
     if a.scaled_influence is None or b.scaled_influence is None:
         return None
@@ -204,7 +205,7 @@ class MetricDifference:
         breakdown: the breakdown of the task's examples, such as ``subject``; None for the whole task.
         group: the group of the breakdown, such as ``Anatomy``; None for the whole task.
         contrast: the two values, their difference, its interval and p-value.
-        p_adjusted: the p-value, corrected within its family (:mod:`.families`); None if it belongs to no family.
+        p_adjusted: the p-value, corrected within its family (:mod:`.families`); None without a p-value or a family.
     """
 
     task: str

@@ -33,14 +33,15 @@ TaskPairs = Mapping[str, TaskPair]
 def corrected(
     a: Run, b: Run, differences: Sequence[MetricDifference], pairs: TaskPairs, filter_name: str | None
 ) -> list[MetricDifference]:
-    """Set ``p_adjusted``, by Holm's method within each family, on the differences that belong to a family.
+    """Return the differences with ``p_adjusted`` by Holm's method in their family; None for those in no family.
 
     Args:
         a: the first run.
         b: the second run.
         differences: the differences of the compared tasks, with their p-values.
         pairs: the compared tasks.
-        filter_name: the filter that is compared, where both runs have it; see :func:`shared_filter`.
+        filter_name: the requested filter; None for each task's default. Tasks that lack it in a run are tested under
+            another (:func:`shared_filter`).
     """
     families: dict[object, list[MetricDifference]] = defaultdict(list)
     for difference in differences:
@@ -83,7 +84,7 @@ def shared_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str | None:
 
 
 def common_pairs(a: Run, b: Run, filter_name: str | None) -> dict[str, TaskPair]:
-    """Return the tasks of benchmarks that both runs have, with samples of common examples."""
+    """Return the benchmark tasks that both runs have with a common filter and samples of common examples."""
     pairs = {}
     for name, task in a.tasks.items():
         other = b.tasks.get(name)
@@ -104,7 +105,7 @@ def common_groups(a: Run, b: Run, pairs: TaskPairs) -> dict[str, tuple[TaskPair,
 
 @lru_cache(maxsize=1024)
 def group_difference(name: str, members: tuple[TaskPair, ...], metric_name: str) -> MetricDifference | None:
-    """Return the difference of the unweighted mean over the tasks of a group; None if a task has no value."""
+    """Return the difference between two runs' unweighted means over a group's tasks; None if a task has no value."""
     sides = zip(*(member.metric_scores(metric_name) for member in members), strict=True)
     scores_a, scores_b = (concatenate(side, tasks_are_strata=True) for side in sides)
     metric = members[0].a.metric(metric_name).over_strata()

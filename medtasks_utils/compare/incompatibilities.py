@@ -1,4 +1,4 @@
-"""Find the differences between the signatures of two results that make a comparison unfair."""
+"""Find the differences between two results' signatures that rule out a comparison, or deserve a warning."""
 
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ class Incompatibility(NamedTuple):
 
 
 def incompatibilities(a: TaskRun, b: TaskRun, filter_name: str) -> list[Incompatibility]:
-    """Return the differences that make a comparison of two results of a task unfair; empty if there are none.
+    """Return the differences that rule out a comparison of two results of a task, or deserve a warning.
 
     The source of the rows and the options that chose them do not matter if the rows are equal. A field that only one
     signature has counts as a difference, so that signatures of different versions cause at least a warning. If one of

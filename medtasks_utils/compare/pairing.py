@@ -34,7 +34,7 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
 
 def growth(run: Run, path: str | Path) -> str:
-    """Return a phrase with a run's original number of questions and date; empty if it was not extended."""
+    """Return a phrase with a run's number of questions and date, now and before its extension; empty without one."""
     before = [
         old
         for old in read_runs(path)
@@ -88,7 +88,7 @@ class Comparability(NamedTuple):
 def comparability(a: TaskRun, b: TaskRun, filter_name: str, *, of_explanations: bool = False) -> Comparability:
     """Compare the signatures and examples of two results of a task.
 
-    If one of them has no signature, its options and versions are unknown; the results are comparable, with a warning.
+    If one result has no signature, its options and versions are unknown; the results are comparable, with a warning.
 
     Args:
         a: the first result.

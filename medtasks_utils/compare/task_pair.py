@@ -59,10 +59,10 @@ class TaskPair:
     def agreement(self) -> JsonObject:
         """Count the common examples on which both runs, neither, or one is right, as under ``flips`` in JSON.
 
-        Without repeats the numbers are counts. With repeats they are expected values for one generation of each run.
-        Comparing majorities would be unfair: a tie among four generations is neither right nor wrong, and a majority of
-        four is harder to reach than a single right generation. ``n_gained − n_lost`` always equals the difference in
-        accuracy times the number of examples.
+        Without repeats, the numbers are counts; with repeats, expected values for one generation of each run. Examples
+        without a score in a run are left out. Comparing majorities would be unfair: a tie among four generations is
+        neither right nor wrong, and a majority of four is harder to reach than a single right generation.
+        ``n_gained − n_lost`` always equals the difference in accuracy times the number of examples.
         """
         a, b = (scores.values for scores in self.metric_scores("acc"))
         return {
@@ -81,7 +81,12 @@ class TaskPair:
         return a, replace(b, clusters=a.clusters, strata=a.strata)
 
     def default_metrics(self) -> Sequence[str]:
-        """Return the metrics to compare if none are named."""
+        """Return the metrics to compare by default.
+
+        These are the metrics that the benchmark compares and, if both runs have equally many generations, the metrics
+        over all generations and the common metrics of confidences; otherwise, the first run's metrics over fewer
+        generations, such as ``pass@2``.
+        """
         a, b = self.metric_scores("acc")
         has_same_repeats = a.numerators.shape == b.numerators.shape  # REPEAT_METRICS depend on them
         of_repeats = [metric.name for metric in REPEAT_METRICS]
@@ -108,7 +113,7 @@ class TaskPair:
 
     @lru_cache(maxsize=1024)  # noqa: B019 (pairs are few, and equal if they are of the same tasks)
     def difference(self, name: str) -> MetricDifference | None:
-        """Return the difference in a metric of the whole task; None if the metric does not apply."""
+        """Return the whole task's difference in a metric; None if the metric does not apply."""
         return self._difference(name)
 
     def headline(self) -> MetricDifference | None:
@@ -162,7 +167,7 @@ class TaskPair:
                 yield self._left_out(difference, force)
 
     def _left_out(self, difference: MetricDifference, force: bool) -> str:
-        """Return a sentence on the examples left out of a comparison; raise an error if there are too many."""
+        """Return a sentence on the examples left out; without ``force``, raise an error if there are too many."""
         left_out = difference.contrast.left_out
         examples = difference.contrast.n + left_out
         sentence = (

@@ -22,14 +22,14 @@ Verdict = JsonObject
 
 
 def compare_verdicts(run: Run, filter_name: str | None, names: Sequence[str]) -> list[Verdict]:
-    """Return our verdict and the other harness's, for each example and each of its scores.
+    """Return our verdict and the other harness's, for each example and each score of that harness.
 
     A verdict is right if the mean over generations is above 0.5. Our verdicts are on the answers of the named filter;
     None for the default of each task (:attr:`.TaskRun.default_filter`). Without ``names``, all scores of the other
     harness are compared.
 
     Raises:
-        MedtasksError: if the run has no such scores.
+        MedtasksError: if no example has such a score.
     """
     verdicts = []
     for task in run.tasks.values():

@@ -68,7 +68,7 @@ def runs_by_signatures(topics: Sequence[Topic]) -> dict[str, list[str]]:
 
 
 def settings(run: Run) -> dict[str, str]:
-    """Return a run's settings and its name, by column heading; unknown settings are empty."""
+    """Return a run's name, settings, duration, tokens and GPU time, by column heading; unknown values are empty."""
     backend = str(run.setting("model") or "")
     date, seconds = run.seconds("date"), run.seconds("total_evaluation_time_seconds")
     tokens = run.spent("tokens")

@@ -12,7 +12,7 @@ from .drawing import samples_link
 
 
 def disputed(task: TaskRun) -> Mapping[int, set[str]]:
-    """Return notes with the auditor's readings that differ from a filter's, by ``doc_id``; empty without an audit."""
+    """Return, by ``doc_id``, notes on the auditor's readings that differ from a filter's; empty without an audit."""
     notes = defaultdict(set)
     for row in audit_of(task).get("readings", ()):
         if row["differs"]:
@@ -38,7 +38,7 @@ class AuditedFilter(NamedTuple):
 
 
 def audits_of(runs: Sequence[Run]) -> Iterator[AuditedFilter]:
-    """Yield each filter of each audited task of each run."""
+    """Yield the findings on each filter of the runs' audited tasks."""
     names = [run.name for run in runs]
     for run in runs:
         for task in run.tasks.values():

@@ -37,7 +37,7 @@ ENDED = {
 }
 """The outcomes of examples, in the order of the bars."""
 HATCHED = 0.4
-"""Minimum possible gain of a score, in points, to be drawn with hatching."""
+"""The possible gain of a score, in points, from which it is drawn with hatching."""
 FEW = 30
 """Minimum number of examples for statements about a part or a run."""
 _NO_SAMPLES = "no samples (--log_samples), so it cannot be compared"
@@ -65,7 +65,10 @@ class Score(NamedTuple):
 
 
 class Floor(NamedTuple):
-    """The score attainable without the question or, if that was never measured, by guessing."""
+    """The score attainable without the question or, if that was never measured, by guessing.
+
+    ``is_reached`` is True if a classifier reached it without the question, and False for guessing.
+    """
 
     value: float
     is_reached: bool
@@ -173,7 +176,7 @@ class Column(Ranking):
 
     @cached_property
     def contradicted(self) -> int:
-        """The number of questions where most runs agree on a wrong answer, as in the page's samples.
+        """The number of questions on which most runs agree on a wrong answer, as in the page's samples.
 
         Only runs that are right on more than half of the questions count, and at least three of them must have the
         question.
@@ -196,7 +199,7 @@ class Board:
     Attributes:
         runs: the names of all runs in the order of the page.
         columns: the benchmarks.
-        mean: the mean of all benchmarks, if every ranked run has the same two or more.
+        mean: the mean over all benchmarks; None if it is not defined (:func:`_mean`).
         ranked: the runs above the dividing line, best first.
         unranked: for each run below the dividing line, the reasons why it cannot be ranked on some benchmark.
     """
@@ -235,7 +238,7 @@ class Board:
 
 
 def board_of(topics: Sequence[Topic], runs: Sequence[str], filter_name: str) -> Board:
-    """Return the board of the page's runs under a filter."""
+    """Return the board of the page's runs under a filter, without means over benchmarks and topics without scores."""
     columns = [_column(topic, filter_name) for topic in topics if topic.headline and not topic.is_overall]
     columns = [column for column in columns if column.scores]
     titles = Counter(column.topic.title for column in columns)
@@ -332,7 +335,8 @@ def other_questions(examples: Set[object], ranked: Set[object]) -> str:
 def _mean(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
     """Return the unweighted mean over benchmarks.
 
-    None unless there are two or more runs, and all of them are ranked on the same two or more benchmarks, by shares.
+    None unless there are two or more runs and benchmarks, all runs are ranked on all benchmarks, and all metrics are
+    shares.
     """
     if len(columns) < 2 or len(runs) < 2 or {column.metric.unit for column in columns} != {"share"}:
         return None
@@ -354,7 +358,7 @@ def _mean(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
 
 
 def shown(result: Estimate, metric: Metric) -> Score | None:
-    """Format an estimate; return None if it has no value."""
+    """Convert an estimate to a score in display units; return None if it has no value."""
     return None if result.value is None else score_of(result.value, result, metric)
 
 
@@ -378,7 +382,10 @@ def common(topic: Topic, runs: Sequence[str], filter_name: str, metric: str) -> 
 
 
 def ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) -> list[Ratio]:
-    """Return each run's ratio for a metric, over the examples to which the metric applies in all runs."""
+    """Return each run's ratio for a metric, over the common examples to which the metric applies in all runs.
+
+    For a metric of definite answers, it must apply in any run.
+    """
     whole = metric.over_strata() if topic.is_group else metric
     scores = common(topic, runs, filter_name, metric.name)
     over = np.any if metric.aggregation.over_decided else np.all
@@ -461,7 +468,7 @@ def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
 
 
 def _answer(sample: Sample, filter_name: str) -> str | None:
-    """Return the answer that the page shows: the filter's or, without one, the lenient filter's."""
+    """Return the counted answers that the page shows: the filter's or else the lenient filter's; None without any."""
     for answers in (sample.answers.get(name, []) for name in (filter_name, FLEXIBLE)):
         if {*answers} - {UNANSWERED}:
             return str(Counter(answers).most_common())
@@ -471,7 +478,7 @@ def _answer(sample: Sample, filter_name: str) -> str | None:
 def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[int, int, int]]:
     """Return B − A on the common examples (None without a value), and how many only A, only B and neither gets right.
 
-    Of several generations more than half must be right, as where the page lists these examples.
+    With repeats, an example is right if more than half of its generations are, as where the page lists examples.
     """
     metric = column.metric.over_strata() if column.topic.is_group else column.metric
     first, second = common(column.topic, [a, b], column.filter, metric.name)

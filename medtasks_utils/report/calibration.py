@@ -83,7 +83,7 @@ def of_abstaining(task: TaskRun) -> Point | None:
 
 
 def calibrations(runs: Sequence[Run]) -> list[Calibration]:
-    """Return the confidences of each run and task whose answers have confidences or abstain."""
+    """Return the calibration of each run on each task, sorted by task, if some answers have confidences or abstain."""
     shown = []
     for run in runs:
         for task in run.tasks.values():
@@ -98,7 +98,7 @@ def calibrations(runs: Sequence[Run]) -> list[Calibration]:
 
 
 def origins(task: TaskRun, filter_name: str) -> str:
-    """Return the origins of a task's confidences; samples without one are skipped."""
+    """Return the distinct origins of a task's confidences, joined by *and*; empty without any."""
     details = (sample.details.get(filter_name, {}) for sample in task.samples)
     confidences = (mapping(of_sample.get("confidence")) for of_sample in details)
     return " and ".join(filter(None, dict.fromkeys(str(logged.get("origin", "")) for logged in confidences)))
@@ -116,7 +116,7 @@ def to_draw(runs: Sequence[Run]) -> list[Calibration]:
 
 
 def confidence_lines(run: Run) -> Iterator[str]:
-    """Yield a line for each task that reports metrics of confidence, under the first filter with them."""
+    """Yield a line for each task that reports ECE, AUROC or ``acc@80``, under the first filter with an ECE."""
     for task in run.tasks.values():
         name = next((name for metric, name in task.metrics if metric == "ece"), "")
         shown = []

@@ -45,7 +45,7 @@ class Shares:
     Attributes:
         asked: the number of evaluated questions.
         available: the number of questions in the benchmark; 0 if unknown.
-        counts: by kind (:data:`_KINDS`), the number of questions; without unknown kinds.
+        counts: by kind (:data:`_KINDS`), the number of questions; kinds whose number is unknown are left out.
         hrefs: links to the samples, by kind.
         disputed: the estimated percentage of responses on which the auditor and the filter disagree.
     """
@@ -108,7 +108,7 @@ def cautions(
 
     Args:
         shares: the counts of each run on each benchmark.
-        parts: the suspect parts (:func:`suspect_parts`).
+        parts: the suspect parts (:func:`suspect_parts`), of which the first two cause a caution.
         unranked: by run, the reason why it is not ranked.
         notes: additional cautions, such as about imported runs, which come last.
         floors: sentences about benchmarks on which no run is above the score without the question.
@@ -138,7 +138,10 @@ def _suspect(part: Part) -> Caution:
 
 
 def _of_kind(shares: Sequence[Shares], kind: str, is_alone: bool) -> Iterator[Caution]:
-    """Yield a caution about the run with the highest share of a kind, and the number of others above the limit."""
+    """Yield a caution about the run with the highest share of a kind, and the number of others above the limit.
+
+    For labels, it is about all benchmarks above the limit; nothing is yielded if no share is above.
+    """
     what, least = _KINDS[kind]
     many = [share for share in shares if share.percent(kind) >= least]
     if not many:

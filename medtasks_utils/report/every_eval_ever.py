@@ -102,7 +102,7 @@ def _results(headline: Headline) -> list[JsonObject]:
 
 
 def _sample(headline: Headline, sample: Sample) -> JsonObject:
-    """Return the line of a sample; for conversations with tools, it has all messages instead of the responses."""
+    """Return the line of a sample; for conversations with tools, it contains all messages instead of the responses."""
     accuracy = sample.metrics[headline.filter].get("acc") or 0.0
     transcript = sample.details[headline.filter].get("transcript") or []
     if len(sample.responses) > 1:  # it is a list of transcripts

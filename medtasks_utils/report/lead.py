@@ -105,7 +105,10 @@ def _sentence(outcome: str, named: Sequence[str], standings: Sequence[Ranking], 
 
 
 def _ahead(standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
-    """Return a clause on a single best run's lead: on one benchmark, over which run; with ``is_alone``, its score."""
+    """Return a clause on a single best run's lead, empty if unknown; for one benchmark, with the next run.
+
+    With ``is_alone``, the best run's score precedes it.
+    """
     known = [(standing, standing.ahead) for standing in standings if standing.ahead]
     if not known:
         return ""
@@ -148,7 +151,7 @@ def common_beginning(names: Sequence[str]) -> str:
 def differing_parts(names: Sequence[str]) -> tuple[str, list[str]] | None:
     """Split names into their common beginning and the one part that differs.
 
-    None if the beginning is shorter than four characters, or the other parts are not distinct.
+    None if the beginning is shorter than four characters, or the other parts are not distinct, or one is empty.
 
     >>> differing_parts(["gemma3-12b_q8_0", "gemma3-12b_q5_k_m", "gemma3-12b_q6_k"])
     ('gemma3-12b', ['q8_0', 'q5_k_m', 'q6_k'])
@@ -159,7 +162,9 @@ def differing_parts(names: Sequence[str]) -> tuple[str, list[str]] | None:
 
 
 def grid_of(names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Arrange names by two parts, such as model and quantisation; empty if they fill under 60 % of the grid.
+    """Arrange names by two parts, such as model and quantisation.
+
+    Empty if the names fill under 60 % of the grid, or it has only one row or column.
 
     >>> grid_of(["a_x", "a_y", "b_x", "c_y"])
     {'a': {'x': 'a_x', 'y': 'a_y'}, 'b': {'x': 'b_x'}, 'c': {'y': 'c_y'}}
@@ -181,11 +186,13 @@ def grid_of(names: Sequence[str]) -> dict[str, dict[str, str]]:
 def lead_of_one(run: str, standings: Sequence[Ranking], losses: Mapping[str, tuple[float, float]]) -> list[str]:
     """Return at most two sentences about a single run: its score, and its largest loss of two points or more.
 
+    If there is room, a failure to exceed the score without the question and other benchmarks follow.
+
     Args:
         run: the run.
         standings: its benchmarks.
         losses: for the first benchmark, by kind (``cut``, ``none``, ``form``): the percentage of examples lost (for
-            ``form``, points), and the run's score had they been right.
+            ``form``, points), and the run's score had these been right.
     """
     if not standings:
         return [f"{run} has no scores."]
@@ -218,7 +225,7 @@ def _has(run: str, standing: Ranking) -> str:
 
 
 def lead_of_two(a: str, b: str, rows: Sequence[PairRow]) -> list[str]:
-    """Return at most two sentences about two runs: differences shown, not shown, and not computed."""
+    """Return at most two sentences about two runs: first shown differences, then others, then missing comparisons."""
     groups: dict[str, list[tuple[str, Score]]] = defaultdict(list)
     for row in rows:
         if row.line:
@@ -277,7 +284,7 @@ def _not_compared(a: str, b: str, row: PairRow) -> str:
 
 
 def _of_decided(a: str, b: str, column: Ranking) -> str:
-    """Return a sentence if F1 covers different examples in two runs; empty if coverage is within 5 points."""
+    """Return a sentence if the shares of examples that F1 covers in two runs are over 5 points apart; else empty."""
     of_f1 = column.also.get("f1", {})
     shares = [100 * of_f1[run].n / column.scores[run].n for run in (a, b) if run in of_f1]
     if len(shares) < 2 or abs(shares[0] - shares[1]) <= 5:

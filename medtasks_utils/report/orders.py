@@ -15,7 +15,7 @@ from medtasks_utils.writing import JsonObject
 def orders_of(runs: Sequence[Run]) -> Iterator[JsonObject]:
     """Yield the effect of the order of choices, for each pair of a model's tasks that differ in nothing else.
 
-    Each has the keys of :func:`.compare.option_orders.order_data`, and ``a`` and ``b``: the run and the task.
+    Each effect has the keys of :func:`.compare.option_orders.order_data`, and ``a`` and ``b``: the run and the task.
     """
     tasks = [(run, task) for run in runs for task in run.tasks.values() if isinstance(task.benchmark, ChoiceBenchmark)]
     for (run_a, a), (run_b, b) in combinations(tasks, 2):

@@ -47,7 +47,7 @@ def outcome_of(sample: Sample, filter_name: str, abstention: Abstention | None) 
 
 
 def outcomes(result: RunResult) -> dict[str, float]:
-    """Return the number of examples by outcome, in the order of :data:`OUTCOMES`.
+    """Return the number of scored examples by outcome, in the order of :data:`OUTCOMES`.
 
     With repeats, the numbers are expected values for one generation: two right generations of four count as half a
     right example. Since only each filter's share of right generations is known, the filters' right generations are

@@ -140,7 +140,7 @@ def _read(task: TaskRun, sample: Sample, filter_name: str) -> Row:
 
 
 def _record(task: TaskRun, sample: Sample) -> Row:
-    """Return the part of a sample that the page shows when it is opened."""
+    """Return the part of a sample that the page shows when the sample is opened."""
     logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
     return {
         "responses": sample.responses,

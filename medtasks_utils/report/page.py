@@ -115,7 +115,9 @@ def in_order(runs: Sequence[Run], board: Board) -> list[Run]:
 
 
 def named_briefly(runs: Sequence[Run]) -> tuple[str, list[Run]]:
-    """Return the common beginning of three or more runs' names, if it is long, and the runs without it."""
+    """Return the common beginning, of six or more characters, of three or more runs' names, and the runs without it.
+
+    The beginning is empty, and the names are unchanged, if there is no such beginning."""
     names = [run.name for run in runs]
     begin = common_beginning(names) if len(runs) > 2 else ""
     if len(begin) < 6:
@@ -132,7 +134,7 @@ def filters_of(topics: Sequence[Topic], runs: Sequence[Run]) -> list[str]:
 
 
 def usual_filter(runs: Sequence[Run]) -> str:
-    """Return the default filter of the page: the published rule, unless the runs have a different default."""
+    """Return the default filter of the page: the published rule, unless a task has a different default."""
     usual = {task.default_filter for run in runs for task in run.tasks.values()}
     return next(iter(usual - {DEFAULT_FILTER}), DEFAULT_FILTER)
 
@@ -183,7 +185,7 @@ def leaderboard_figure(runs: Sequence[Run], form: str = ".svg") -> str:
 
 
 def _put_beside(folder: Path, stores: dict[str, Iterable[str]]) -> None:
-    """Move prompts and responses from the stores to a folder, one script per chunk, and delete outdated scripts."""
+    """Move prompts and responses from the stores to a folder, one script per chunk, after deleting earlier scripts."""
     for path in folder.glob("*-*.js"):
         path.unlink()
     for name in ("documents", "samples"):

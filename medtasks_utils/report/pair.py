@@ -20,7 +20,10 @@ PLANNED = 3
 
 
 class PairLine(NamedTuple):
-    """A benchmark or a part of one in two runs; ``score`` is B − A, ``is_shown`` if its corrected p is below 5 %."""
+    """A benchmark, or a part of a benchmark, in two runs.
+
+    ``score`` is B − A; ``p`` is corrected, and ``is_shown`` is True if it is below 5 %.
+    """
 
     label: str
     n: int
@@ -49,8 +52,8 @@ class PairRow:
 
     Attributes:
         right: the numbers of questions that only A, only B, and neither gets right; empty if they are not compared.
-        needed: the number of questions needed to show a difference of :data:`PLANNED` points.
-        only: the run that has the benchmark, if the other lacks it.
+        needed: the number of questions needed to show a difference of :data:`PLANNED` points; None if unknown.
+        only: the run that has the benchmark, if the other lacks it; else empty.
     """
 
     column: Column
@@ -193,11 +196,14 @@ def _parts(board: Board, differences: Mapping[_Key, MetricDifference]) -> Iterat
 
 
 Against = list[tuple[Score | None, tuple[int, int, int]]]
-"""What :func:`.board.difference_in` says of the reference and a run on each column; no difference if there is none."""
+"""For each column, :func:`.board.difference_in` for the reference and a run; empty values if either is not ranked."""
 
 
 def against(board: Board, reference: str) -> dict[str, Against]:
-    """Return each ranked run's differences from a reference on common examples, in the order of the board."""
+    """Return each ranked run's differences from a reference on common examples, in the order of the board.
+
+    The reference itself, and runs ranked with it on no benchmark, are left out.
+    """
     lines: dict[str, Against] = {}
     for run in board.ranked:
         both = {run, reference}

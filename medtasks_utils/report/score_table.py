@@ -28,7 +28,7 @@ class ScoreLine:
         n: the number of evaluated examples in the tasks that report the metric, or in all tasks if it has no value.
         scores: by filter, the score with its 95 % interval.
         answered: by filter, the share of examples in which an answer was found.
-        without_question: the best score without the question; None if it was not measured on these rows.
+        without_question: the best score without the question; None if it was not measured.
         means: values under the first filter, None if unknown: ``tool_calls`` per example, the share of replies ``cut``
             at the token limit, 0 to 1, and ``acc_finished``, the accuracy of the replies that ended on their own.
     """
@@ -142,7 +142,7 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
 
 
 def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield reasons to distrust scores: unreliable intervals, points lost to form, and classifiers' scores."""
+    """Yield reasons to distrust scores: unreliable or no intervals, scores below a classifier's, points lost to form."""
     main = [line for line in lines if line.says_something and line.estimate.value is not None]
     for has_interval, note in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
         reasons = {

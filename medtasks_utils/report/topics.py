@@ -67,7 +67,7 @@ def incompatibility(
 ) -> str:
     """Return why the results of two runs are not comparable; empty if they are.
 
-    Each may lack a share ``missing`` of the other's examples.
+    Of a task's examples in one run, the other may lack a share of at most ``missing``.
     """
     tasks_of_b = {task.task: task for task in b}
     if {task.task for task in a} != set(tasks_of_b):
@@ -114,7 +114,7 @@ class Topic:
 
     @property
     def benchmark(self) -> AnyBenchmark | None:
-        """The benchmark that its tasks have in common, if any."""
+        """The benchmark that the topic's tasks have in common; None if there is none."""
         return benchmarks()[self.benchmark_name] if self.benchmark_name else None
 
     @property
@@ -198,11 +198,11 @@ class Topic:
 
     @cached_property
     def headline(self) -> list[str]:
-        """The names of the metrics in a summary, that on which runs are compared first.
+        """The names of the metrics in a summary, starting with the one on which runs are compared.
 
-        These are the first reported metric, the benchmark's headline metrics, and metrics that a variant adds, but not
-        those of fewer generations, such as ``pass@2``. Without a benchmark, they are all metrics, in the order
-        reported.
+        The others are the benchmark's first reported metric, its headline metrics, and metrics that a variant adds, but
+        not those whose names begin with ``pass@`` or ``pass^``. Without a benchmark, the names are those of all
+        metrics, by filter and then alphabetically.
         """
         names = list(chain.from_iterable(map(self.metrics, self.filters)))
         if self.benchmark is None:
@@ -232,7 +232,8 @@ class Topic:
     def _estimate(self, result: RunResult, filter_name: str, metric: Metric) -> Estimate:
         """Return the value of a metric, computed from the samples.
 
-        If there are none, or if it differs from the value that the harness reported, return the reported value.
+        If there are no samples, or if their value differs from the one that the harness reported, return the reported
+        value.
         """
         if not result.tasks:
             return Estimate(0, None)
@@ -258,7 +259,10 @@ class Topic:
         return groups
 
     def _without_question(self, metric: str) -> Reached | None:
-        """Return the best score without the question, for a group the mean over its tasks; None if any lacks it."""
+        """Return the best score without the question, for a group the mean over its tasks.
+
+        None if a task has no such score, or the runs have different ones.
+        """
         distinct = {tuple(t.without_question(metric) for t in result.tasks) for result in self.results.values()}
         by_task = distinct.pop() if len(distinct) == 1 else ()
         measured = list(filter(None, by_task))

@@ -132,7 +132,7 @@ class View:
 
     @cached_property
     def grid(self) -> dict[str, dict[str, str]]:
-        """The runs by the two parts of their names, best first; empty for up to three, or without a filled grid."""
+        """The runs by the two parts of their names, best first; empty for up to three, or if :func:`.grid_of` is."""
         return grid_of([*self.board.ranked, *self.board.unranked]) if len(self.runs) > 3 else {}
 
     @cached_property
@@ -158,7 +158,8 @@ class View:
     def questions(self) -> list[tuple[Column, list[Pattern]]]:
         """For each benchmark, the combinations of runs that are right on a question, with their frequencies.
 
-        With more than six runs, these are the numbers of runs that are right; empty for fewer than three runs.
+        With more than six runs, the numbers of runs that are right replace their combinations. Empty for fewer than
+        three runs.
         """
         make = patterns if self.kind == "few" else by_number_right
         columns = self.board.columns if len(self.runs) > 2 else ()
@@ -167,13 +168,16 @@ class View:
 
     @property
     def unsolved(self) -> list[tuple[Column, Pattern]]:
-        """For each benchmark, the questions that no ranked run gets right; largest number first."""
+        """The benchmarks with the pattern of questions that no ranked run gets right, most of these questions first."""
         unsolved = [(column, row) for column, rows in self.questions for row in rows if row.label == "no run"]
         return sorted(unsolved, key=lambda of_column: -of_column[1].questions)
 
     @cached_property
     def curves(self) -> list[tuple[Column, str, JsonObject]]:
-        """The accuracy of each run by token budget, if there are few runs."""
+        """The accuracy of each run by token budget, for benchmarks of one task; empty for more than six runs.
+
+        Curves of a single point are left out.
+        """
         curves = []
         for column in self.board.columns if self.kind in ("one", "pair", "few") else ():
             for run, result in column.topic.sampled.items() if column.task else ():

@@ -45,7 +45,8 @@ class PartTable:
 def part_tables(board: Board, filter_name: str) -> list[PartTable]:
     """Return the parts of all benchmarks by accuracy or the breakdown's first metric, with the runs ranked there.
 
-    Breakdowns with fewer than two parts are left out. If no run is ranked, all runs with scores are shown.
+    Breakdowns with fewer than two parts, and benchmarks without the filter, are left out. If no run is ranked, all runs
+    with scores are shown.
     """
     tables = []
     for column in board.columns:
@@ -93,7 +94,11 @@ def _shaded(rows: Sequence[PartRow]) -> list[PartRow]:
 
 
 def judged_parts(table: PartTable) -> list[Part]:
-    """Return the parts for the cautions, with each run's score on all other parts; empty if runs are left out."""
+    """Return the parts for the cautions, with each run's mean score on all other parts.
+
+    A part is left out if one of its runs has no score on another part. Empty for the breakdown by label, or if the
+    table shows only one of several runs.
+    """
     parts: list[Part] = []
     all_rows = [*table.rows, *table.few]
     is_judged = table.breakdown != "label" and len(table.runs) >= min(2, len(table.column.scores))
@@ -122,7 +127,7 @@ def judged_parts(table: PartTable) -> list[Part]:
 
 
 class Pattern(NamedTuple):
-    """A combination of runs that are right on the same questions, as text and as flags, and the number of these."""
+    """A combination of runs that are right on the same questions, as text and flags, and the number of questions."""
 
     label: str
     right: list[bool]

@@ -20,7 +20,7 @@ _ALMOST_ALL = 0.99
 
 
 def budgets_of(run: Run) -> list[JsonObject]:
-    """Return the :func:`budget_curve` of each task that has one, with the task's name under ``task``."""
+    """Return the strict :func:`budget_curve` of each task that has such a curve, with the task's name as ``task``."""
     curves = [(name, budget_curve(task)) for name, task in run.tasks.items()]
     return [{"task": name, **curve} for name, curve in curves if curve]
 
@@ -30,10 +30,11 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> JsonObject | None:
 
     Returns:
         None if no reply is right, or the number of tokens of a right reply is unknown. Otherwise a dict: ``points``
-        has, for each budget (``tokens``), ``acc`` and its interval's ends ``low`` and ``high``, from 0 to 1. Budgets
-        are powers of two from 32 below the longest right reply, followed by the length of the longest reply, which
-        keeps all replies. ``almost_all`` is the smallest budget that reaches 99 % of the accuracy. ``per_right_answer``
-        is the number of tokens of all replies divided by the number of right ones, and ``note`` explains the numbers.
+        contains, for each budget (``tokens``), ``acc`` and its interval's ends ``low`` and ``high``, from 0 to 1.
+        Budgets are powers of two from 32 up to, but not including, the length of the longest right reply, followed by
+        the length of the longest reply. ``almost_all`` is the smallest budget that reaches 99 % of the accuracy.
+        ``per_right_answer`` is the number of tokens of all replies of known length divided by the number of right
+        replies, and ``note`` explains the numbers.
     """
     metric, scores = task.metric("acc"), task.metric_scores(filter_name, "acc")
     tokens = _tokens_of(task, scores)
@@ -68,5 +69,5 @@ def _tokens_of(task: TaskRun, scores: MetricScores) -> Array:
 
 
 def _within(scores: MetricScores, tokens: Array, budget: int) -> MetricScores:
-    """Return the scores with replies longer than the budget counted as wrong."""
+    """Return the scores with replies that exceed the budget, or have an unknown length, counted as wrong."""
     return replace(scores, numerators=np.where(tokens[..., None] <= budget, scores.numerators, 0.0))

@@ -22,7 +22,8 @@ class Frames(NamedTuple):
             ``filter``, ``metric``, ``value``, ``stderr``, ``signature``.
         samples: one row per example and filter: ``run``, ``task``, ``benchmark``, ``doc_id``, ``doc_hash``, ``filter``,
             ``target``, ``prompt``; ``response``, ``answer``, ``found_by``, ``ended``, ``tokens`` and ``reasoning``,
-            which are lists for more than one generation, and None if not logged; then one column per metric.
+            which are lists for more than one generation (``response`` also for the choices of log-likelihoods), and
+            None if not logged; then one column per metric.
     """
 
     runs: "pd.DataFrame"
@@ -30,7 +31,7 @@ class Frames(NamedTuple):
 
 
 class Runs(list[Run]):
-    """Saved runs, in the order of the paths."""
+    """Saved runs, in the order of :func:`.read_runs`."""
 
     def to_pandas(self) -> Frames:
         """Convert all runs to two frames."""

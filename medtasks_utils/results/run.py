@@ -44,8 +44,8 @@ class TaskRun:
         samples_path: the sample log; None if none was written.
         asked: the number of evaluated examples; 0 if unknown.
         available: the number of examples in the data, including those that ``--limit`` leaves out; 0 if unknown.
-        system_instruction: the system message of ``--system_instruction``.
-        fewshot_seed: the seed with which few-shot examples are drawn.
+        system_instruction: the system message of ``--system_instruction``; None without one.
+        fewshot_seed: the seed with which few-shot examples are drawn; None if unknown.
     """
 
     task: str
@@ -70,7 +70,7 @@ class TaskRun:
 
     @property
     def facts(self) -> ReportFacts:
-        """The settings of its benchmark for reports and comparisons; the defaults for a task outside this package."""
+        """The benchmark's settings for reports and comparisons; the defaults for a task outside this package."""
         return self.benchmark.report if self.benchmark else ReportFacts()
 
     @property
@@ -80,7 +80,7 @@ class TaskRun:
 
     @property
     def source(self) -> str:
-        """The source of the task's rows: ``hub``, ``sample`` or a directory."""
+        """The source of the rows: ``hub`` (the default), ``sample``, a directory, or the path of an imported run."""
         return str(self.metadata.get("data_source", "hub"))
 
     @property
@@ -108,7 +108,7 @@ class TaskRun:
     def without_question(self, metric: str) -> Reached | None:
         """Return the best score of a classifier on these rows without the question; None if unknown.
 
-        For the Hub's rows, a score that was measured on a part of them is also used.
+        If all of the Hub's rows were evaluated, a score measured on a part of these or on another release is also used.
         """
         content = self.metadata.get("content", "")
         shortcuts = self.benchmark.data.shortcuts if self.benchmark else None
@@ -210,8 +210,8 @@ class TaskRun:
 def content_keys(documents: Sequence[Mapping[str, Any]], benchmark: Benchmark[Any] | None) -> list[tuple[str, int]]:
     """Return a key for each example of a task: a hash, and the number of equal examples before it.
 
-    The hash ignores known issues and fields used only by the prompt, such as a solved example, so that an example has
-    the same key in every run.
+    For a benchmark, the hash ignores known issues, fields used only by the prompt, such as a solved example, and fields
+    that the signature ignores, so that an example has the same key in every run.
     """
     left_out = {*benchmark.data.only_in_prompt, *benchmark.data.unsigned, KNOWN_ISSUES} if benchmark else ()
     seen: Counter[str] = Counter()
@@ -259,7 +259,7 @@ class Run:
     growth: str = ""
 
     def tasks_of(self, name: str) -> list[TaskRun]:
-        """Return the task with this name, or the tasks that the run has of the group with this name."""
+        """Return the task of this name or, for a group, those of its tasks that the run has; empty for other names."""
         names = self.groups[name].tasks if name in self.groups else [name]
         return [self.tasks[task] for task in names if task in self.tasks]
 
@@ -277,7 +277,7 @@ class Run:
 
     @property
     def problems(self) -> list[str]:
-        """Problems in the run's files and benchmarks, as sentences; those of samples are in each task."""
+        """The run's notes, and problems in its files and benchmarks, as sentences, without :attr:`TaskRun.problems`."""
         named = {task.metadata.get("benchmark") for task in self.tasks.values()}
         unusable = filter(None, map(benchmarks().problem, filter(named.__contains__, benchmarks())))
         missing = f"{self.path}: the samples have no results file (date: {self.date or 'none'})"

@@ -74,7 +74,11 @@ def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:
 
 
 def _read(date: str, logs: dict[str, Path]) -> Run:
-    """Read one run from its sample logs and, under an empty name, its results file; raise an error if unreadable."""
+    """Read one run from its sample logs and, under an empty name, its results file, which is removed from ``logs``.
+
+    Raises:
+        MedtasksError: if the results file cannot be read.
+    """
     results_path = logs.pop("", None)
     path = results_path or next(iter(logs.values())).parent
     try:
@@ -85,10 +89,10 @@ def _read(date: str, logs: dict[str, Path]) -> Run:
 
 
 def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, Path] = {}) -> Run:
-    """Build a run from the results that the harness returns and saves, which are empty without a results file.
+    """Build a run, without a name, from the results that the harness returns and saves.
 
     Args:
-        results: the content of the results file.
+        results: the content of the results file; empty without one.
         path: the results file, or the folder if there is none.
         date: the date in the file's name.
         logs: sample logs by task.
@@ -122,10 +126,10 @@ def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, P
 
 
 def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
-    """Return the name of a task's benchmark; None for a task outside this package.
+    """Return the name of a task's benchmark; None for a task outside this package, or if its benchmark is unusable.
 
-    The configuration states it in ``metadata.benchmark``. The task's name is used only without a configuration, since
-    the harness has other tasks with such names.
+    The configuration states the benchmark in ``metadata.benchmark``. The task's name is used only without a
+    configuration, since the harness has other tasks with such names.
     """
     named = mapping(config.get("metadata")).get("benchmark")
     for benchmark in benchmarks().usable():
@@ -138,7 +142,7 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
 def _metrics(values: Mapping[str, Any]) -> Metrics:
     """Convert the harness's values, such as ``{"acc,strict-match": 0.5, "acc_stderr,strict-match": 0.1}``.
 
-    Values that are not numbers are left out.
+    Values that are not finite numbers are left out, and former names of metrics are replaced by the current ones.
     """
     metrics: Metrics = {}
     for key, value in values.items():
@@ -156,7 +160,7 @@ def merged(runs: Sequence[Run]) -> list[Run]:
 
     A set-up is the model with its engine, arguments, generation settings, chat template and system message. A task that
     a later run has extended (``--extend``) is kept only in that run. Runs of a set-up are merged within each folder,
-    then across folders; each time, only if no two of them have a task in common.
+    then across folders; each time, only if no two of them have a task or group in common.
     """
     result = _without_outgrown(runs)
     for is_in_folder in (True, False):
@@ -173,7 +177,10 @@ def merged(runs: Sequence[Run]) -> list[Run]:
 
 
 def _without_outgrown(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs without the tasks that a later run in the same folder has extended."""
+    """Return the runs without the tasks that a later run in the same folder has extended, and without their groups.
+
+    A run that loses all of its tasks is left out, and a run that extends another describes this in ``growth``.
+    """
     result = []
     for run in runs:
         outgrown = {*chain.from_iterable(other.tasks for other in runs if _has_grown(run, other))}
@@ -190,7 +197,10 @@ def _asked(run: Run) -> int:
 
 
 def _growth(run: Run, grown: Sequence[Run]) -> str:
-    """Return a phrase on a run's extension: the original number of questions, and the date or, on one day, the time."""
+    """Return a phrase on a run's extension: both numbers of questions, and the date; empty without more questions.
+
+    The time is added if the run extends one of the same day.
+    """
     asked = [_asked(version) for version in (run, *grown)]
     if min(asked) == asked[0]:
         return ""
@@ -201,7 +211,11 @@ def _growth(run: Run, grown: Sequence[Run]) -> str:
 
 
 def _has_grown(run: Run, other: Run) -> bool:
-    """Return whether ``other`` reused replies of ``run``, and has more tasks, examples, repeats or tokens."""
+    """Return whether ``other`` extends ``run``: it has more tasks, examples, repeats or tokens, and fewer of none.
+
+    ``other`` must be later, of the same set-up and folder, and have reused replies; the token limit may differ.
+    Of tasks, only the common ones are compared.
+    """
 
     def sizes(of: Run) -> list[float]:
         common = [of.tasks[name] for name in run.tasks if name in other.tasks]
@@ -225,7 +239,7 @@ _OF_REQUESTS = ("base_url", "num_concurrent", "max_retries", "timeout")
 
 
 def _setup(run: Run, *ignored: str) -> str:
-    """Return a key shared by runs of one set-up."""
+    """Return a key shared by runs of one set-up, whose arguments named in ``ignored`` may differ."""
 
     hashes = [run.results.get(f"{name}_sha") for name in ("chat_template", "system_instruction")]
     arguments = (_arguments(run, name) for name in ("model_args", "gen_kwargs"))
@@ -241,7 +255,7 @@ def _arguments(run: Run, name: str) -> list[tuple[str, str]]:
 
 
 def united(runs: Sequence[Run]) -> Run:
-    """Return a copy of the first run with the tasks, durations, tokens and costs of all runs."""
+    """Return a copy of the first run with the tasks and groups of all runs, and the total duration, tokens and cost."""
     spent = {name: sum((run.spent(name) for run in runs), Counter()) for name in ("tokens", "cost")}
     seconds = "total_evaluation_time_seconds"
     return replace(
@@ -255,7 +269,7 @@ def united(runs: Sequence[Run]) -> Run:
 def name_apart(runs: Sequence[Run]) -> None:
     """Give each run a unique name: the last part of its model's name, and its distinguishing features.
 
-    These are tried in order until all names differ: the first part of the model's name, engine, number of questions,
+    Features are tried in order until all names differ: the first part of the model's name, engine, number of questions,
     generation settings, model arguments (such as the revision), fields of signatures, system message, output folder,
     hashes of prompts, date and file.
     """
@@ -281,7 +295,7 @@ _LONGEST_MESSAGE = 30  # characters of a system message in a name
 
 
 def _signed(field: str, tasks: Sequence[TaskRun]) -> list[str]:
-    """Return a field of the tasks' signatures as ``field=value`` strings, without missing values."""
+    """Return a field of each task's first signature as ``field=value``, without missing values."""
     fields = [parse(next(iter(task.signatures.values()), "")) for task in tasks]
     return [f"{field}={of_task[field]}" for of_task in fields if of_task.get(field, NO_VALUE) != NO_VALUE]
 
@@ -294,7 +308,7 @@ def _model_arguments(run: Run) -> list[str]:
 
 
 def _system_message(run: Run) -> list[str]:
-    """Return the beginning of the system message, in quotation marks."""
+    """Return the beginning of the system message, in quotation marks; empty without one."""
     message = one_line(str(run.results.get("system_instruction") or ""))
     return [f"“{shorten(message, _LONGEST_MESSAGE, placeholder='…')}”"] if message else []
 

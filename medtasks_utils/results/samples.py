@@ -59,7 +59,7 @@ class Sample:
     """One example of a task: the prompt, the responses, and the answers and scores of each filter.
 
     Attributes:
-        doc_id: its index in the task's rows, from 0.
+        doc_id: the example's index in the task's rows, from 0.
         doc_hash: lm_eval's hash of its fields; examples with equal fields have equal hashes in every run.
         doc: its fields, as the run logged them.
         messages: the prompt, as ``{"role": …, "content": …}``; without a chat template, one message of the role
@@ -153,7 +153,10 @@ class Sample:
         return benchmark.relabelled(self.doc, order) if order else self.doc
 
     def answer_shown(self, answer: str, generation: int) -> str:
-        """Translate an answer or the target from its letter in the data to the letter that the model saw."""
+        """Translate an answer or the target from its letter in the data to the letter that the model saw.
+
+        Other texts, such as ``[invalid]``, are returned unchanged.
+        """
         order = self.order(generation) or ""
         return LETTERS[order.index(answer)] if answer in tuple(order) else answer
 
@@ -180,7 +183,7 @@ class SampleLog(NamedTuple):
 
 
 def read_samples(path: Path) -> SampleLog:
-    """Read ``samples_<task>_<date>.jsonl``. Invalid content becomes a problem, and never raises an error."""
+    """Read ``samples_<task>_<date>.jsonl``; invalid lines are left out and become problems, not errors."""
     by_example: dict[tuple[int, str], Sample] = {}
     bad: list[int] = []
     lost = 0
@@ -232,7 +235,13 @@ def _new_sample(line: Row) -> Sample:
 
 
 def _add_filter(sample: Sample, line: Row) -> int:
-    """Add a line's answers and metrics to a sample; return the number of values that are not numbers, such as NaN."""
+    """Add a line's fields of its filter to a sample; return the number of metrics left out, such as NaN.
+
+    If the prompt of a log-likelihood task was refused, the response becomes empty and the answer ``[invalid]``.
+
+    Raises:
+        ValueError: for a bad order of the choices.
+    """
     name, choices = line["filter"], _choices(line)
     answers = [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
     _check_orders(line.get("shown_as"), len(sample.responses))

@@ -23,8 +23,8 @@ class Aggregation:
         has_stderr: True if the number has a standard error and an interval.
         over_decided: True if it covers only examples with a definite answer. These may differ between two runs on the
             same examples.
-        averages_parts: True if it is a mean over strata. Its standard error may then be much lower than for independent
-            examples; for other shares, so low an error is distrusted.
+        averages_parts: True for a mean over strata and for statistics of confidences. Their standard error may be much
+            lower than for independent examples; for other shares, so low an error is distrusted.
         uses_strata: True if the number or its standard error depends on the examples' strata. Unless ``ratio`` is
             overridden, the examples of a stratum are one cluster.
         within_stratum: for a mean over strata, the aggregation within each stratum; else None.

@@ -1,9 +1,9 @@
 """Find the runs that may be the best: a 95 % confidence set of the run with the highest true value.
 
-A run is excluded if another one is better on the same examples. The test is one-sided, and covers the differences from
-all other runs jointly (max-t, with a critical value simulated from the joint influences of the runs). The best run is
-excluded in at most 5 % of rankings. Excluding any other run is correct, so the statement *another run is better* is
-simultaneously valid for all excluded runs.
+A run is excluded if another one is significantly better on the same examples. The test is one-sided, and covers the
+differences from all other runs jointly (max-t, with a critical value simulated from the joint influences of the runs).
+The best run is excluded in at most 5 % of rankings. Excluding any other run is correct, so the statement *another run
+is better* is simultaneously valid for all excluded runs.
 """
 
 import math
@@ -18,7 +18,9 @@ _DRAWS = 10_000
 
 
 def best_set(benchmarks: Sequence[Sequence[Ratio]], *, ascending: bool = False) -> list[bool] | None:
-    """Return for each of k runs whether it may be the best; None if a run has too few clusters, or no standard error.
+    """Return for each of k runs whether it may be the best; None if a run lacks a value, a standard error or clusters.
+
+    A run needs ten clusters on each benchmark.
 
     Args:
         benchmarks: for each benchmark, the runs' ratios over the same examples and clusters. Runs are ranked by their
@@ -45,8 +47,9 @@ def may_be_best(values: Array, influence: Array, one_more: Array, freedom: float
 
     Args:
         values: the runs' values, of which higher ones are better; shape ``(k,)``.
-        influence: the influence of each cluster on them, whose squares sum to their variances; shape ``(G, k)``.
-        one_more: the variance that one more example would add to each; shape ``(k,)``.
+        influence: the influence of each cluster on the values, scaled so that the squares sum to the variances of the
+            values; shape ``(G, k)``.
+        one_more: the variance that one more example would add to each value; shape ``(k,)``.
         freedom: the degrees of freedom of the standard errors.
     """
     rng = np.random.default_rng(0)

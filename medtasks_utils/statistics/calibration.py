@@ -84,7 +84,7 @@ def binned(given: Confidences, values: Array) -> Bins:
 
 
 def _ece(given: Confidences) -> Array:
-    """Return pseudo-values of the mean absolute gap of the bins, less its mean under noise alone."""
+    """Return pseudo-values of the bins' mean absolute gap, less its mean under noise alone; on average at least 0."""
     values = given.right - given.confidence
     of, _, gap, error = binned(given, values)
     ratio = gap / np.maximum(error, 1e-12)
@@ -117,7 +117,7 @@ def _auroc(given: Confidences) -> Array:
         return np.full(len(right), np.nan)
 
     def below(weights: Array) -> Array:
-        """Return, per answer, the weight share of less confident ones, plus half that of equally confident ones."""
+        """Return, for each answer, the share of weight on less confident ones, plus half of that on equal ones."""
         sums = np.bincount(group, weights)
         return np.asarray(((sums.cumsum() - sums / 2) / sums.sum())[group])
 

@@ -7,7 +7,7 @@ shares      Wilson's interval (*JASA* 1927). If examples are clustered, it uses 
             end is that of a Poisson count (Brown, Cai & DasGupta, *Statistical Science* 2001, section 4.1.1)
 F1          the interval of the share ``TP / (TP + FP + FN)``, converted back to F1 (Flores et al., *Journal of Applied
             Statistics* 2022)
-distances   ``value ± t × stderr`` for one whose true value may be 0, such as ECE, since a share's interval excludes 0
+distances   ``value ± t × stderr`` if the true value may be 0, as of ECE, since a share's interval excludes 0
 scores      the interval of a share of their range: most examples have 0 or nearly the same score, so the distribution
             is as skewed as that of a share. Without a range, it is ``value ± t × stderr``; if all values are equal,
             there is none
@@ -64,17 +64,17 @@ class ResultWithInterval:
 
     @property
     def low(self) -> float | None:
-        """The lower end of the interval."""
+        """The lower end of the interval; None without one."""
         return self.interval and self.interval.low
 
     @property
     def high(self) -> float | None:
-        """The upper end of the interval."""
+        """The upper end of the interval; None without one."""
         return self.interval and self.interval.high
 
     @property
     def few(self) -> bool:
-        """True if the interval is unreliable; named after the JSON key."""
+        """True if there is no reliable interval; named after the JSON key."""
         return bool(self.unreliable)
 
     def ends(self, metric: Metric, between: str = "–") -> str:
@@ -139,8 +139,9 @@ def estimate_from_results(
 ) -> Estimate:
     """Estimate a metric from the values that a run reports, without its samples.
 
-    If the n examples are not independent, n is replaced by the number of independent examples with this standard error,
-    if smaller. n is 0 if unknown.
+    If the n examples are not independent, ``clusters`` is the number of independent examples that would have this
+    standard error, at most n; if this error is unknown or 0, or the range is unlimited, there is then no interval. n is
+    0 if unknown.
     """
     clusters, highest = n, metric.range[1]
     if not are_independent:
@@ -233,7 +234,9 @@ def confidence_interval(
 def effective_sample_size(
     share: float, stderr: float, clusters: int, examples: int, degrees_of_freedom: float, is_of_counts: bool
 ) -> float:
-    """Return the number of independent examples that would have this standard error; ``clusters`` if the error is 0.
+    """Return ``(z/t)²`` times the number of independent examples that would have this standard error.
+
+    If the error is 0, or that of independent right or wrong answers, return ``clusters``.
 
     With ``is_of_counts``, the error may be lower than if the clusters were independent. This may be real (a model that
     flags everything is right once in each pair) or due to too few examples. Therefore one right and one wrong cluster

@@ -52,7 +52,7 @@ class Metric:
         return _RANGES[self.unit]
 
     def over_strata(self) -> "Metric":
-        """Return this metric as the unweighted mean of its values in the strata."""
+        """Return the metric of the unweighted mean over strata; the same metric if it already is one."""
         return self if self.aggregation.within_stratum else replace(self, aggregation=OverStrata(self.aggregation))
 
     @property
@@ -71,7 +71,7 @@ class Metric:
         return f"{round(value * self.scale, places) + 0.0:.{places}f}"  # adding 0.0 turns -0.0 into 0.0
 
     def detectable(self, difference: float | None) -> float | None:
-        """Return a detectable difference; None if it exceeds the largest possible difference."""
+        """Return a detectable difference; None if it is unknown, or exceeds the largest possible difference."""
         highest = self.range[1]
         return None if difference is None or (highest is not None and difference > highest) else difference
 
@@ -109,7 +109,7 @@ CONFIDENCE_METRICS = (
     Metric("e_aurc", OfConfidences("e_aurc"), higher_is_better=False),
     Metric("acc@80", OfConfidences("acc@80")),
 )
-"""Metrics of answers with a confidence (``docs/calibration.md``); ``brier`` is their mean squared error."""
+"""Metrics of answers with a confidence (``docs/calibration.md``); ``brier`` is the confidences' mean squared error."""
 
 COMPARED_CONFIDENCES = ("brier", "ece", "auroc", "aurc")
 """The metrics of confidences that comparisons of runs use by default."""
@@ -139,6 +139,10 @@ def fewer_generations(repeats: int) -> list[int]:
 
 
 def metric_of_other_task(name: str) -> Metric:
-    """Return a metric for a task from outside this package: a share if the name is a known one, else a number."""
+    """Return a metric for a task from outside this package.
+
+    Accuracies, exact matches, ``pass@`` and ``pass^`` are shares; others are numbers for which neither direction is
+    better.
+    """
     is_share = name in ("acc", "acc_norm", "exact_match", "em") or name.startswith(PASSES)
     return Metric(name) if is_share else Metric(name, unit="number", higher_is_better=None)

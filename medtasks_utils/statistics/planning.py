@@ -51,7 +51,7 @@ class Sensitivity(NamedTuple):
         return step / _STEPS
 
     def examples_needed(self, difference: float) -> int:
-        """Return the number of clusters needed to detect a true difference, which is above 0."""
+        """Return the number of clusters, at most 10¹¹, needed to detect a true difference above 0."""
         goal = difference * (1 + 1e-7)  # allows for rounding errors
         return bisect.bisect_left(
             range(_MOST_EXAMPLES), True, lo=1, key=lambda clusters: self._reached(difference, clusters) <= goal

@@ -107,7 +107,7 @@ class MetricScores:
 
 
 def fill_failures(values: Array, failed: Mask, classes: NDArray[Any]) -> Array:
-    """Impute failed values from the other values of the same class, with unbiased mean and variance.
+    """Impute failed values from the other values of the same class, so that mean and variance stay unbiased.
 
     A failed value becomes the mean of the other values of its class. The distance of each other value from this mean is
     multiplied by the number of values that it represents. All values of a class in which all failed become NaN.

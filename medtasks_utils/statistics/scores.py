@@ -45,7 +45,7 @@ def terms_of(score: Score) -> Sequence[tuple[float, float]]:
 
 
 def as_number(score: Score) -> float | None:
-    """Convert a score to one number; None if it has no value."""
+    """Convert a score to one number, the mean of its ratios; None if it has no value, or all denominators are 0."""
     ratios = [numerator / denominator for numerator, denominator in terms_of(score) if denominator]
     return math.fsum(ratios) / len(ratios) if ratios else None
 

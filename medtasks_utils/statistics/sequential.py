@@ -32,7 +32,7 @@ _DRAWS = 100_000
 
 
 def look_sizes(clusters: int, strata: int = 1) -> tuple[int, ...]:
-    """Return the cumulative number of clusters evaluated at each look, in ascending order; the last look has all.
+    """Return the cumulative number of clusters evaluated at each look, in ascending order; the last look covers all.
 
     ``clusters`` is their number in the whole benchmark, and ``strata`` the number of strata that the metric averages.
     """
@@ -103,8 +103,8 @@ def decision(interval: Interval, within: float) -> str:
 def random_order(clusters: Codes, strata: Codes) -> list[list[int]]:
     """Return the examples of each cluster, with the clusters in random order.
 
-    For any k, the first k clusters represent all strata. The clusters and strata of the n examples, shape ``(n,)``,
-    determine the order.
+    The first k clusters represent the strata roughly in proportion to their sizes, for any k. The clusters and
+    strata of the n examples, shape ``(n,)``, determine the order.
     """
     _, first, sizes = np.unique(clusters, return_index=True, return_counts=True)
     members = np.split(np.argsort(clusters, kind="stable"), sizes.cumsum()[:-1])

@@ -1,4 +1,4 @@
-"""Compute win rates of models over data sets, by the definition of Medmarks (arXiv:2605.01417)."""
+"""Compute win rates of models over data sets, as Medmarks defines them (arXiv:2605.01417)."""
 
 import math
 from collections import defaultdict
@@ -16,7 +16,10 @@ _EQUAL = 1e-9
 
 
 class WinRate(NamedTuple):
-    """A model's mean win rate over data sets, from 0 to 1: unweighted, and weighted with ln(n) for n examples."""
+    """A model's mean win rate over data sets, from 0 to 1: unweighted, and weighted by ln(n) for n examples.
+
+    If every data set has one example, so that all weights are 0, both are unweighted.
+    """
 
     simple: float
     weighted: float
@@ -26,8 +29,8 @@ def win_rates(data_sets: Mapping[str, Mapping[str, ByExample]]) -> dict[str, Win
     """Return each model's win rates, sorted by the weighted rate, best first; models without an opponent are left out.
 
     A model's rate on a data set is the mean over its opponents of the share of examples on which it is better; a tie
-    counts one half. An example is lost if only the opponent has a score for it, and left out if neither has one. Data
-    sets that some model lacks are left out.
+    counts one half. An example is lost if only the opponent has a score for it, and left out if neither has one; if
+    all are left out, the share is one half. Data sets that some model lacks are left out.
 
     Args:
         data_sets: by data set and model, the scores by example; higher ones are better.
