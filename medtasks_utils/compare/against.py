@@ -59,7 +59,9 @@ class Standing(NamedTuple):
 
 
 class TaskAgainst:
-    """The examples of a task that are also in a saved run, with their scores in both.
+    """The examples of a task that are also in a saved run, with their scores in both runs.
+
+    Examples that only the new run selects are left out, with a warning if the saved run has other examples as well.
 
     Args:
         saved: the task in the saved run.

@@ -34,7 +34,7 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
 
 
 def growth(run: Run, path: str | Path) -> str:
-    """Return a phrase with a run's number of questions and date, now and before its extension; empty without one."""
+    """Return a phrase with a run's size and date, now and before its extension; empty if the run was not extended."""
     before = [
         old
         for old in read_runs(path)

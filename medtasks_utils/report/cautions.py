@@ -140,7 +140,7 @@ def _suspect(part: Part) -> Caution:
 def _of_kind(shares: Sequence[Shares], kind: str, is_alone: bool) -> Iterator[Caution]:
     """Yield a caution about the run with the highest share of a kind, and the number of others above the limit.
 
-    For labels, it is about all benchmarks above the limit; nothing is yielded if no share is above.
+    For labels, the caution covers all benchmarks above the limit. Nothing is yielded if no share reaches the limit.
     """
     what, least = _KINDS[kind]
     many = [share for share in shares if share.percent(kind) >= least]

@@ -16,7 +16,10 @@ class Axis(NamedTuple):
 
     @classmethod
     def over(cls, marks: Iterable[float | None], least: float = -math.inf, most: float = math.inf) -> "Axis":
-        """Return an axis with at most eight ticks that covers all marks, clipped to ``least`` and ``most``."""
+        """Return an axis with at most eight ticks that covers all marks, clipped to ``least`` and ``most``.
+
+        Without marks, the axis covers 0 to 1.
+        """
         known = [mark for mark in marks if mark is not None] or [0.0, 1.0]
         low, high = min(known), max(known)
         span = max(high - low, 1e-6)

@@ -3,8 +3,7 @@
 The format is described at https://huggingface.co/docs/hub/eval-results. The Hub's client is not needed to write it, so
 any release of the client works; a test reads it with ``huggingface_hub.EvalResultEntry``, which exists since 1.4. The
 value is the benchmark's first reported metric under its published rule (``strict-match`` or, for log-likelihoods,
-``none``), with shares in per cent. The notes
-state the metric, the filter, the tools and the signature.
+``none``), with shares in per cent. The notes state the metric, the filter, the tools and the signature.
 """
 
 from collections import defaultdict

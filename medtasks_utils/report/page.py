@@ -117,7 +117,8 @@ def in_order(runs: Sequence[Run], board: Board) -> list[Run]:
 def named_briefly(runs: Sequence[Run]) -> tuple[str, list[Run]]:
     """Return the common beginning, of six or more characters, of three or more runs' names, and the runs without it.
 
-    The beginning is empty, and the names are unchanged, if there is no such beginning."""
+    The beginning is empty, and the names are unchanged, if there is no such beginning.
+    """
     names = [run.name for run in runs]
     begin = common_beginning(names) if len(runs) > 2 else ""
     if len(begin) < 6:

@@ -142,7 +142,7 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
 
 
 def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield reasons to distrust scores: unreliable or no intervals, scores below a classifier's, points lost to form."""
+    """Yield reasons to distrust scores: unreliable or missing intervals, better classifiers, points lost to form."""
     main = [line for line in lines if line.says_something and line.estimate.value is not None]
     for has_interval, note in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
         reasons = {

@@ -132,7 +132,7 @@ class View:
 
     @cached_property
     def grid(self) -> dict[str, dict[str, str]]:
-        """The runs by the two parts of their names, best first; empty for up to three, or if :func:`.grid_of` is."""
+        """The runs by the two parts of their names, best first; empty for up to three runs or without a filled grid."""
         return grid_of([*self.board.ranked, *self.board.unranked]) if len(self.runs) > 3 else {}
 
     @cached_property

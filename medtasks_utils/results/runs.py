@@ -214,7 +214,7 @@ def _has_grown(run: Run, other: Run) -> bool:
     """Return whether ``other`` extends ``run``: it has more tasks, examples, repeats or tokens, and fewer of none.
 
     ``other`` must be later, of the same set-up and folder, and have reused replies; the token limit may differ.
-    Of tasks, only the common ones are compared.
+    Examples, repeats and tokens are compared over the common tasks.
     """
 
     def sizes(of: Run) -> list[float]:

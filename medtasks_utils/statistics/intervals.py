@@ -64,12 +64,12 @@ class ResultWithInterval:
 
     @property
     def low(self) -> float | None:
-        """The lower end of the interval; None without one."""
+        """The lower end of the interval; None if there is no interval."""
         return self.interval and self.interval.low
 
     @property
     def high(self) -> float | None:
-        """The upper end of the interval; None without one."""
+        """The upper end of the interval; None if there is no interval."""
         return self.interval and self.interval.high
 
     @property

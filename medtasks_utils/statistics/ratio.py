@@ -77,7 +77,7 @@ class Ratio:
     def _totals(self) -> tuple[Array, Array]:
         """Sums of numerators and denominators, shape ``(S,)``.
 
-        They are exact, so the order of examples does not matter.
+        The sums are exact, so the order of examples does not matter.
         """
         top = [math.fsum(self.numerators[mask].ravel()) for mask in self._masks]
         bottom = [math.fsum(self.denominators[mask].ravel()) for mask in self._masks]
