@@ -81,7 +81,7 @@ def version() -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command, and return its exit code.
+    """Run a command line, by default that of this process, and return its exit code.
 
     Raises:
         SystemExit: with code 0 for a command's ``--help``.

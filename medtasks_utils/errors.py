@@ -1,4 +1,4 @@
-"""Define errors that users can correct, and print them on one line, without a traceback."""
+"""Define errors that users can correct, and print such errors on one line, without a traceback."""
 
 import argparse
 import difflib
@@ -26,7 +26,7 @@ HINTS_BY_STATUS = {
 
 
 class MedtasksError(Exception):
-    """An error that the user can correct; the message says what is wrong, where, and what to do."""
+    """An error that the user can correct; the message states what is wrong, where, and what to do."""
 
 
 class UsageError(MedtasksError):
@@ -38,10 +38,10 @@ class DataError(MedtasksError):
 
 
 class Parser(argparse.ArgumentParser):
-    """A command-line parser that raises errors instead of exiting."""
+    """A command-line parser that raises an error for a wrong command line instead of exiting."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise a UsageError."""
+        """Raise a UsageError with the message and a reference to ``--help``."""
         raise UsageError(f"{message}; see {self.prog} --help")
 
 
@@ -86,7 +86,7 @@ def in_words(problem: Mapping[str, Any]) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the pip command that installs an extra of this package, from this clone or else from its repository."""
+    """Return the pip command that installs an extra of this package, from its clone or else its repository."""
     clone = Path(__file__).parents[1]
     if (clone / "pyproject.toml").exists():
         return f"pip install -e '{clone}[{extra}]'"
@@ -97,7 +97,7 @@ def install(extra: str) -> str:
 
 
 def call_all(actions: Iterable[Callable[[], object]]) -> None:
-    """Call every action, and report their errors together.
+    """Call every action, and report their :class:`MedtasksError` exceptions together; any other propagates.
 
     Raises:
         MedtasksError: if any action raises one; the message joins those of all failed actions.
@@ -122,7 +122,7 @@ def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def show_errors_as_one_line() -> None:
-    """Make Python print an uncaught :class:`MedtasksError` or interrupt as one line, with the same exit code.
+    """Make Python print an uncaught :class:`MedtasksError` or interrupt as one line; the exit code is unchanged.
 
     Without this, ``lm_eval`` prints a traceback of some forty lines for every exception. The traceback is still printed
     if the error has a cause, which indicates a bug, or if ``LMEVAL_LOG_LEVEL`` is ``DEBUG``.

@@ -10,4 +10,4 @@ FLEXIBLE: Final = "flexible-extract"
 FILTERS: tuple[str, ...] = get_args(FilterName)
 """The names of both filters, the default first."""
 DEFAULT_FILTER: Final = STRICT
-"""The filter of commands, the page, rewards and published results if none is chosen."""
+"""The filter used in commands, the page, rewards and published results if none is chosen."""

@@ -73,7 +73,7 @@ class Scorer:
         Args:
             row: a row of the data set. In MedMCQA's ``cop``, the numbers 0 to 3 mean A to D, as on the Hub. A single
                 row does not show whether its file counts from 1; if it does, set the option ``cop_base`` to 1.
-            response: the model's text; if it used tools, its last reply.
+            response: the model's text; the last reply if the model used tools.
             shown: the example shown to the model, if the row has more than one; for MedHallu, ``ground_truth`` or
                 ``hallucinated``, the answer that was shown to the model.
 
@@ -120,7 +120,7 @@ class Scorer:
         return [dict(zip(self.benchmark.readers, results, strict=True)) for results in scored]
 
     def example(self, row: Row, shown: str | None = None) -> Example:
-        """Convert a row to an example; if it has more than one, return the one that ``shown`` names.
+        """Convert a row to an example; if the row has more than one, return the one that ``shown`` names.
 
         Raises:
             UsageError: if the row has more than one example and ``shown`` names none of them.
@@ -162,8 +162,8 @@ class Scorer:
     def lines_of_readings(self, response: str, example: Example, explain: bool = False) -> Iterator[str]:
         """Yield lines with the answer that each filter finds in a response, and the form in which it was found.
 
-        With ``explain``, also yield the certainty and the 20 candidates with the highest weights, the highest first:
-        weight, value, cue, evidence, and the surrounding text.
+        With ``explain``, also yield the certainty, if there is an answer, and the 20 candidates with the highest
+        weights, the highest first: weight, value, cue, evidence, and the surrounding text.
         """
         for name, read in self.benchmark.readers.items():
             answer = read(response, example)
@@ -201,7 +201,7 @@ def _place(candidate: Candidate) -> str:
 def score(task: str, row: Row, response: str, *, shown: str | None = None, **options: Any) -> dict[str, Scored]:
     """Score a single response with both filters.
 
-    For more than one response, create a :class:`Scorer`, whose docstrings describe the arguments.
+    For more than one response, create a :class:`Scorer`; its docstrings describe the arguments.
     """
     return Scorer(task, **options)(row, response, shown=shown)
 
@@ -214,7 +214,7 @@ def reward(
     Args:
         benchmark: the name of a benchmark, or of one of its tasks.
         filter_name: ``strict-match`` or ``flexible-extract``.
-        metric: the metric that is the reward; None for the metric ``reward`` if the benchmark has one, as MedHallu has,
+        metric: the metric that is the reward; None for the metric ``reward`` if the task reports one, as in MedHallu,
             else ``acc``.
         options: the benchmark's options.
 
@@ -254,7 +254,7 @@ def reward(
 
 
 def _single_task(name: str) -> dict[str, Any]:
-    """Return the settings of the only task with a name.
+    """Return the settings of the task with a name; for a group or tag, those of its first task.
 
     Raises:
         UsageError: if the name is unknown, or belongs to different benchmarks or to tasks that do not generate text.

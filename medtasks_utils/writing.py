@@ -207,7 +207,9 @@ _CONTROL = re.compile(r"[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
 def without_secrets(settings: Settings) -> JsonObject:
-    """Drop settings whose names suggest a secret, at any depth, and the mappings that this empties.
+    """Return settings without those whose names suggest a secret, at any depth, and without empty mappings.
+
+    Of settings named like ``headers``, only mappings are kept.
 
     >>> without_secrets({"api_key": "k", "header": {"X-Api-Key": "k"}, "extra": {"Authorization": "k", "X-Model": "m"}})
     {'extra': {'X-Model': 'm'}}
@@ -224,8 +226,9 @@ def without_secrets(settings: Settings) -> JsonObject:
 def secrets_in(value: Any, name: str = "", within: bool = False) -> Iterator[str]:
     """Yield the secrets in settings, in every form in which a server may echo them.
 
-    Secrets are values whose names suggest one, header values, passwords in URLs, and keys in the query of ``base_url``.
-    Their forms are with and without a scheme such as ``Bearer``, URL-encoded and decoded.
+    Secrets are values whose names suggest a secret, header values, passwords in URLs, and keys in the query of
+    ``base_url``. A header value that is a lower-case word, which prompts may contain, is not a secret. The forms are
+    with and without a scheme such as ``Bearer``, URL-encoded and decoded.
 
     Args:
         value: settings, or one setting.
@@ -267,7 +270,7 @@ class Secrets:
         return _CONTROL.sub("\ufffd", self.scrub(message))
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Remove secrets and control characters from a log record's message, as a filter of log handlers."""
+        """Remove secrets and control characters from a log record's message; as a logging filter, return True."""
         record.msg, record.args = self.shown(record.getMessage()), ()
         return True
 

@@ -1,4 +1,4 @@
-"""Find the benchmarks: packages in this folder whose ``benchmark.BENCHMARK`` is derived from :class:`.base.Benchmark`.
+"""Find the benchmarks: each ``BENCHMARK`` in a ``benchmark.py`` or ``medmarks.py`` of a package in this folder.
 
 Installed distributions add benchmarks under the entry point ``medtasks.benchmarks``.
 """
@@ -13,13 +13,16 @@ from .registered import Benchmarks
 
 @cache
 def benchmarks() -> Benchmarks:
-    """Return all benchmarks by name, sorted: first this package's, then those of other distributions."""
+    """Return the registry of all benchmarks by name: first this package's, then those of other distributions."""
     return Benchmarks()
 
 
 @cache
 def metric_of(name: str, benchmark: str | None = None) -> Metric:
-    """Return a benchmark's metric by name; an unknown name is treated as a metric of a task outside this package."""
+    """Return a metric by name: the benchmark's, one of :data:`.ADDED_METRICS`, or else one of a task outside medtasks.
+
+    Without a benchmark, every name is treated as a metric of a task outside medtasks.
+    """
     if benchmark is not None:
         for metric in (*benchmarks()[benchmark].metrics, *ADDED_METRICS):
             if metric.name == name:
@@ -28,14 +31,14 @@ def metric_of(name: str, benchmark: str | None = None) -> Metric:
 
 
 def label_of(name: str, benchmark: str | None, beside: Container[str] = ()) -> str:
-    """Return the benchmark's title for its default task or group, and any other name unchanged.
+    """Return the benchmark's title for its default task or group; return any other name unchanged.
 
-    The task over all rows has the title too, unless the default one is in the same table.
+    The task over all rows gets the title too, unless the default task or group is in the same table.
 
     Args:
-        name: a task or group.
-        benchmark: its benchmark; None if it has none or several.
-        beside: all tasks and groups of the table.
+        name: the name of a task or group.
+        benchmark: the benchmark of the task or group; None if there is none, or more than one.
+        beside: all tasks and groups in the table.
     """
     if not benchmark:
         return name

@@ -15,9 +15,9 @@ class Answer(str):
     Attributes:
         value: the value that scoring compares; None if no answer was found.
         response: the whole response.
-        scores: additional scores of this response, from a :class:`BatchScorer` or from tools.
+        scores: additional scores of this response, such as those from a :class:`BatchScorer` or from tools.
         details: additional fields of the logged sample, with JSON-compatible values. All answers of a task have the
-            same fields, always including these. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
+            same fields, always including the following. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
             (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to a choice),
             ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the response states
             this answer: 1 for a strict rule, 0 if none was found. ``words`` are the words that state the answer; empty
@@ -38,7 +38,10 @@ class Answer(str):
         certainty: float = 1.0,
         words: str = "",
     ) -> "Answer":
-        """Create an answer that samples show as ``shown`` or, by default, as its value."""
+        """Create an answer that samples show as ``shown`` or, by default, as ``value``.
+
+        Without a value, samples show :data:`.UNANSWERED`, and ``found_by``, ``certainty`` and ``words`` are ignored.
+        """
         if value is None:
             shown, found_by, certainty, words = UNANSWERED, "none", 0.0, ""
         self = super().__new__(cls, shown or str(value))
@@ -60,4 +63,4 @@ class BatchScorer(Protocol):
         """A line for each metric or judge, with every setting and version that affects its scores."""
 
     def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
-        """Add scores to each answer's ``scores``, and fields for its sample to ``details``."""
+        """Add scores to each answer's ``scores``, and sample fields to its ``details``; set ``failure``."""

@@ -1,6 +1,6 @@
 """Define the base class of benchmarks, which load rows, read answers in responses, and score them.
 
-A benchmark is a class. Its attributes are the facts about it; an object of it is bound to the options and the task of a
+A benchmark is a class. Its attributes are the facts about it; an instance is bound to the options and the task of a
 run. Benchmarks do not depend on the harness. Data flows one way::
 
     files -> load -> examples -> (the harness renders prompts, the model answers) -> strict/flexible -> scores
@@ -34,7 +34,7 @@ OptionsOf = TypeVar("OptionsOf", bound=Options)
 
 
 class AuditRules:
-    """The question to an auditor, and the comparison of its readings with those of filters.
+    """The question for an auditor, and the comparison of the auditor's readings with those of the filters.
 
     Args:
         benchmark: the benchmark, bound to the options of the run whose responses are read.
@@ -44,7 +44,7 @@ class AuditRules:
         self.benchmark = benchmark
 
     def question(self, example: Example) -> AuditQuestion:
-        """Return an example's facts for an auditor, and the answers that it may give: any, if none are listed."""
+        """Return the question about an example, with the possible answers: those listed or else any short line."""
         form, pattern = "the answer alone, in the response's own words", r"\S[^\n]{0,199}?"
         meanings = self.benchmark.answers
         if meanings:
@@ -55,38 +55,41 @@ class AuditRules:
         return AuditQuestion(form, pattern, str(example.get("question", "")), choices, checked)
 
     def values_of(self, answer: str, example: Example) -> list[Any]:
-        """Return the values that a logged answer may represent; empty if it is not an answer."""
+        """Return the values that a logged answer may represent, by default at most one; empty if it is unreadable."""
         value = self.benchmark.value(answer, example)
         return [] if value is None else [value]
 
     def is_same(self, value: Any, other: Any, example: Example | None = None) -> bool:
-        """Return whether two values are the same answer or, given the example, within the tolerance of its label."""
+        """Return whether two values are the same answer; by default, whether they are equal.
+
+        If ``example`` is given, a derived class may also accept a difference within the tolerance of its label.
+        """
         return bool(value == other)
 
 
 class Benchmark(ABC, Generic[OptionsOf]):
     """A benchmark, bound to the options and the task of a run.
 
-    Derive from ``Benchmark[MyOptions]`` if it has options of its own. A benchmark of boxed answers needs ``name``,
-    ``title``, ``data``, ``tasks``, ``answers`` and :meth:`example`; the other defaults fit it. Methods marked ``final``
-    are for callers; a benchmark overrides what they call.
+    A benchmark with options of its own derives from ``Benchmark[MyOptions]``. A benchmark with boxed answers needs
+    ``name``, ``title``, ``data``, ``tasks``, ``answers`` and :meth:`example`; for the rest, the defaults suffice.
+    Methods marked ``final`` are for callers; a benchmark overrides the methods that these call.
 
     Attributes:
         name: the name in commands, the key of its options in ``--metadata``, and its folder in a data directory.
         title: the name as its authors write it.
         data: the source of the rows, and the meaning of the examples' fields.
-        tasks: the tasks that run it.
-        metrics: every metric that its tasks may report, the most important first.
+        tasks: the tasks that run the benchmark.
+        metrics: every metric that these tasks may report, the most important first.
         report: the settings for the report, comparisons and summaries.
         answers: the possible answers, as logged, with their meanings; empty if they cannot be listed.
-        written: a template of a response that gives an answer; ``%s`` is replaced by the answer.
-        stated_by: the ``found_by`` of answers outside boxes, tags and keys.
+        written: a template of a response that states an answer; ``%s`` is replaced by the answer.
+        stated_by: the ``found_by`` of answers outside boxes, tags and keys, unless it is ``option_text``.
         blanks: by kind of answer, most common first, an example with only the fields needed for reading.
-        packages: packages whose versions are part of the signature, besides this one and lm_eval.
+        packages: packages whose versions are part of the signature, besides medtasks and lm_eval.
         case_of: a function that returns a judge's input for an example and a response: the explanation, the question
             and the references; None without reference explanations.
-        audit_class: the auditor's question, and the comparison of its readings.
-        dialogue_class: the rules for conversations with tools.
+        audit_class: the class of the rules for audits.
+        dialogue_class: the class of the rules for conversations with tools.
         options, task: the options and the task of the run.
     """
 
@@ -106,7 +109,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
     dialogue_class: ClassVar[type[Dialogue]] = Dialogue
 
     options_class: type[OptionsOf] = Options  # type: ignore[assignment]
-    """The class of the options, from the brackets after the base class."""
+    """The class of the options; set from the brackets after the base class, if there are any."""
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
@@ -125,7 +128,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
     # ---- the task
 
     def reported(self) -> list[Metric]:
-        """Return the benchmark's metrics that the task reports, in addition to :data:`.ADDED_METRICS`."""
+        """Return the benchmark's metrics that the task reports besides :data:`.ADDED_METRICS`; by default, all."""
         return list(self.metrics)
 
     # ---- rows
@@ -146,7 +149,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return self.examples(read_split(files.folder(self.repository), split), report)
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert rows to examples; leave out and count those without text in a field that prompts show.
+        """Convert rows to examples; leave out and count those without text in a field that every prompt shows.
 
         Raises:
             DataError: for missing columns, rows that cannot be understood, or examples without such a field.
@@ -163,7 +166,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return {name: text_of(cell) for name, cell in row.items()}
 
     def relabelled(self, example: Example, order: str) -> Example:
-        """Return the example with A to D reassigned to the choices with the letters ``order``.
+        """Return the example with reordered choices: A to D become the choices that had the letters in ``order``.
 
         Raises:
             TypeError: by default, for a benchmark without choices.
@@ -171,18 +174,21 @@ class Benchmark(ABC, Generic[OptionsOf]):
         raise TypeError(f"{self.name} has no choices to show in another order")
 
     def settle(self, rows: Sequence[Row]) -> None:
-        """Infer facts from the first of many rows that a single row does not show; by default, do nothing."""
+        """Infer, from several rows, facts that a single row does not show; by default, do nothing."""
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
-        """Return the indices of the examples that ``--limit`` selects, in ascending order; all without a limit."""
+        """Return the indices of the examples that ``--limit`` selects, in ascending order; all without a limit.
+
+        By default, the first examples are selected.
+        """
         return range(len(examples))[:limit]
 
     def in_data_order(self, example: Example) -> Example:
-        """Return an example with its choices in the data's order, so that equal examples are recognised."""
+        """Return an example with its choices in the data's order, to recognise copies; by default, unchanged."""
         return example
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Return the reasons to doubt each example's label; by default, different answers to its question."""
+        """Return the reasons to doubt each example's label; by default, a different answer to an equal question."""
         truth = self.data.truth
         names = [name for name in self.data.content if name != truth]
 
@@ -197,7 +203,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
     def value(self, content: str, example: Example) -> Any:
         """Convert the content of a box or tag to a value by the published rule; None if it is not an answer.
 
-        By default, it is one of ``answers``, ignoring case, or any text if there is no list.
+        By default, the value is one of ``answers``, ignoring case, or any non-blank text if there is no list.
         """
         text = unwrap(content)
         if not self.answers:
@@ -221,7 +227,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
     def read(self, text: str, example: Example) -> Reading | None:
         """Return the flexible reading: the best candidate and its certainty.
 
-        None if the benchmark has only the strict reading.
+        Return None, the default, if the benchmark has only the strict reading.
         """
         return None
 
@@ -241,7 +247,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
 
     @final
     def answer_read(self, reading: str, text: str, example: Example) -> Answer:
-        """Read the answer by ``strict`` or ``flexible``; with ``ask_confidence``, also split off the confidence."""
+        """Read the answer by ``strict`` or ``flexible``; with ``ask_confidence``, move the confidence to ``details``."""
         if not self.options.ask_confidence:
             return getattr(self, reading)(text, example)  # type: ignore[no-any-return]
         confidence, rest = split_confidence(text)
@@ -256,22 +262,22 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return {STRICT: partial(self.answer_read, "strict"), FLEXIBLE: partial(self.answer_read, "flexible")}
 
     def has_final_answer(self, text: str) -> bool:
-        """Return whether a reply gives an answer in the requested form, which ends a conversation with tools."""
+        """Return whether a reply contains an answer in the requested form, by default a box; this ends a dialogue."""
         return last_box(final_text(text)) is not None
 
     # ---- scores
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return whether a value, None for no answer, is the right answer."""
+        """Return whether ``value`` (None without an answer) is the right answer."""
         return bool(value == example[self.data.truth])
 
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
-        """Score a response on every metric; the task reports only those in :meth:`reported`."""
+        """Return scores by metric, by default ``acc`` and ``answered``; only those in :meth:`reported` are reported."""
         right = self.is_right(answer.value, example)
         return {"acc": float(right), "answered": float(answer.value is not None)}
 
     def batch_scorer(self, examples: Sequence[Example] | None = None, processes: int = 1) -> BatchScorer | None:
-        """Return a :class:`BatchScorer` that is ready for use; None if the task needs none.
+        """Return a :class:`BatchScorer` that is ready for use; None, the default, if the task needs none.
 
         Args:
             examples: all examples to be scored; None if they are not loaded yet.
@@ -285,5 +291,5 @@ class Benchmark(ABC, Generic[OptionsOf]):
     @final
     @property
     def audit(self) -> AuditRules:
-        """The auditor's question, and the comparison of its readings with filters' answers."""
+        """The rules for audits, bound to this benchmark."""
         return self.audit_class(self)

@@ -39,7 +39,7 @@ choice_data = partial(
     choices="options",
     names={"options": ("choices",), "answer_letter": ("cop", "answer_idx")},
 )
-"""The :class:`.facts.Data` of a multiple-choice benchmark, without its repositories."""
+"""A function that creates the :class:`.facts.Data` of a multiple-choice benchmark from its repositories."""
 
 
 class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
@@ -58,29 +58,29 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
     blanks = {"": {"options": [""] * len(LETTERS)}}
 
     def reordered(self, examples: Sequence[Example]) -> list[Example]:
-        """Return the examples with their choices in the order of ``order_seed``; unchanged without it."""
+        """Return the examples with their choices shuffled by ``order_seed``; unchanged without a seed."""
         seed = self.options.order_seed
         return list(examples) if seed is None else [in_new_order(example, seed) for example in examples]
 
     def first_order(self, example: Example) -> str:
-        """Return the letters in the order of the first generation's prompt; A to D by default."""
+        """Return the letters in the order in which the first generation shows the choices; by default, A to D."""
         return LETTERS
 
     def in_order(self, example: Example, order: str) -> Example:
         """Return the example with its choices in the given order of letters, for the prompt template.
 
-        By default, the order is the field ``order``.
+        By default, only add the order as the field ``order``, which the template applies.
         """
         return {**example, "order": order}
 
     def relabelled(self, example: Example, order: str) -> Example:
-        """Return the example with A to D reassigned to the choices with the letters ``order``."""
+        """Return the example with reordered choices: A to D become the choices that had the letters in ``order``."""
         options = [example["options"][LETTERS.index(letter)] for letter in order]
         place = order.index(example["answer_letter"])
         return {**example, "options": options, "answer_letter": LETTERS[place], "answer_idx": place}
 
     def in_data_order(self, example: Example) -> Example:
-        """Return an example with its choices in the order without ``order_seed``."""
+        """Return an example with its choices in the data's order; unchanged if ``order_seed`` did not shuffle them."""
         if ORDER not in example:
             return example
         order = example[ORDER]
@@ -89,7 +89,7 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
         return self.relabelled(original, before)
 
     def answer_in_data(self, answer: Answer, order: str) -> Answer:
-        """Translate an answer's letter in a prompt of :meth:`relabelled` to its choice's letter in the data."""
+        """Translate an answer to a :meth:`relabelled` example to the data's letters; log the order as ``shown_as``."""
         ours = Answer(None if answer.value is None else order[LETTERS.index(answer.value)], answer.response)
         ours.scores, ours.details = answer.scores, {**answer.details, "shown_as": order}
         return ours
@@ -111,7 +111,10 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
         return issues
 
     def value(self, content: str, example: Example) -> str | None:
-        """Return the letter A to D in the content of a box or tag; None if the content is not such a letter."""
+        """Return the letter A to D in the content of a box or tag; None if the content is not such a letter.
+
+        If choices ``are_numbered``, 0 to 3 mean A to D.
+        """
         return letter_of(unwrap(content), self.are_numbered)
 
     def read(self, text: str, example: Example) -> Reading:
@@ -122,7 +125,8 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
 def order_of(generation: int, first: str) -> str:
     """Return the order in which a generation shows the choices.
 
-    Four successive generations show each of four choices once in each position; 24 show every order once.
+    Generations 0 to 3, 4 to 7 and so on show each of four choices once in each position; 24 successive ones show every
+    order once.
 
     Args:
         generation: the number of the generation, from 0.

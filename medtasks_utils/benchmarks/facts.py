@@ -15,7 +15,7 @@ Example = dict[str, Any]
 """One example: the fields that the YAML templates render, the right answer, and the fields of breakdowns."""
 
 KNOWN_ISSUES = "known_issues"
-"""The name of the field with the reasons to doubt an example's label."""
+"""The name of the field that contains the reasons to doubt an example's label."""
 
 UNANSWERED = "[invalid]"
 """The logged answer of an unanswered response; the harness uses the same word."""
@@ -39,7 +39,7 @@ class TaskInfo(NamedTuple):
 
 
 class PinnedFile(NamedTuple):
-    """A file of a GitHub repository: its ``path`` there, its SHA-256, and the ``name`` of the local copy."""
+    """A file in a GitHub repository: its ``path`` there, its SHA-256, and the ``name`` of the local copy."""
 
     path: str
     sha256: str
@@ -66,7 +66,7 @@ class Resource(NamedTuple):
     Attributes:
         name: the name that ``medtasks fetch --only`` takes.
         origin: the source, for display.
-        load: a function that loads it in the same way as a run, and downloads it if it is missing.
+        load: a function that loads the resource in the same way as a run, and downloads it if it is missing.
     """
 
     name: str
@@ -106,7 +106,7 @@ class LoadReport:
         """Return the examples with text in all ``fields``, and count the others as left out.
 
         Raises:
-            DataError: if the examples do not have one of the fields.
+            DataError: if the first example lacks one of the fields.
         """
         for name in fields:
             if examples:
@@ -168,7 +168,7 @@ class Data:
         require(example, self.truth, *self.content, self.told_apart_by, self.cluster, self.stratum)
 
     def cluster_of(self, example: Example) -> str | None:
-        """Return a key shared by examples that are not independent of each other; None for an independent example."""
+        """Return a key shared by examples that are not independent of each other; None if all are independent."""
         return None if self.cluster is None else str(example[self.cluster])
 
     def stratum_of(self, example: Example) -> str | None:
@@ -274,8 +274,8 @@ class ReportFacts:
 
     Attributes:
         headline: names of the metrics in a summary, after the first metric.
-        compared: names of the metrics on which runs are compared. A task's first one ranks the runs, and its p-value is
-            corrected for the number of benchmarks.
+        compared: names of the metrics on which runs are compared. The first one that a task reports ranks the
+            runs, and its p-value is corrected for the number of benchmarks.
         breakdowns: the ways in which the report divides the examples into groups.
         abstention: the answer that abstains, and its cost; None if responses cannot abstain.
         marks: by metric, the report's badge for samples with a value above 0.

@@ -1,6 +1,6 @@
 """Find reasons to doubt labels, by rules that use only the rows.
 
-The benchmarks' READMEs name published lists of doubtful rows; none of them is copied here.
+The benchmarks' READMEs name published lists of doubtful rows; no such list is copied here.
 """
 
 import math
@@ -62,7 +62,7 @@ def contradicted(asked: Iterable[tuple[Hashable, str]]) -> list[bool]:
 
 
 def words_of(text: str) -> str:
-    """Normalise case, punctuation and spaces, so that copies of a question are equal."""
+    """Return the words of a text without case and punctuation, so that copies of a question are equal."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
@@ -70,7 +70,7 @@ class Shift(NamedTuple):
     """Labels that are misaligned with their questions by some rows.
 
     Attributes:
-        offset: the number of rows from a row to the one that has its label.
+        offset: the number of rows from a question's row to the row with its label; negative if that row is earlier.
         fit: the share of answers that equal the label at that offset, 0 to 1.
         own: the share that equal the label of their own row.
         rows: the number of rows with an answer.
@@ -89,9 +89,9 @@ class Shift(NamedTuple):
 
 
 def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:
-    """Return the shifts of those parts of a data set whose labels fit far better at an offset of up to three rows.
+    """Return the shifts of those parts of a data set whose labels fit far better at an offset of 1 to 3 rows.
 
-    This means that more labels fit there than at every other offset, by over three standard errors of the difference,
+    Far better means that more labels fit than at every other offset, by over three standard errors of the difference,
     as in McNemar's test.
 
     Args:

@@ -63,7 +63,7 @@ _JOINING = {"", *["and", "or", "ou", "y", "e", "nor", "plus", "versus", "vs", "i
 
 
 def _without_latex(text: str) -> str:
-    """Convert LaTeX to text, if there seems to be any; whatever cannot be converted is unchanged."""
+    """Convert any LaTeX in a text to plain text; return the text unchanged if this fails."""
     if not re.search(r"\\[A-Za-z]|\$", text):
         return text
     from pylatexenc.latex2text import LatexNodes2Text  # takes a tenth of a second
@@ -102,7 +102,7 @@ def _as_text(text: str) -> str:
 
 
 def _prepared(text: str) -> str:
-    """Return a response's answer without reasoning, tags and LaTeX, in lower case."""
+    """Return an answer without reasoning, tags and LaTeX, in lower case; empty if its reasoning is not closed."""
     closing = [*re.finditer(r"</\s*think\s*>", text, re.I)]
     if closing:
         text = text[closing[-1].end() :].lstrip()
@@ -147,7 +147,7 @@ def medmarks_letter(text: str, gold: str, answer_text: str) -> str | None:
 
 
 def letter_in_tag(text: str, example: Example, which: int) -> Answer:
-    """Read the first (0) or last (-1) answer tag of a response by the rule; without a tag, it is unanswered.
+    """Read the first (0) or last (-1) answer tag of a response by the rule; a response without a tag is unanswered.
 
     If the right choice is unknown, only stated letters are used.
     """
@@ -173,7 +173,7 @@ def _before_its_text(whole: str, truth: str) -> str | None:
 
 
 def _committed(text: str) -> str | None:
-    """Return the last letter stated by a phrase such as "the answer is"."""
+    """Return the last letter stated by a phrase such as "the answer is"; None without one."""
     stated = [match for match in _COMMIT.finditer(text) if not match["no"] and _is_valid(match, text)]
     return _counted(stated[-1]) if stated else None
 

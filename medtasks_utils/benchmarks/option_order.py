@@ -26,7 +26,8 @@ _ANCHOR = re.compile(
 def shuffled_order(question: str, options: Sequence[str], seed: int) -> str:
     """Return the letters of choices in a shuffled order, which depends only on the question, the choices and the seed.
 
-    A choice such as "all of the above" keeps its place. If a choice refers to others, as in "A and C", all keep theirs.
+    A choice such as "all of the above" keeps its place, and the choices before and after it are shuffled separately. If
+    a choice refers to others, as in "A and C", all choices keep their places.
 
     >>> shuffled_order("What?", ["one", "two", "three", "none of these"], 2)
     'BCAD'
@@ -45,7 +46,7 @@ def shuffled_order(question: str, options: Sequence[str], seed: int) -> str:
 
 
 def in_new_order(example: Example, seed: int) -> Example:
-    """Return an example with shuffled choices, and the right choice's new letter."""
+    """Return an example with shuffled choices, the right choice's new letter, and the order as :data:`ORDER`."""
     options = example["options"]
     order = shuffled_order(example["question"], options, seed)
     place = order.index(example["answer_letter"])

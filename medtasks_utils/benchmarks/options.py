@@ -29,7 +29,7 @@ class Needs(NamedTuple):
 
 
 def any_of(**settings: object) -> Needs:
-    """Return a condition that holds if any option has, or as a list includes, the given value."""
+    """Return a condition that is met if any of the options equals its given value or, as a tuple, includes it."""
 
     def is_made(setting: object, value: object) -> bool:
         return setting in value if isinstance(value, tuple) else setting == value
@@ -47,11 +47,11 @@ class About(NamedTuple):
         chooses_rows: True if it only chooses rows, which signatures cover by a hash of the rows.
         is_signed: False if it changes no score, or the signature covers it elsewhere. Results that differ in a signed
             option are not comparable.
-        needs: its condition for having an effect; None if there is none.
+        needs: the option's condition for having an effect; None if there is none.
         other_name: an alternative name for users.
         implied_by: for an option that turns on costly scores (downloads, models or paid requests), the options that
-            request them. Where costs are unwanted, it is off unless one of these is set. Empty for options without
-            costs.
+            request them. Where costs are unwanted, the option is off unless one of these is set. Empty for options
+            without costs.
     """
 
     chooses_rows: bool = False
@@ -94,15 +94,15 @@ class Options(BaseModel):
         """Return the options for reading responses from a run in a different harness; by default, none.
 
         Args:
-            arguments: the arguments of the environment.
+            arguments: the arguments of the environment in the other harness.
         """
         return {}
 
     def check(self, task: TaskInfo) -> list[str]:
-        """Return warnings about unusual options, one line each.
+        """Return warnings about unusual options, one line each; by default, none.
 
         Raises:
-            UsageError: for options that do not apply to the task.
+            UsageError: for options that do not apply to the task, or whose values its protocol fixes.
         """
         for name in self.fixed:
             default = type(self).model_fields[name].default
@@ -112,7 +112,7 @@ class Options(BaseModel):
 
     @classmethod
     def saved(cls: "type[AnyOptions]", values: Mapping[str, Any]) -> "AnyOptions":
-        """Return the options of a saved run; unknown or invalid ones have their defaults."""
+        """Return the options of a saved run; unknown options are dropped, and invalid ones get their defaults."""
         try:
             return cls.model_validate(values, strict=False)
         except ValidationError as error:

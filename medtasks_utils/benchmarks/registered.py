@@ -19,7 +19,7 @@ _VARIANTS = {
     f"{path.stem}_{path.parent.name}": f"{path.parent.name}.{path.stem}" for path in _FOLDER.glob("*/medmarks.py")
 }
 _MODULES = dict(sorted(_OWN.items())) | dict(sorted(_VARIANTS.items()))
-"""The modules of this package's benchmarks, by name; a variant by a different protocol is in its benchmark's folder."""
+"""The modules of this package's benchmarks, by name; a variant under another protocol is in its benchmark's folder."""
 OWN = tuple(_MODULES)
 """Names of this package's benchmarks."""
 
@@ -50,7 +50,7 @@ class Benchmarks(Registry):
 
         Raises:
             KeyError: if no benchmark has this name.
-            DataError: if it cannot be imported, or its definition is incomplete or contradictory.
+            DataError: if the benchmark cannot be imported, or its definition is incomplete or contradictory.
         """
         if problem := self.problem(name):
             raise DataError(problem)
@@ -74,7 +74,7 @@ class Benchmarks(Registry):
             place: the place of the setting, for messages.
 
         Raises:
-            DataError: if no benchmark has this name, or it cannot be used.
+            DataError: if no benchmark has this name, or the benchmark cannot be used.
         """
         if name not in self:
             near = did_you_mean(str(name), self)
@@ -121,7 +121,7 @@ def _contradictions(benchmark: AnyBenchmark, name: str) -> Iterator[str]:
 
 
 def _contradictions_of_metrics(benchmark: AnyBenchmark) -> Iterator[str]:
-    """Yield a problem for each metric that is declared twice or not at all, or aggregated over missing strata."""
+    """Yield a problem for each metric declared twice, named but not declared, or aggregated over missing strata."""
     names = [metric.name for metric in (*benchmark.metrics, *ADDED_METRICS)]
     for name, count in Counter(names).items():
         if count > 1:

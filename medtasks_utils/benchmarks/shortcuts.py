@@ -1,4 +1,4 @@
-"""Look up the scores of classifiers on a benchmark's rows without the question.
+"""Look up the scores of classifiers that see a benchmark's rows without the question.
 
 ``measurements/shortcuts.py`` trains such classifiers ("readers") and writes a ``shortcuts.json`` for each benchmark. It
 contains results, but no rows::
@@ -44,8 +44,9 @@ def content_hash(examples: Iterable[Row], fields: Sequence[str]) -> str:
 def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] | None = None) -> Reached | None:
     """Return the best classifier's value of a metric on the rows with the hash ``content``; None if not measured.
 
-    If the rows are all of the Hub's, ``whole`` is the task and the number of its examples. A value measured on a part
-    of them, or on another release, is then also considered, and the classifier's name says so.
+    If the rows are all of the Hub's, ``whole`` is the task and the number of its examples. If these rows were not
+    measured, the value on a part of them, or on another release, is returned, and the classifier's name includes the
+    part.
     """
     parts = measured(path)["parts"]
     if content in parts:

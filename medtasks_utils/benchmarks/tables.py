@@ -36,7 +36,7 @@ class Table:
 
         Raises:
             DataError: if there are no rows, or if ``make`` raises ValueError, TypeError for a cell of the wrong type,
-                or KeyError for a missing column; the message names the row.
+                or KeyError for a missing column; the message names the row if the table has a path.
         """
         if not self.rows:
             raise DataError(f"{self.path} has no rows")
@@ -65,7 +65,7 @@ def text_of(cell: Any) -> str:
 
 
 def find_split(folder: Path, *splits: str) -> list[Path]:
-    """Return the files of the first of ``splits`` that has any; an empty list if none does.
+    """Return the files of the first of ``splits`` that has files; an empty list if none has.
 
     Recognised names for the split ``test`` are ``test.csv``, ``test_data.csv`` and ``test-00000-of-00002.parquet``, in
     the folder or in ``data/``, and a folder ``test/`` of shards. The first of :data:`SUFFIXES` with files is used.
@@ -75,7 +75,7 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
         splits: names of splits, each ``split`` or ``config/split``.
 
     Raises:
-        DataError: for more than one file, unless they are all shards of one set; the message lists them.
+        DataError: for more than one file, unless the files are one complete set of shards; the message lists them.
     """
     for split in splits:
         config, _, name = split.rpartition("/")
@@ -116,7 +116,7 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
     Args:
         folder: the folder with the files.
         splits: names of splits, as for :func:`find_split`.
-        columns: the names of the columns if csv and tsv files have no header; a row that repeats them is skipped.
+        columns: the names of the columns if csv and tsv files have no header; a row that repeats the names is skipped.
 
     Raises:
         DataError: if no split exists, or a file cannot be read.

@@ -30,7 +30,7 @@ def task_folders() -> list[Path]:
 def tasks_named(name: str) -> list[JsonObject]:
     """Return the settings of the tasks behind a name, which may be that of a task, tag, group or benchmark.
 
-    The list is empty if the name is unknown.
+    The name of a benchmark stands for its default task or group. The list is empty if the name is unknown.
     """
     known = {settings.get("group") or settings["task"]: settings for settings in map(_settings, _task_files())}
     if name in benchmarks() and name not in known:

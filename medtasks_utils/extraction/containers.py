@@ -80,7 +80,7 @@ class Container(NamedTuple):
 
     Attributes:
         content: the text inside.
-        start, end: its position in the text.
+        start, end: the position of the container in the text.
         cue: ``box``, ``tag`` or ``key``.
         key: the name of the key, in lower case; empty for a box or tag.
     """
@@ -121,7 +121,7 @@ def without_instructions(text: str) -> str:
 
 
 def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
-    """Return the boxes, tags and keys in a text, in order; malformed boxes only if there are no others.
+    """Return the boxes, tags and keys in a text, in order; malformed boxes only if there are no well-formed ones.
 
     A JSON key is included if its name contains one of the lower-case words in ``keys``, and no word for an alternative
     or a reason. With ``answer``, ``final_answer`` is included, but not ``other_answer``.
@@ -142,8 +142,8 @@ def candidates_in(text: str, keys: Sequence[str], value_of: Callable[[Container]
 def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate], str]:
     r"""Return the candidates that the surrounding words do not reject, and the text without the rejected ones.
 
-    A box or tag is also rejected if it is one of two alternatives. A value that is rejected in one place is rejected
-    everywhere. Words such as "is wrong" after a rejected box or tag are removed with it.
+    A box or tag is also rejected if it is one of two alternatives. A value that is rejected in one box or tag is
+    rejected in all; keys are always kept. Words such as "is wrong" after a rejected box or tag are removed with it.
     """
     surrounded, mentions, end = "", [], 0
     forms = [candidate for candidate in candidates if candidate.cue != "key"]
@@ -171,7 +171,10 @@ def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate],
 
 
 def corrected(candidates: Sequence[Candidate], text: str, read: Callable[[str], Reading]) -> Reading:
-    """Return the reading of the containers or, if later words retract the last one, the answer these words state."""
+    """Return the reading of the containers or, if later words retract the last one, the reading of the text after it.
+
+    The text after the last container counts only if it states an answer outright.
+    """
     after = text[candidates[-1].end :]
     reading = read(after) if retracted_until(symbols_of(after)) >= 0 else NOTHING
     is_outright = any(candidate.weight >= OUTRIGHT for candidate in reading.stating)

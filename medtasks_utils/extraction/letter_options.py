@@ -1,4 +1,4 @@
-"""Find the places where a text mentions a choice, by its Latin, Cyrillic or Greek letter, or by its text."""
+"""Find the places where a text mentions a choice, by its Latin, Cyrillic, Greek or Arabic letter, or its text."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -83,7 +83,8 @@ _EDGE = later(r"(?!(?<=\w)(?!e?s\b)\w)")
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     """Return the places where a text contains the text of a choice, ignoring case and plural endings.
 
-    Texts shared by two choices, single characters and a few common words are left out.
+    Texts shared by two choices, single characters and a few common words are left out. No place is found in a text
+    whose length changes in lower case.
 
     >>> texts_in("There is no such sign.", ["Yes", "No"])
     []

@@ -207,7 +207,7 @@ _TOKENS = later(r"<[^<>\s]{1,30}>")  # such as "<s>"
 
 @lru_cache(maxsize=4)
 def without_continuation(response: str) -> str:
-    """Return a response, including its reasoning, up to a new question that it invents and answers.
+    """Return a response, including its reasoning, up to a new question or user turn that it invents.
 
     >>> without_continuation("C\\n\\nQ: …?\\n<think>…</think>B"), without_continuation("So.\\nQuestion: …</think>B")
     ('C\\n', 'So.\\nQuestion: …</think>B')

@@ -15,11 +15,11 @@ class Candidate:
 
     Attributes:
         value: the value that scoring compares.
-        start, end: its position in ``text``.
-        text: the text that contains it, without formatting.
+        start, end: the candidate's position in ``text``.
+        text: the text that contains the candidate, without formatting.
         cue: the name of the matching row with the highest weight, or ``box``, ``tag`` or ``key``.
         support: the weight of that cue.
-        evidence: names and weights of other reasons for or against it.
+        evidence: names and weights of other reasons for or against the candidate.
     """
 
     value: Any
@@ -171,8 +171,8 @@ CERTAINTIES = (
 def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Reading:
     """Return the reading with the highest-weighted candidate, the last one on a tie.
 
-    If no candidate has support and a positive weight, the reading has no value. ``open_cues`` are too weak to decide
-    between two values of about the same weight.
+    If no candidate has support and a positive weight, the reading has no value. This is also so if the best candidate's
+    cue is one of ``open_cues``, and its lead over all other values is below :data:`MARGIN`.
     """
     candidates = tuple(candidates)
     nothing = NOTHING._replace(candidates=candidates)

@@ -24,8 +24,9 @@ class ExecutionResult(NamedTuple):
 def readable(data: bytes, limit: int, paths: Sequence[str], error: str = "") -> str:
     """Convert a process's output to at most ``limit`` characters, with an error message as the last line.
 
-    ``paths`` are removed from it; a folder must be listed after the paths in it. Longer output is cut in the middle:
-    two thirds of the limit go to its beginning, and one third to its end. The error must be shorter than ``limit``.
+    ``paths`` are removed from the output; a folder must be listed after the paths in it. Longer output is cut in the
+    middle: of the limit, less a note and the error, two thirds go to the beginning and one third to the end. The error
+    must be shorter than ``limit``.
     """
     text = data.decode("utf-8", "replace").rstrip("\n").removesuffix(END)
     for path in paths:

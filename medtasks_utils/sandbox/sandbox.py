@@ -70,7 +70,7 @@ class Sandbox:
     def run(self, calls: Sequence[tuple[str, str]]) -> list[ExecutionResult]:
         """Run calls, which are pairs of a session's key and code: sessions in parallel, calls of a session in order.
 
-        Return one result per call, in the order of the calls. Code that fails gives a result, not an exception.
+        Return one result per call, in the order of the calls. Failing code leads to a result, not to an exception.
 
         Raises:
             MedtasksError: if the sandbox cannot start.
@@ -86,7 +86,7 @@ class Sandbox:
         return [next(results[key]) for key, _ in calls]
 
     def forget(self, session: str) -> None:
-        """End a session, with its process and variables, after its current call."""
+        """End a session, with its process and variables, after its current call; do nothing for an unknown session."""
         self._sessions.pop(session, Session()).end()
 
     def close(self) -> None:
@@ -108,9 +108,9 @@ class Sandbox:
         """Return the zygote; start it if necessary.
 
         Raises:
-            OSError: if its folder or its process cannot be made.
-            MedtasksError: if it ends before it is ready, or if the kernel cannot confine plain Python and ``weak`` is
-                False.
+            OSError: if the zygote's folder or process cannot be made.
+            MedtasksError: if the zygote ends before it is ready, or if the kernel cannot confine plain Python and
+                ``weak`` is False.
         """
         with self._spawning:
             if self._zygote is None:
@@ -141,10 +141,11 @@ class Sandbox:
         return ExecutionResult(readable(data, self._max_output, self._paths, problem), failed)
 
     def _spawn(self, session: Session) -> None:
-        """Start a process for a session; if there is no room, end an idle one, or wait.
+        """Start a process for a session; if there is no room, end an idle session's process, or wait.
 
         Raises:
             OSError: if there is still no room after :data:`.workers.PATIENCE` seconds.
+            MedtasksError: if the sandbox cannot start.
         """
         deadline = time.monotonic() + PATIENCE
         with self._spawning:
@@ -168,7 +169,7 @@ class Sandbox:
     def _evict(self) -> bool:
         """End the process of the newest idle session; return whether there was one.
 
-        That session's next call returns an error that says so.
+        The next call of that session fails with an error that states this.
         """
         for session in reversed(list(self._sessions.values())):
             if session.connection and session.lock.acquire(blocking=False):

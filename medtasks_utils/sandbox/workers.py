@@ -18,7 +18,7 @@ from .inside.worker import HEADER, MARK
 from .layout import Layout
 
 MAX_BYTES = 16 << 20
-"""Maximum number of bytes that a call may write before it is ended."""
+"""Maximum number of bytes that a call may write; a call that writes more is ended."""
 
 _WEAK = "WEAK: RestrictedPython, which is not a security boundary (only for models you trust)"
 _MISSING = (
@@ -57,9 +57,9 @@ class Zygote:
         paths: paths of this machine to remove from outputs.
 
     Raises:
-        OSError: if its folder or its process cannot be made.
-        MedtasksError: if it ends before it is ready, or if it cannot confine plain Python and ``accepts_weak`` is
-            False.
+        OSError: if the zygote's folder or process cannot be made.
+        MedtasksError: if the zygote ends before it is ready, or if it cannot confine plain Python and ``accepts_weak``
+            is False.
     """
 
     def __init__(self, settings: dict[str, object], accepts_weak: bool) -> None:
@@ -110,7 +110,7 @@ class Zygote:
         return f"{_WEAK if self.missing else self._python}, confined by {on}"
 
     def spawn(self, session: "Session") -> None:
-        """Start a worker for a session. Not thread-safe.
+        """Start a worker for a session, and set the session's ``connection`` and ``process``. Not thread-safe.
 
         Raises:
             ConnectionError: if the zygote has ended.
@@ -139,7 +139,7 @@ class Session:
     Attributes:
         lock: held while a call runs.
         connection: the socket to the process; None before the first call and after the process has ended.
-        process: the process's descriptor (pidfd); None if there is no process, and in weak mode on systems without
+        process: the process's descriptor (pidfd); None if there is no process, or in weak mode on systems without
             pidfds, where the process ends itself on a timeout.
         evicted: the error for the next call if the process was ended to make room; else an empty string.
     """
@@ -188,7 +188,7 @@ class Session:
         return bytes(data[MARK : -MARK - 1]), data[-1:] != b"0", ""
 
     def end(self) -> None:
-        """Kill the process after its current call, and close its descriptors."""
+        """Kill the process after its current call, close its descriptors, and clear ``evicted``."""
         with self.lock:
             self._signal(signal.SIGKILL)
             if self.process:

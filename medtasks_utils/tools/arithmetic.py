@@ -7,7 +7,7 @@ _MAX_BITS = 2_048
 
 
 def power(base: Number, exponent: Number) -> Number:
-    """Return ``base ** exponent``; raise OverflowError for a float that is too large, or an integer over 2,048 bits."""
+    """Return ``base ** exponent``; raise OverflowError for too large a float, or an integer over some 2,048 bits."""
     if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
         bits = base.bit_length() * exponent
         if bits > _MAX_BITS:

@@ -34,7 +34,7 @@ def calculate(expression: str) -> Number:
 
     Raises:
         CalculatorError: if the expression is not of this form, is empty, longer than :data:`MAX_EXPRESSION` or nested
-            too deeply, or if its value is not a real, finite number, which a float can hold.
+            too deeply, or if its value is not real, not finite, or too large for a float.
 
     >>> calculate("70 / 1.75^2"), calculate("max(2, 6 / 2)")
     (22.857142857142858, 3.0)

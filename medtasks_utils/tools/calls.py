@@ -161,7 +161,7 @@ def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
 
 
 def understood(value: object, tools: Tools) -> Call:
-    """Convert a parsed JSON value into a call."""
+    """Convert a parsed JSON value into a call, with a problem if the value is not a valid call."""
     if isinstance(value, dict) and isinstance(value.get("function"), dict):
         value = value["function"]
     if not isinstance(value, dict):

@@ -40,7 +40,7 @@ class Conversation:
         turns: number of replies so far.
         tool_calls: number of calls with a result so far, including malformed ones, whose result is an error.
         tool_errors: number of these calls that failed or were malformed.
-        calls: the calls in the last reply to run next; empty when the conversation is over.
+        calls: the calls in the last reply that are run; empty before the first reply and when the conversation is over.
     """
 
     key: str
@@ -70,7 +70,7 @@ class Conversation:
         Args:
             results: the results.
             texts: the results as shown to the model.
-            notice: a message to the model after the results.
+            notice: a message to the model after the results; empty for none.
         """
         texts = [*texts]
         calls = [
@@ -121,14 +121,14 @@ class Dialogue(NamedTuple):
         return understand(reply, self.tools, self.most_by_template, calls_before)
 
     def messages_of(self, results: Sequence[CallResult]) -> list[str]:
-        """Return the results of a reply's calls as texts for the model, each cut to a share of :data:`MAX_RESULTS`."""
+        """Return the results of a reply's calls as texts for the model, each cut to :data:`MAX_RESULT` or less."""
         limit = min(MAX_RESULT, MAX_RESULTS // min(len(results), MAX_CALLS + 1))
         return [_result_text(result, limit) for result in results]
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> None:
-        """Add a reply to each conversation; for those that are not over, also run its calls and add their results.
+        """Add a reply to each conversation; if the conversation then continues, run its calls and add results.
 
-        It is thread-safe if each thread works on different conversations.
+        This is thread-safe if each thread works on different conversations.
         """
         for conversation, reply in zip(conversations, replies, strict=True):
             self._add_reply(conversation, reply)
@@ -153,7 +153,7 @@ class Dialogue(NamedTuple):
                 tool.forget(conversation.key)
 
     def _results_of(self, calls: Sequence[tuple[str, Call]]) -> list[CallResult]:
-        """Run calls, given with the keys of their sessions; each tool gets all of its calls together."""
+        """Run pairs of a session's key and a call, tool by tool; the result of a call with a problem is an error."""
         results = [CallResult(f"Error: {call.problem}", failed=True) for _, call in calls]
         for name, tool in self.tools.items():
             arguments = {

@@ -1,7 +1,7 @@
 """Convert between replies as text and native function calls, which are in a message's field ``tool_calls``.
 
-Servers return native calls in this field. For a model in this process, the chat template accepts them in this field,
-but the model generates them as part of its text.
+Servers return native calls in this field. For a model in this process, the chat template accepts native calls in
+this field, but the model generates them as part of its text.
 """
 
 import json

@@ -61,7 +61,7 @@ class Tool(ABC):
         The calls of one session run in order and share state. Different sessions share nothing.
 
         Raises:
-            MedtasksError: if the tool itself cannot run. A failed call does not raise; its result says so.
+            MedtasksError: if the tool itself cannot run. A failed call does not raise; its result has ``failed``.
         """
 
     def forget(self, session: str) -> None:  # noqa: B027 - a stateless tool has nothing to do

@@ -27,8 +27,8 @@ _NAMES = later(  # common names that contain digits
 def states_not_available(text: str) -> bool:
     """Return whether a text, or the content of an answer tag or box, concludes that there is no answer.
 
-    It does if it says that data are missing and gives no value, or if it says after a value that the answer cannot be
-    determined.
+    A text does so if it states that data are missing and states no value, or if it states after a value that the answer
+    cannot be determined.
 
     >>> states_not_available("N/A"), states_not_available("The weight is missing. The rate cannot be calculated.")
     (True, True)

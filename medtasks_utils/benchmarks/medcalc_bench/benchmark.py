@@ -94,7 +94,7 @@ class MedCalcBenchOptions(ToolOptions):
         """Check that the options apply to the task's rows, and return warnings.
 
         Raises:
-            UsageError: for options that do not apply to the corrected rows.
+            UsageError: for options that do not apply to the corrected rows, or whose values a protocol fixes.
         """
         if task.name == "medcalc_bench_corrected" and not self.is_corrected:
             raise UsageError(f"{task.name} has its own rows: dataset_version does not apply; run medcalc_bench instead")
@@ -122,7 +122,7 @@ class MedCalcBenchAudit(AuditRules):
         return AuditQuestion(form, pattern, example["question"])
 
     def values_of(self, answer: str, example: Example) -> list[Any]:
-        """Return the value of an answer; two for a percentage (0.125 and 12.5 for 12.5%), none if it is unreadable."""
+        """Return the value of an answer; two for a percentage (0.125 and 12.5 for 12.5%), none if unreadable."""
         if answer.upper() == NOT_AVAILABLE:
             return [NOT_AVAILABLE]
         with suppress(ValueError):
@@ -209,8 +209,8 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
         """Return the examples of the split.
 
-        ``one_shot`` and ``per_calculator`` apply only to the evaluated split. Its examples also get the corrected
-        labels if their file needs no download.
+        ``one_shot`` and ``per_calculator`` apply only to the evaluated split. Unless its rows are the corrected
+        ones, its examples also get the physicians' labels if the file of these labels needs no download.
         """
         options = self.options
         folder = _inside(files.folder(self.repository), options.dataset_version)
@@ -237,11 +237,11 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return usable
 
     def example(self, row: Row) -> Example:
-        """Convert a row to an example; raise ValueError for an unknown calculator or an unreadable label."""
+        """Convert a row to an example; raise the errors of :func:`.rows.example_of` for an unusable row."""
         return example_of(self.options.is_corrected, row)
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
-        """Return indices that cover all calculators evenly, although the rows are sorted by calculator."""
+        """Return ascending indices that cover all calculators evenly, although the rows are sorted by calculator."""
         return sorted(in_turn(examples)[:limit])
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
@@ -274,7 +274,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return self.answer(content or "", example, text, form)
 
     def flexible(self, text: str, example: Example) -> Answer:
-        """Read an answer of any usual form, in the tag, in the box, or clearly stated without them."""
+        """Read an answer of any usual form, in a tag, a box or a clear statement; for corrected rows, also ``N/A``."""
         reading = self.read(text, example)
         value, found_by, certainty = reading.value, self.found_by(reading), reading.certainty
         own_text = without_continuation(text)
@@ -291,7 +291,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     def read(self, text: str, example: Example) -> Reading:
         """Return the reading of tags, boxes, keys and text: the best candidate and its certainty.
 
-        If think tags do not match, only the content of the last answer tag is read, if there is one.
+        If think tags do not pair up, only the content of the last answer tag is read, if there is one.
         """
         text = without_continuation(text)
         tag = None if think_tags_pair_up(text) else last_tag(text)
@@ -305,14 +305,14 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return age._replace(value=7 * age.value[0] + age.value[1])
 
     def has_final_answer(self, text: str) -> bool:
-        """Return whether the requested tag or box in a reply has a digit or, for corrected rows, ``N/A``."""
+        """Return whether the requested tag or box in a reply contains a digit or, for corrected rows, ``N/A``."""
         content = self._contents(final_text(text))[0][1] or ""
         return re.search(r"\d", content) is not None or (self.options.is_corrected and states_not_available(content))
 
     def _contents(self, text: str) -> list[tuple[str, str | None]]:
         """Return the contents of the last tag and the last box, the requested form first; None for a missing one.
 
-        Both are read after the reasoning. If think tags do not match, the last closed answer tag of the whole text is
+        Both are read after the reasoning. If think tags do not pair up, the last closed answer tag of the whole text is
         used, as in the parser of the defining environment.
         """
         final = final_text(text)

@@ -62,7 +62,7 @@ class Kind:
     shown: Callable[[Any], str] = str
 
     def truth(self, row: Row) -> Truth:
-        """Return the right answer of a row.
+        """Return a row's right answer in the requested form.
 
         Raises:
             ValueError: if the answer or a limit is unreadable.
@@ -191,6 +191,6 @@ def is_right(value: Any, example: Example) -> bool:
 
 
 def can_be_right(example: Example) -> bool:
-    """Return whether the label itself is right: a number within its limits, a whole score, or any other answer."""
+    """Return whether the label of a decimal or score would itself be scored as right; True for any other label."""
     kind, truth = KINDS[example["judgement"]], example["ground_truth"]
     return truth == NOT_AVAILABLE or not isinstance(kind, Decimal) or kind.is_right(float(truth), example)

@@ -1,4 +1,4 @@
-"""Define MedCalc-Bench by the protocol of Medmarks (arXiv:2605.01417): its own prompts, and a rule without rounding."""
+"""Define MedCalc-Bench under Medmarks' protocol (arXiv:2605.01417): its own prompts, and a rule without rounding."""
 
 import re
 from collections.abc import Sequence
@@ -25,12 +25,12 @@ _TRUTH = "ground_truth"
 
 
 class MedmarksMedCalcBenchOptions(MedCalcBenchOptions):
-    """Options of MedCalc-Bench by Medmarks, whose protocol fixes the prompt."""
+    """Options of MedCalc-Bench under Medmarks' protocol, which fixes the prompt and the number of turns."""
 
     fixed = ("one_shot", "use_think", "answer_format", "system_prompt", "max_turns")
 
     def check(self, task: TaskInfo) -> list[str]:
-        """Check the options, and return warnings; raise UsageError for options that the protocol fixes."""
+        """Check the options, and return warnings; raise UsageError for values that the protocol does not allow."""
         if self.add_python_tool != self.add_calculator_tool:
             raise UsageError(f"{task.name}: the protocol of Medmarks gives a model both tools or none; omit add_…_tool")
         if self.tools and self.tool_format != "native":
@@ -39,7 +39,7 @@ class MedmarksMedCalcBenchOptions(MedCalcBenchOptions):
 
     @property
     def tools(self) -> list[type[Tool]]:
-        """The classes of Medmarks' tools, if they are turned on."""
+        """The classes of Medmarks' two tools; empty if the tools are not turned on."""
         return [MedmarksCalculator, CodeInterpreter] if self.add_python_tool else []
 
 
@@ -50,7 +50,7 @@ class Extracted(str):
 
 
 class MedmarksMedCalcBench(MedCalcBench):
-    """``medmarks_medcalc_v1_2`` and ``_tools``: values in answer tags; all rows, in the data's order."""
+    """``medmarks_medcalc_v1_2`` and ``_tools``: values in answer tags; all rows, in the order of the data."""
 
     name = "medmarks_medcalc_bench"
     title = "MedCalc-Bench (Medmarks)"
@@ -64,13 +64,13 @@ class MedmarksMedCalcBench(MedCalcBench):
         return Benchmark.examples(self, table, report)
 
     def example(self, row: Row) -> Example:
-        """Convert a row to an example, with unchanged limits, even if the lower one is above the upper one."""
+        """Convert a row to an example, with note, question and limits unchanged, even if the limits are swapped."""
         shown = {"note": text_of(row["Patient Note"]), "question": text_of(row["Question"])}
         limits = [text_of(row[name]) for name in ("Lower Limit", "Upper Limit")]
         return {**super().example(row), **shown, "limits": limits}
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
-        """Return the indices of the first examples."""
+        """Return the indices of the first ``limit`` examples; all without a limit."""
         return range(len(examples))[:limit]
 
     def has_final_answer(self, text: str) -> bool:
@@ -78,7 +78,7 @@ class MedmarksMedCalcBench(MedCalcBench):
         return False
 
     def strict(self, text: str, example: Example) -> Answer:
-        """Read the last answer tag by Medmarks' rule."""
+        """Read the last answer tag by Medmarks' rule; without one, the response is unanswered."""
         contents = tagged(text)
         value = medmarks_value(contents[-1], example["judgement"]) if contents else None
         if value is None:
@@ -108,7 +108,7 @@ def medmarks_value(content: str, kind: str) -> Any:
 
 
 def is_right_by_medmarks(value: Any, example: Example) -> bool:
-    """Return whether a value equals the label or, if it is a decimal number, is within its limits."""
+    """Return whether a value equals the label or, for the kind ``decimal``, is within the label's limits."""
     kind, truth = example["judgement"], example[_TRUTH]
     if kind == "decimal":
         lower, upper = map(float, example["limits"])

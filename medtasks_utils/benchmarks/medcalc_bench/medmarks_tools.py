@@ -126,7 +126,7 @@ def read_call(entry: Any, tools: Tools) -> tuple[Call, JsonObject]:
 
 
 def _decoded(arguments: Any) -> JsonObject | None:
-    """Return the arguments of a call, which some servers encode twice; None if they are not a JSON object."""
+    """Return a call's arguments, which some servers encode twice; an empty dict for none; None if they are invalid."""
     if arguments is None or str(arguments).strip() == "":
         return {}
     try:

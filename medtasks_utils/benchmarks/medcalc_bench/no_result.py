@@ -54,7 +54,8 @@ def asides(symbols: Symbols) -> list[tuple[int, int]]:
     """Return the start and end of each aside in a text.
 
     An aside extends from a heading such as "Interpretation" to the next line that begins with a result, or from words
-    such as "for comparison" to the end of the line.
+    such as "for comparison" to the end of the line. Words in parentheses after a word or value are asides too, unless
+    they begin with an equals sign or a word for rounding.
     """
     spans: list[tuple[int, int]] = []
     text, places = symbols.symbols, symbols.places

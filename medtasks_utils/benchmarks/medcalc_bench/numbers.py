@@ -139,7 +139,7 @@ def evaluate(expression: str) -> Number | None:
 
 
 def _is_arithmetic(node: ast.AST) -> bool:
-    """Return whether a syntax node may be evaluated; constants must be numbers, and attributes those of ``math``."""
+    """Return whether a syntax node may be evaluated; constants must be numbers, and attributes must be known."""
     if isinstance(node, ast.Constant):
         return isinstance(node.value, int | float)
     if isinstance(node, ast.Attribute):

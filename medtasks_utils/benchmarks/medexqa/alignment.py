@@ -32,6 +32,6 @@ def supported(example: Example) -> str | None:
 
 
 def realigned(examples: Sequence[Example], offset: int) -> list[Example]:
-    """Return the examples, each with the label of the row ``offset`` rows later; drop those without such a row."""
+    """Return the examples, each with the label of the row ``offset`` rows later; drop examples without such a row."""
     pairs = zip(examples[max(0, -offset) :], examples[max(0, offset) :], strict=False)
     return [{**row, "answer_letter": of["answer_letter"], "answer_idx": of["answer_idx"]} for row, of in pairs]

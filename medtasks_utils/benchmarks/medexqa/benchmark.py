@@ -95,7 +95,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         """Return the examples of the task's specialties.
 
         Evaluated examples of more than one specialty are shuffled by ``seed``; without a seed, the specialties
-        alternate, so that ``--limit`` covers all of them.
+        alternate, so that ``--limit`` covers all of them. ``label_offset`` applies only to the evaluated split.
 
         Raises:
             DataError: if a specialty has no rows, since a macro average over the others would look complete.
@@ -152,8 +152,8 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
     def flexible(self, text: str, example: Example) -> Answer:
         """Read the letter that the response chooses.
 
-        Without a candidate, the letter by the authors' rules is used, unless the text has other letters. If this gives
-        no answer, or no row matches a candidate, a choice that the response almost quotes is used.
+        Without a candidate, the letter by the authors' rules is used, unless the text mentions other letters. If this
+        leads to no answer, or no row matches a candidate, a choice that the response almost quotes is used.
         """
         reading = self.read(text, example)
         if reading.value is not None or any(candidate.cue != "mention" for candidate in reading.candidates):

@@ -108,8 +108,9 @@ class Explanations:
     def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add ``explanation``, ``combined`` and their parts to the answers.
 
-        A wrong answer scores 0. The score is None if the example has no references or the judge failed. The judge's
-        complete output becomes a field of the sample.
+        A wrong answer scores 0. All scores are None if the example has no references; the scores in :data:`JUDGED` are
+        None if the judge failed. The judge's complete output becomes a field of the sample. If the judge failed on
+        every explanation, ``failure`` is set.
         """
         cases = [
             self.case_of(doc, answer.response) if answer.value == doc["answer_letter"] and references(doc) else None

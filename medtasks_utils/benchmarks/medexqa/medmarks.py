@@ -20,7 +20,7 @@ _MISSING |= {"NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
 
 
 class MedmarksMedExQAOptions(MedExQAOptions):
-    """Options of MedExQA by Medmarks: explanations are scored only if judges or metrics are requested."""
+    """Options of MedExQA under Medmarks' protocol: explanations are scored only if judges or metrics are requested."""
 
     fixed = ("seed", "use_think", "vary_order")
 
@@ -31,14 +31,17 @@ class MedmarksMedExQAOptions(MedExQAOptions):
 
 
 def case_of_tag(example: Example, response: str) -> Case:
-    """Return a judge's input, whose explanation is from the response's last tag or, without one, the word None."""
+    """Return a judge's input, with the last explanation tag or the word None, and both references, even if blank."""
     explanation = (tagged(response, "explanation") or ["None"])[-1]
     references = (example["explanation_1"], example["explanation_2"])
     return case_of(example, response)._replace(explanation=explanation, references=references)
 
 
 class RewardedExplanations(Explanations):
-    """A scorer that adds ``reward``, the judges' mean from 0 to 1; as in Medmarks, it is 0 if a judge failed."""
+    """A scorer that adds ``reward``, the judges' mean from 0 to 1.
+
+    The reward is 0 if the answer is wrong or has no judgement and, as in Medmarks, if a judge failed.
+    """
 
     def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
         """Add the scores of explanations, and the reward."""
@@ -64,12 +67,12 @@ class MedmarksMedExQA(MedExQA):
     explanations_class = RewardedExplanations
 
     def reported(self) -> list[Metric]:
-        """Return the metrics; the reward only with judges."""
+        """Return the benchmark's metrics that the task reports; the reward only with judges."""
         reward = [metric for metric in self.metrics if metric.name == "reward" and self.options.judges]
         return [*super().reported(), *reward]
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
-        """Return the examples; evaluated ones are in the order of ``datasets.Dataset.shuffle(seed=0)``."""
+        """Return the examples; the evaluated examples are in the order of ``datasets.Dataset.shuffle(seed=0)``."""
         examples = [_shown(example) for example in super().load(files, split, report)]
         if split != self.options.split:
             return examples

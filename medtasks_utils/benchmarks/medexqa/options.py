@@ -173,6 +173,6 @@ class MedExQAOptions(ChoiceOptions):
 
     @property
     def lexical_metrics(self) -> tuple[str, ...]:
-        """The lexical metrics to compute; with a judge, only those named by the user."""
+        """The lexical metrics to compute: with a judge, those named by the user; without ``use_explanations``, none."""
         by_name = "explanation_metrics" in self.model_fields_set
         return self.explanation_metrics if self.use_explanations and (by_name or not self.use_judge) else ()

@@ -179,11 +179,14 @@ class MedHallu(Benchmark[MedHalluOptions]):
         return report.with_text(list(chain.from_iterable(pairs)), *self.data.shown)
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Make two examples from each row: one with the true answer, and one with the hallucinated answer."""
+        """Make two examples from each row: one with the true answer, one with the hallucinated answer.
+
+        Examples without a question or answer are left out and counted.
+        """
         return report.with_text(list(chain.from_iterable(self._pairs(table))), *self.data.shown)
 
     def _pairs(self, table: Table) -> list[list[Example]]:
-        """Return the two examples of each row, with its index as ``row``, and their groups as ``style``."""
+        """Return each row's two examples, with the row's index as ``row`` and the example's group as ``style``."""
         pairs = table.made(_pair)
         examples = list(chain.from_iterable(pairs))
         right = verdicts(self.data, examples)

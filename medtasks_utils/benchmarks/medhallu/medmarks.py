@@ -1,4 +1,4 @@
-"""Define MedHallu by the protocol of Medmarks (arXiv:2605.01417): one difficulty, with all true answers first."""
+"""Define MedHallu under Medmarks' protocol (arXiv:2605.01417): one difficulty, with all true answers first."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ _OF_ANSWERED = ("f1", "precision", "recall", "accuracy_answered")
 
 
 class MedmarksMedHalluOptions(MedHalluOptions):
-    """Options of MedHallu by Medmarks, whose protocol fixes the contents of prompts."""
+    """Options of MedHallu under Medmarks' protocol, which fixes the contents of prompts."""
 
     fixed = ("subset", "use_knowledge", "allow_unsure", "unsure_reward", "pairing")
 
@@ -37,7 +37,7 @@ class MedmarksMedHallu(MedHallu):
         return sorted(super().load(files, split, report), key=lambda example: str(example["target"]))
 
     def _pairs(self, table: Table) -> list[list[Example]]:
-        """Return the two examples of each row, with questions and answers unchanged, including white space."""
+        """Return the two examples of each row, without stripping questions and answers."""
         pairs = super()._pairs(table)
         for row, pair in zip(table.rows, pairs, strict=True):
             for example, column in zip(pair, ("Ground Truth", "Hallucinated Answer"), strict=True):
@@ -47,7 +47,8 @@ class MedmarksMedHallu(MedHallu):
     def strict(self, text: str, example: Example) -> Answer:
         """Read the last box or, if there is none or it is not closed, the whole response.
 
-        Medmarks' F1 comes from a separate program, which does not remove white space: it drops ``\\boxed{ 1 }``.
+        Medmarks' F1 comes from a separate program, which does not remove white space. A verdict such as
+        ``\\boxed{ 1 }`` is therefore left out of F1 and the other ratios.
         """
         content = last_boxed(text)
         verdict = content.strip()

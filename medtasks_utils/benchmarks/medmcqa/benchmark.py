@@ -76,7 +76,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         return examples if count < 0 else examples[:count]
 
     def examples(self, table: Table, report: LoadReport) -> list[Example]:
-        """Convert the rows, and leave out those without a label or a question."""
+        """Convert the rows; leave out and count those without a label or a question."""
         return self._labelled(table, report)
 
     def _labelled(self, table: Table, report: LoadReport, indices: Sequence[int] | None = None) -> list[Example]:
@@ -115,7 +115,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         return example if original is example else self.in_order(original, self.first_order(original))
 
     def in_order(self, example: Example, order: str) -> Example:
-        """Add the choices to the example, one per line, in the given order."""
+        """Return the example with its choices in the given order, one per line, as the field ``choices``."""
         return {**example, "choices": _lines(example["options"], order)}
 
     # ---- scores

@@ -1,4 +1,4 @@
-"""Define MedMCQA by the protocol of Medmarks (arXiv:2605.01417), with the choices in the data's order or shuffled."""
+"""Define MedMCQA under Medmarks' protocol (arXiv:2605.01417), with the choices in the data's order or shuffled."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,7 +17,7 @@ _SHOWN = ("question", "opa", "opb", "opc", "opd")
 
 
 class MedmarksMedMCQAOptions(MedMCQAOptions):
-    """Options of MedMCQA by Medmarks, whose protocol fixes the order in each run."""
+    """Options of MedMCQA under Medmarks' protocol, which fixes the order in each run."""
 
     fixed = ("vary_order",)
 

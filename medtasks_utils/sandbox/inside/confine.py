@@ -35,9 +35,9 @@ class Confinement:
     Attributes:
         layers: for each layer, why it is off; empty if it is on.
         on: the names of the layers that are on.
-        filters: functions that confine a worker irrevocably; the worker calls them in this order.
-        missing: names of the layers that are off although plain Python needs them. It needs seccomp, limits, and either
-            namespaces or Landlock.
+        filters: functions that confine a worker irrevocably; the worker calls them in the order of the list.
+        missing: names of the layers that are off although plain Python needs them. Plain Python needs seccomp, limits,
+            and either namespaces or Landlock. Always empty with ``anyway``.
     """
 
     def __init__(self, *, folder: str, entries: list[root.Entry], memory_mb: int, off: list[str], anyway: bool) -> None:

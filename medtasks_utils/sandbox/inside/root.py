@@ -52,7 +52,7 @@ def enter_namespaces() -> None:
 
 
 def enter_root(folder: str, entries: Iterable[Entry]) -> None:
-    """Make ``folder`` the root directory, which contains only the entries, read-only.
+    """Set a neutral host name, and make ``folder`` the root directory, with only the entries, read-only.
 
     The process must already be in namespaces of its own.
 

@@ -89,7 +89,7 @@ class BertScore(ExplanationMetric):
 
 @lru_cache(maxsize=1)
 def _load(model: str) -> Any:
-    """Return bert-score's scorer on the CPU; callers share one scorer per model.
+    """Load bert-score's scorer on the CPU; the last model's scorer is cached and shared by all callers.
 
     Raises:
         MedtasksError: if bert-score is not installed, or the model is missing or unusable.

@@ -46,7 +46,7 @@ class Meteor(ExplanationMetric):
         """Load WordNet and Punkt's model; download them first if necessary.
 
         Raises:
-            MedtasksError: if any of them is not available.
+            MedtasksError: if WordNet or the model is not available.
         """
         call_all(resource.load for resource in RESOURCES)
 
