@@ -247,7 +247,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
 
     @final
     def answer_read(self, reading: str, text: str, example: Example) -> Answer:
-        """Read the answer by ``strict`` or ``flexible``; with ``ask_confidence``, move the confidence to ``details``."""
+        """Read the answer by ``strict`` or ``flexible``; with ``ask_confidence``, remove and log the confidence."""
         if not self.options.ask_confidence:
             return getattr(self, reading)(text, example)  # type: ignore[no-any-return]
         confidence, rest = split_confidence(text)

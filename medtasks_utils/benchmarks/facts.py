@@ -103,7 +103,7 @@ class LoadReport:
     remarks: list[str] = field(default_factory=list)
 
     def with_text(self, examples: list[Example], *fields: str) -> list[Example]:
-        """Return the examples with text in all ``fields``, and count the others as left out.
+        """Return the examples with text in all ``fields``, and count the other examples as left out, by field.
 
         Raises:
             DataError: if the first example lacks one of the fields.

@@ -239,7 +239,7 @@ def _is_valid(match: re.Match[str], text: str, offset: int = 0) -> bool:
 
     Args:
         match: the match with the letter.
-        text: the text around it.
+        text: the text around the match.
         offset: the index in ``text`` at which the match's string begins.
     """
     letter = _counted(match)

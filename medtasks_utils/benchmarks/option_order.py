@@ -24,7 +24,7 @@ _ANCHOR = re.compile(
 
 
 def shuffled_order(question: str, options: Sequence[str], seed: int) -> str:
-    """Return the letters of choices in a shuffled order, which depends only on the question, the choices and the seed.
+    """Return the letters of choices in a shuffled order, determined only by the question, the choices and the seed.
 
     A choice such as "all of the above" keeps its place, and the choices before and after it are shuffled separately. If
     a choice refers to others, as in "A and C", all choices keep their places.

@@ -24,8 +24,8 @@ class ParsedReply(NamedTuple):
         text: the text of the reply.
         rest: the text without calls.
         calls: the native calls or, if there are none, the calls in the text, in order.
-        message: the message for the next prompt. It has ``tool_calls``, one for each call, if calls are native;
-            otherwise its text contains them.
+        message: the message for the next prompt. If calls are native, the message contains ``tool_calls``, one for each
+            call; otherwise its text contains the calls.
     """
 
     text: str

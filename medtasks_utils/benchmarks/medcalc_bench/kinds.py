@@ -184,7 +184,7 @@ CATEGORIES = tuple(dict.fromkeys(calculator.category for calculator in CALCULATO
 
 
 def is_right(value: Any, example: Example) -> bool:
-    """Return whether a value or ``N/A`` is right according to the example's label."""
+    """Return whether a value, ``N/A`` or None (no answer) is right according to the example's label."""
     if value is None or NOT_AVAILABLE in (value, example["ground_truth"]):
         return bool(value == example["ground_truth"])
     return KINDS[example["judgement"]].is_right(value, example)

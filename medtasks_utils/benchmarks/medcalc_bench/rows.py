@@ -91,8 +91,8 @@ def add_solved_examples(examples: Iterable[Example], table: Table) -> None:
 def add_other_labels(examples: Iterable[Example], table: Table) -> None:
     """Attach the physicians' label to each example, as the field ``other_label``.
 
-    The field is None if the table has no such example. Otherwise it has ``ground_truth``, and ``differs``, which is
-    True if the example's label would score the physicians' value as wrong.
+    The field is None if the table has no row with the same calculator, note and question. Otherwise it contains
+    ``ground_truth``, and ``differs``, which is True if the example's label would score the physicians' value as wrong.
 
     Args:
         examples: the examples to extend.

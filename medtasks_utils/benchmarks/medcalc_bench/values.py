@@ -187,9 +187,10 @@ def read_value(text: str, kind: Kind, question: str = "") -> Reading:
 
 
 def _read_part(text: str, kind: Kind, question: str) -> Reading:
-    """Read a part of a response: its boxes, tags and keys or, if it has none with content, its text.
+    """Read a part of a response: its boxes, tags and keys or, if none of them has content, its text.
 
-    A container that states no value, such as a placeholder, means that there is no answer, unless another one follows.
+    A container that states no value, such as a placeholder, means that there is no answer, unless one with a
+    value follows.
     """
     inside: list[Candidate] = []
     is_denied = False
@@ -206,7 +207,7 @@ def _read_part(text: str, kind: Kind, question: str) -> Reading:
 
 
 def _rounded(reading: Reading) -> Reading:
-    """Replace the value of a reading with its rounded form, if the text also states that."""
+    """Replace the value of a reading with its rounded form, if the text also states the rounded form."""
     if not isinstance(reading.value, float):
         return reading
     value = reading.value
@@ -250,7 +251,7 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
 def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
     """Return the candidates of a text that contains reasoning.
 
-    Their weights also depend on asides in the text, and on whether it has a result at all.
+    Their weights also depend on asides in the text, and on whether the text has a result at all.
     """
     symbols, candidates = _candidates(text, kind)
     asides = no_result.asides(symbols)

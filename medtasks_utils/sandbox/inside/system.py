@@ -56,7 +56,7 @@ def prctl(option: int, value: object, more: object = 0) -> None:
 
 
 def die_with_parent() -> None:
-    """Have the kernel kill this process when its parent ends. Call it after any change of user, which would undo it."""
+    """Have the kernel kill this process when its parent ends. Call this after any change of user, which undoes it."""
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
