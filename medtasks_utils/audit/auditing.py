@@ -57,7 +57,7 @@ def audit(
 
 
 def _items(task: TaskRun) -> Iterator[Item]:
-    """Yield the responses that both filters scored, from samples that have the question and the label."""
+    """Yield the responses that both filters scored, from samples that contain the question and the label."""
     if task.benchmark is None:
         return
     fields = {*task.benchmark.data.shown, task.benchmark.data.truth}
@@ -127,7 +127,7 @@ def _record(item: Item, judgement: Judgement, facts: Sequence[str], person: str 
 
 
 def _facts(item: Item, stated: str | None) -> list[str]:
-    """Compare the filters' answers with the one that the LLM read.
+    """Compare the filters' answers with the answer that the LLM read.
 
     Returns:
         Labels of the response; none if the LLM failed. ``read`` is always among them. A filter whose answer differs
@@ -151,7 +151,7 @@ def _facts(item: Item, stated: str | None) -> list[str]:
 
 
 def summary_lines(audits: Sequence[JsonObject]) -> Iterator[str]:
-    """Yield lines with the strata, error rates, accuracy and first disagreements of each audit."""
+    """Yield lines about each audit: strata, error rates, accuracy, agreement with a person, first disagreements."""
     for audited in audits:
         yield f"{audited['run']}, {audited['task']}: {audited['responses']} responses"
         for name, stratum in audited["strata"].items():

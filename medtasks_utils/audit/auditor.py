@@ -21,13 +21,13 @@ NONE_STATED = "none"
 DOUBTFUL, OTHERS = "doubtful", "others"
 _UNSURE_BELOW = 0.96  # of guesses, weak cues, and values of which another is stated almost as clearly
 _LONGEST = 12_000
-"""Maximum number of characters that the LLM reads, counted from the end of a response, where answers are stated."""
+"""Maximum number of characters that the LLM reads: those at the end of a response, where answers are stated."""
 
 
 class Item(NamedTuple):
     """A response to audit: its benchmark, its sample, and the index of the generation.
 
-    Choices have the letters that the model saw.
+    Choices are lettered as the model saw them.
     """
 
     benchmark: Benchmark[Any]
@@ -48,7 +48,7 @@ class Item(NamedTuple):
     def stratum(self) -> str:
         """The stratum from which the response may be drawn, ``doubtful`` or ``others``.
 
-        It is doubtful if a filter found no answer, the filters disagree, or the flexible reading is uncertain.
+        A response is doubtful if a filter found no answer, the filters disagree, or the flexible reading is uncertain.
         """
         strict, flexible = map(self.answer_of, FILTERS)
         certainty = self.sample.details[FLEXIBLE].get("certainty")

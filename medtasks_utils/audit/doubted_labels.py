@@ -5,8 +5,8 @@ Also find parts of a task whose labels seem to be misaligned with the rows.
 A run with accuracy a (against the labels) supports its answer with ``max(0, log(a / ((1 − a) c)))``. With c as the
 share of agreeing pairs among all pairs of wrong answers to the same example, this is the increase in the log odds that
 the answer is right. Both a and c are estimated with one success and one failure added to the counts. The support listed
-with an example is that of the runs that give the answer, minus that of the runs that give the label. It assumes that
-the errors of runs are independent; for related models it is too high.
+with an example is the sum over the runs that give the answer, minus the sum over the runs that give the label. The
+support assumes that the runs' errors are independent; for related models it is too high.
 """
 
 import itertools
@@ -83,7 +83,7 @@ _Item = Sequence[_Vote]
 def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedItem], int, dict[str, Shift]]:
     """Return the doubted examples, the number of examples compared, and parts of tasks whose labels seem shifted.
 
-    Examples with answers from at least three runs are compared. Doubted examples are sorted by descending support. A
+    Examples that at least three runs scored are compared. Doubted examples are sorted by descending support. A
     part is a stratum of a multiple-choice task, with its rows in the order of the data. Its labels seem shifted if the
     labels of nearby rows agree far better with most runs' answers.
 
@@ -94,7 +94,7 @@ def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedIt
 
     Raises:
         UsageError: for fewer than three runs.
-        MedtasksError: if no example has answers in at least three runs.
+        MedtasksError: if no example was scored in at least three runs.
     """
     if len(runs) < FEWEST_RUNS:
         raise UsageError(f"doubt needs at least {FEWEST_RUNS} runs, preferably of unrelated models; got {len(runs)}")
@@ -126,7 +126,7 @@ def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedIt
 
 
 def _of_most(item: _Item) -> str | None:
-    """Return the answer that more than half of the runs give; None without one, or for fewer than three runs."""
+    """Return the answer that more than half of the runs give; None if there is none, or fewer than three runs."""
     answer, count = Counter(vote.answer for vote in item).most_common(1)[0]
     return answer if 2 * count > len(item) >= FEWEST_RUNS and answer != UNANSWERED else None
 
@@ -143,7 +143,7 @@ def _votes(run: str, audit: AuditRules, sample: Sample, filter_name: str) -> Ite
 
 
 def _doubted(task: str, items: Sequence[_Item]) -> Iterator[DoubtedItem]:
-    """Yield the examples of a task where most runs agree on an answer other than the label."""
+    """Yield the examples where most runs agree on an answer other than the label, with positive support."""
     camps_of = [_camps(item) for item in items]
     weights = _weights(items, camps_of)
 

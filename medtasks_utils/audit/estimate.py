@@ -19,7 +19,7 @@ from medtasks_utils.statistics.ratio import ALPHA, Z
 from medtasks_utils.statistics.score_arrays import Array
 
 Strata = Mapping[str, Counter[str]]
-"""By stratum, the number of ``responses``, of those that were ``read``, and of those with each property."""
+"""By stratum, the number of ``responses``, of ``read`` responses, and of read responses with each property."""
 
 _QUANTILES = (np.arange(400) + 0.5) / 400
 
@@ -28,7 +28,7 @@ def estimated(strata: Strata, gain: str, loss: str = "", base: float = 0.0) -> d
     """Estimate the share of responses with a property, or correct a known share by the responses that change it.
 
     Drawn responses that could not be read are assumed to resemble the others in their stratum. If none of a stratum was
-    read, the interval of its share is 0 to 1.
+    read, its share is assumed to be that of all read responses, with an interval from 0 to 1.
 
     Args:
         strata: the counts of each stratum.
@@ -67,7 +67,7 @@ def _likely_shares(found: int, read: int, responses: int) -> Array:
     """Return quantiles of the confidence distribution of the share of a stratum's responses that have a property.
 
     ``found`` of the ``read`` responses have the property. The distribution function at a share is the mid-p probability
-    of finding more than that.
+    of finding more than ``found``.
     """
 
     levels = [0.0, *scipy.special.ndtr(np.linspace(-4, 4, 257)), 1.0]

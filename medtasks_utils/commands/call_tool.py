@@ -28,9 +28,9 @@ class CallTool(Command):
     """only list the layers of the sandbox and whether each is on"""
 
     def run(self) -> CommandResult:
-        """Run the call, and return its result or, with ``--layers``, the layers of the sandbox.
+        """Call the tool, and return its result; with ``--layers``, only start the sandbox, and return its layers.
 
-        If the call fails, its error goes to standard error, except with ``--json``.
+        If the call fails, its error is printed on standard error, except with ``--json``.
         """
         from medtasks_utils.errors import UsageError
         from medtasks_utils.tools import TOOLS

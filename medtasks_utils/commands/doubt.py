@@ -33,7 +33,7 @@ class Doubt(Command):
     strict-match finds hardly any answers"""
 
     def run(self) -> CommandResult:
-        """Find the examples, write the CSV file, and return their number and the file's path."""
+        """Find doubtful labels, write the CSV file, and return their number, the path and any misaligned parts."""
         from medtasks_utils.audit.doubted_labels import DoubtedItem, doubts
         from medtasks_utils.results import read_runs
 

@@ -65,7 +65,7 @@ def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> str:
 
 
 def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield the share of replies that reached the token limit, and the flags to request only these again."""
+    """Yield the share of replies cut off at the token limit, if any, and the flags that raise the limit."""
     cut = [(share, line.topic) for line in lines if (share := line.means["cut"])]
     if not cut:
         return
@@ -80,7 +80,7 @@ def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]
 
 
 def _remarks(run: Run) -> Iterator[str]:
-    """Yield each remark once, prefixed with its tasks, unless the run has several and the remark concerns all."""
+    """Yield each remark once, prefixed with its tasks unless it concerns all of several tasks."""
     tasks = defaultdict(list)
     for task in run.tasks.values():
         for remark in task.remarks:

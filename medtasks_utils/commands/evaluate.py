@@ -42,7 +42,7 @@ class HarnessCommand(Command):
         add_flags_of_run(parser)
 
     def configured(self) -> "EvaluatorConfig":
-        """Return lm_eval's configuration for the given flags."""
+        """Set up lm_eval's logging, and return its configuration for the given flags."""
         from medtasks_utils.harness.command_line import configured
         from medtasks_utils.harness.lm_eval_names import setup_logging
 

@@ -70,7 +70,7 @@ class Command(ABC):
 
     @classmethod
     def from_arguments(cls, arguments: argparse.Namespace) -> "Command":
-        """Create the command from parsed arguments; those that are not fields remain in :attr:`arguments`."""
+        """Create the command from parsed arguments; arguments that are not fields remain in :attr:`arguments`."""
         values = vars(arguments)
         command = cls(**{field.name: values.pop(field.name) for field in fields(cls) if field.name in values})
         command.arguments = arguments
@@ -142,7 +142,11 @@ class JudgeCommand(Command):
     """file that caches replies; default: one in the user's cache folder"""
 
     def settings(self, pause: float = 0.0) -> "JudgeSettings":
-        """Return the settings of the LLM; ``pause`` is the number of seconds to wait after each request."""
+        """Return the settings of the LLM; ``pause`` is the number of seconds to wait after each request.
+
+        Raises:
+            UsageError: if ``--model`` is not valid.
+        """
         from medtasks_utils.judging import DEFAULT_MODEL, JudgeSettings, model_names
 
         try:
@@ -162,7 +166,7 @@ class JudgeCommand(Command):
 
 
 def described(rows: Iterable[tuple[str, str]], columns: int = 26) -> list[str]:
-    """Align names and descriptions in two columns, as argparse does; a long name gets its own line."""
+    """Return names and descriptions in two columns, as argparse prints them; a long name gets its own line."""
     indent = " " * (columns + 2)
     return [
         filled(f"{name:<{columns}}  {text}", indent)

@@ -60,7 +60,7 @@ class Import(Command):
     """with --requests, the file to which unanswered requests are written"""
 
     def run(self) -> CommandResult | None:
-        """Score the responses. Return the paths of the results files or, with --requests, the run's result."""
+        """Score the responses; return the results' paths and summaries or, with ``--requests``, the run's result."""
         files: list[Path] = []
         for path in self.paths:
             if not path.exists():
@@ -84,7 +84,7 @@ class Import(Command):
         return result and result._replace(lines=[counts, *result.lines])
 
     def _other_runs(self, files: list[Path]) -> CommandResult:
-        """Score the responses in other harnesses' files, and return the paths of the results."""
+        """Score the responses in other harnesses' files, and return the paths and summaries of the results."""
         from medtasks_utils.elsewhere.other_runs import Fields
         from medtasks_utils.elsewhere.saving import import_run
 

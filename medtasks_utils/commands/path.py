@@ -9,5 +9,5 @@ class TasksPath(Command):
     about = 'Print the tasks folder, for lm_eval --include_path "$(medtasks path)".'
 
     def run(self) -> CommandResult:
-        """Return the folder."""
+        """Return the folder with the tasks."""
         return CommandResult([str(tasks_path())], {"tasks": str(tasks_path())})

@@ -36,7 +36,7 @@ from .other_runs import named
 def write_requests(
     config: EvaluatorConfig, settings: Sequence[str], file: Path, *, form: str, max_requests: int
 ) -> list[Path]:
-    """Write the requests that a run would send, and return the files; the last one has the flags.
+    """Write the requests that a run would send, and return the files; the last one contains the flags.
 
     Args:
         config: the flags of ``lm_eval run``.
@@ -102,7 +102,7 @@ def _line(model: Any, request: Instance) -> Row:
 
 
 def _place(request: Instance) -> str:
-    """Return an id of task, example and generation, in characters that batch services allow."""
+    """Return an id made of task, example and generation, in characters that batch services allow."""
     task = re.sub(r"[^\w]", "_", str(request.task_name))
     return f"{task}-{request.doc_id}-{request.idx}"
 
@@ -123,6 +123,8 @@ def import_responses(
 
     Args:
         paths: the files with responses, in any order.
+        requests: the file that was passed to :func:`write_requests`.
+        folder: the folder for the run.
         data: the source of the rows; None for the one in the saved flags.
         is_partial: True to score only those examples for which all generations have replies.
         missing: the file to which unanswered requests are written; None for no file.
@@ -131,8 +133,9 @@ def import_responses(
         The evaluation, and the lines of :meth:`BatchResponses.problems`.
 
     Raises:
-        MedtasksError: if ``<name>.run.json`` is missing; if a request has no reply, or, with ``is_partial``, if no
-            example has replies to all of its requests.
+        MedtasksError: if ``<name>.run.json`` is missing or damaged; if a line in the file of requests is not a request
+            or was edited; if a request has no reply or, with ``is_partial``, no example has replies to all of its
+            requests.
     """
     run_file = _run_file(requests)
     if not run_file.is_file():
@@ -161,7 +164,7 @@ def import_responses(
 
 
 def _edited(requests: Path) -> dict[str, Row]:
-    """Return the request bodies that were edited after the file, or its parts, were written, by custom id.
+    """Return the bodies of the requests in a file, or in its parts, that have been edited, by custom id.
 
     Raises:
         MedtasksError: for a line that is not a request.
@@ -215,11 +218,11 @@ class BatchResponses:
     def replies_to(self, model: Any, requests: Sequence[Instance]) -> list[Reply]:
         """Return the replies to requests.
 
-        If the run is repeated on fewer examples, each request keeps the prompt of its first run: since few-shot
+        If the run is repeated on fewer examples, each request keeps its prompt from the first run: since few-shot
         examples are drawn in the order of the examples, a new prompt could differ.
 
         Raises:
-            StoppedBeforeReplies: if a request has no reply.
+            StoppedBeforeReplies: if a request has no reply; :attr:`unanswered` then contains all such requests.
             MedtasksError: if a request in the file was edited.
         """
         self._requests = self._requests or list(requests)
@@ -239,7 +242,7 @@ class BatchResponses:
         return replies
 
     def _check_as_sent(self, line: Row) -> None:
-        """Raise an error if the body of the request in the file differs from the one that this run would send."""
+        """Raise MedtasksError if the request's body in the file differs from the body that this run would send."""
         sent, ours = self._edited.get(line["custom_id"]), line["body"]
         if sent is None:
             return
@@ -252,7 +255,7 @@ class BatchResponses:
         )
 
     def _reply(self, model: Any, request: Row) -> Reply | None:
-        """Return the first reply to a request, as from a server; empty if it was refused, None without one."""
+        """Return the first reply to a request; an empty reply if the prompt was refused, None if there is no reply."""
         custom_id = request["custom_id"]
         lines = self._responses.get(custom_id, ())
         for number, line in enumerate(lines, start=1):
@@ -277,7 +280,7 @@ class BatchResponses:
         """Drop examples that lack the reply of any generation, and return ``--samples`` for the rest.
 
         Args:
-            samples: the value of ``--samples`` of the requests; None if they are of the first examples.
+            samples: the value of ``--samples`` with which the requests were written; None if it was not set.
         """
 
         def example_of(request: Instance) -> tuple[str, int]:
@@ -291,7 +294,7 @@ class BatchResponses:
         return dict(kept)
 
     def problems(self) -> list[str]:
-        """Return lines with the number of answered requests, and each kind of missing or unused response."""
+        """Return a line with the number of answered requests, and one for each kind of missing or unused response."""
         custom_ids = set(self._ids.values())
         unknown = [custom_id for custom_id in self._responses if custom_id not in custom_ids]
         changed = [custom_id for custom_id in unknown if custom_id.rpartition("-")[0] in self._ids]

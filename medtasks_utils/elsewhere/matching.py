@@ -11,7 +11,7 @@ from .other_runs import Response
 from .record_contents import as_text, plain_words
 
 NOWHERE = -1
-"""The index of a response that matches no document."""
+"""The document index of a response that matches no document."""
 
 Identity = tuple[str, ...]
 """The normalised words of the fields that together identify a document."""
@@ -26,10 +26,11 @@ def find_documents(
 ) -> list[int]:
     """Return the index of each response's document, found by id or, without ``id_fields``, by the prompt.
 
-    It is :data:`NOWHERE` for a response that matches none.
+    The index is :data:`NOWHERE` for a response that matches no document.
 
-    If most ids match no document, the ids and other fields of the records are searched for the documents' texts. Other
-    fields are ignored where a row is several documents, since they may show all of them.
+    If half of the ids or more match no document, the ids and other fields of the records are also searched for the
+    documents' texts, and the result counts if it matches more responses. Other fields are ignored where a row yields
+    several documents, since they may contain the texts of all of them.
     """
 
     def texts_of(response: Response) -> Iterable[object]:
@@ -47,8 +48,8 @@ def find_documents(
 def by_prompt(prompts: Iterable[str], documents: Sequence[Row], fields: Sequence[str]) -> list[int]:
     """Return, for each prompt, the index of the document that it shows, or :data:`NOWHERE`.
 
-    A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, such as solved
-    examples, it asks about the last. If one document's text contains another's, the longer one counts.
+    A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, some of them
+    as solved examples, it asks about the last. If one document's text contains another's, the longer one counts.
     """
     shown = [_shown(doc, fields) for doc in documents]
     by_word: dict[str, list[int]] = defaultdict(list)  # indexed by longest word, so that few have to be searched
@@ -95,9 +96,9 @@ def by_id(
 ) -> list[int]:
     """Return, for each response, the index of the document that its id identifies, or :data:`NOWHERE`.
 
-    If the documents lack one of the ``fields``, or none of the ids occur there, the field that matches most responses
-    is used; a match with n documents counts as 1/n. If several documents have a response's id, the response belongs to
-    the one that it ``fits``, if there is only one.
+    If the documents lack one of the ``fields``, or none of the ids occurs in them, the field that matches most
+    responses is used; a match with n documents counts as 1/n. If several documents have a response's id, those with the
+    same spelling are preferred, and the response belongs to the one that it ``fits``, if there is only one.
     """
     counts = Counter(_words(response.id) for response in responses)
 

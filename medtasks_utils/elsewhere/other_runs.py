@@ -2,16 +2,16 @@
 
 ``results.jsonl``
     Written by ``vf-eval -s`` for the environments that defined the scores, together with ``metadata.json``, in a folder
-    ``<environment>--<model>/<id>``. Each line has ``prompt``, ``completion`` (chat messages), ``task``, ``reward`` and
-    one key for each reward function.
+    ``<environment>--<model>/<id>``. Each line contains ``prompt``, ``completion`` (chat messages), ``task``,
+    ``reward`` and one key for each reward function.
 ``traces.jsonl``
-    Written instead by verifiers 0.4 and later. Each line is an episode, whose traces have messages as a graph.
+    Written instead by verifiers 0.4 and later. Each line is an episode, whose traces contain the messages as a graph.
 ``*.eval``, ``*.json`` with ``samples``
-    Logs of inspect_ai. The first is a ZIP archive of ``header.json`` and one file for each sample. A score of C, P, I
-    or N counts as 1, 0.5, 0 and 0.
+    Logs of inspect_ai. An ``.eval`` file is a ZIP archive of ``header.json`` and one file for each sample. A score of
+    C, P, I or N counts as 1, 0.5, 0 and 0.
 ``scenario_state.json``
     Runs of HELM, with scores in ``per_instance_stats.json`` in the same folder.
-any JSON lines, JSON array, CSV or TSV
+any JSON lines, JSON array, CSV, TSV or Parquet
     Other files, for which the caller names the fields with the id and the response.
 """
 
@@ -81,7 +81,7 @@ class Spool(Iterable[Response]):
     """Responses in a temporary file, so that few of them are in memory at a time.
 
     Attributes:
-        ends: the finish reason and other details of each reply, each as a :class:`Reply` truncated to one character.
+        ends: for each reply, a :class:`Reply` with its finish reason and only the first character of its text.
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class OtherRun:
     Attributes:
         names: the names of its task and data set in one string, to search for the benchmark's name.
         arguments: the arguments of the environment.
-        time: when it was run, in ISO 8601.
+        time: the time of the run in ISO 8601; None if unknown.
         responses: the responses that could be read.
         problems: sentences about records that could not be read.
     """
@@ -129,7 +129,7 @@ class OtherRun:
 
     @property
     def date(self) -> str:
-        """The date as in file names, such as ``2026-11-21T08-27-59``; the date of the file if the run has none."""
+        """The date as in file names, such as ``2026-11-21T08-27-59``; that of the file if the run's is unknown."""
         try:
             time = datetime.fromisoformat(str(self.time))
         except ValueError:
@@ -143,7 +143,7 @@ class OtherRun:
         convert: Callable[[str, Any], Iterable[Response]],
         lacking: str = "",
     ) -> "OtherRun":
-        """Convert records to responses, add a problem for records without a response, and return this run.
+        """Convert records to responses, add problems about records that cannot be read, and return this run.
 
         Args:
             kind: the noun for a record, such as ``line``.
@@ -186,7 +186,7 @@ class Fields(NamedTuple):
     """The fields of records in a file of unknown format.
 
     Attributes:
-        id: the fields that identify the document together; empty for known file formats.
+        id: the fields that together identify the document; empty for known file formats.
         response: the field with the response.
         score: the field with the other harness's verdict; empty to use the usual field names.
         split_by: the field whose values distinguish the runs in the file; empty if the file has one run.
@@ -220,7 +220,8 @@ def read_other_run(path: Path, fields: Fields) -> OtherRun:
     """Read the run that another harness saved in a file.
 
     Raises:
-        MedtasksError: if the file contains no response, or those of several models without ``split_by``.
+        MedtasksError: if the file's format is unknown, or the file contains no response, no verdict in ``score`` or,
+            without ``split_by``, responses of several models.
     """
     if fields.id:
         return _run_of_lines(path, fields)
@@ -245,7 +246,7 @@ def read_other_run(path: Path, fields: Fields) -> OtherRun:
 
 
 def _run_of_lines(path: Path, fields: Fields) -> OtherRun:
-    """Read a run from a file of JSON lines, a JSON array, or a CSV or TSV file."""
+    """Read a run from a file of JSON lines, a JSON array, or a CSV, TSV or Parquet file."""
     about = read_json(path.with_name("metadata.json"))
     run = OtherRun(path, path.stem, path.stem, mapping(about.get("env_args")))
     names = (fields.score,) if fields.score else ("score", "correct", "is_correct", "acc", "accuracy", "reward")
@@ -277,7 +278,12 @@ def _run_of_lines(path: Path, fields: Fields) -> OtherRun:
 
 
 def _at(record: Any, name: str) -> Any:
-    """Return a value inside a record by a path such as ``doc.id`` or ``resps.0``; None if it is missing."""
+    """Return a value inside a record by a path such as ``doc.id`` or ``resps.0``; None if a key is missing.
+
+    Raises:
+        LookupError: if an index is beyond the end of a list.
+        ValueError: if the index of a list is not a number.
+    """
     if isinstance(record, dict) and name in record:
         return record[name]
     first, _, rest = name.partition(".")
@@ -291,7 +297,8 @@ def _replies(value: Any) -> Iterable[Reply]:
     The reply of a conversation is its last message.
 
     Raises:
-        TypeError: for anything else.
+        TypeError: for any other kind of value.
+        NoReplyError: for an object that contains no reply.
     """
     if isinstance(value, str):
         return [Reply(value)]
@@ -315,7 +322,7 @@ def _verdict(value: Any) -> float | None:
 
 
 def _records(path: Path) -> Iterable[tuple[int, Any]]:
-    """Return the number and the content of each record of a CSV or TSV file, of a JSON array, or of JSON lines.
+    """Return the number and the content of each record in a CSV, TSV or Parquet file, JSON array or JSON lines.
 
     Raises:
         DataError: for a table or an array that cannot be read to its end.
@@ -330,7 +337,7 @@ def _records(path: Path) -> Iterable[tuple[int, Any]]:
 
 
 def _member(archive: ZipFile, name: str) -> bytes:
-    """Return the content of a file in an archive. Zstandard works even before Python 3.14, whose zipfile reads it."""
+    """Return the content of a file in an archive, even one compressed with Zstandard before Python 3.14."""
     info = archive.getinfo(name)
     if info.compress_type != _ZSTANDARD:
         return archive.read(name)
@@ -402,7 +409,7 @@ def _environment_run(path: Path) -> OtherRun:
     run = OtherRun(path, model, names, mapping(metadata.get("env_args")), metadata.get("date"))
 
     def convert(place: str, line: Row) -> list[Response]:
-        """Return the response in a line, whose numeric fields are scores."""
+        """Return the response in a line, whose numbers are scores unless ``_NO_SCORES`` matches their names."""
         completion = line["completion"]
         replies = [message["content"] for message in _chat(completion) if message["role"] in ("assistant", "prompt")]
         reasoning = None if isinstance(completion, str) else completion[-1].get("reasoning_content")
@@ -425,7 +432,10 @@ def _traces_run(path: Path) -> OtherRun:
         run.arguments |= _at(settings, "env.taskset") or {}
 
     def convert(place: str, line: Row) -> list[Response]:
-        """Return the model's last message in an episode; its prompt is everything before the model's first message."""
+        """Return the final reply in the first trace of an episode that contains messages of the model.
+
+        The prompt is everything before the model's first message.
+        """
         trace = next(filter(_written, line["traces"]))
         nodes, (first, *_, last) = trace["nodes"], 2 * _written(trace)
         run.model, run.names = _at(trace, "agent.config.model") or run.model, f"{_at(line, 'env.id')} {environment}"
@@ -450,7 +460,7 @@ def _written(trace: Row) -> list[int]:
 
 
 def _stated(line: Row) -> Row:
-    """Return the facts about a row in an environment's line: its answer, and its info, which may be JSON text."""
+    """Return an environment's facts about a row: the answer, and the fields of ``info``, which may be JSON text."""
     info = line.get("info")
     return {
         **mapping(from_json(info) if isinstance(info, str) and info.startswith("{") else info),

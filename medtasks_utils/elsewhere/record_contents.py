@@ -1,6 +1,6 @@
 """Compare an imported record with its row, and find the order of its choices.
 
-Texts are equal if their words are: case, punctuation, white space and the form of characters do not matter.
+Texts are equal if their words are: case, punctuation, white space and Unicode form do not matter.
 """
 
 import html
@@ -44,7 +44,7 @@ def _plain(text: str) -> str:
 
 
 def as_text(value: Any) -> str:
-    """Return all strings in a JSON value, joined."""
+    """Return a string unchanged, and any other value as JSON text."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
 
 
@@ -83,7 +83,7 @@ def _choices_in_columns(values: Row) -> list[Any]:
 
 
 def differing(stated: Row, doc: Row, order: str, benchmark: Benchmark[Any]) -> list[str]:
-    """Return the names of the fields in which a record differs from its row; ``answer`` is the right answer.
+    """Return the names of the fields in which a record differs from its row; ``answer`` stands for the right answer.
 
     Args:
         stated: the result of :func:`stated_fields`.
@@ -131,7 +131,7 @@ def _is_close(value: Any, other: Any) -> bool:
 
 
 def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffled: bool) -> tuple[str, str]:
-    """Return the letters of the choices in the data, in the order in which a record labels them A to D.
+    """Return the data's letters of the choices, in the order in which a record labels the choices A to D.
 
     The order comes from labels in the prompt or elsewhere in the record; without labels, from a list of choices or the
     text after the question; without either, from the data.
@@ -170,7 +170,7 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
         return unknown if places or choices.count(right) > 1 else (order, "")
 
     def labelled(label: str, text: str) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the labels and the texts of the choices that a text lists; empty if it lists none."""
+        """Return the labels and the texts of the choices that a text lists; empty unless it lists all."""
         match = re.search(rf"(?: -)? ({label})(?: -)? ({choice})(?= )" * len(LETTERS), text)
         return (match.groups()[::2], match.groups()[1::2]) if match else ((), ())
 
@@ -194,7 +194,7 @@ def _tokens(text: str) -> str:
 
 
 def shuffles(settings: Row) -> bool:
-    """Return whether settings or a record declare that choices are shuffled, such as ``shuffle_answers: true``.
+    """Return whether settings or a record declare that choices are shuffled, for example by ``shuffle_answers: true``.
 
     A permutation such as ``order: [2, 0, 1, 3]``, of numbers or letters, declares it too, unless it is the identity.
     """

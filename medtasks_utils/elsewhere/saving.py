@@ -42,7 +42,7 @@ class Imported:
         task: the name of the task.
         available: the number of all examples.
         missing: the indices of the unanswered examples.
-        agreement: the share of examples on which both harnesses agree, by their score and our filter.
+        agreement: the share of examples on which the two harnesses agree, by the other harness's score and our filter.
         problems: lines about records and responses that were left out, and about documents with more than one response
             (with the place of the second).
     """
@@ -66,7 +66,7 @@ def import_run(
     fields: Fields = _KNOWN,
     model: str = "",
 ) -> Imported:
-    """Convert another harness's run into files of the form that lm_eval writes, in a folder named after the model.
+    """Convert another harness's run to files as lm_eval writes them, in a subfolder named after the model.
 
     Args:
         task: the task to whose documents the run has responses; None to infer it from the names in the run.
@@ -96,10 +96,11 @@ Matched = dict[int, list[tuple[int, str]]]
 
 
 def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
-    """Find the document of each response, and add a problem for those that are left out.
+    """Return the responses to each document, and add problems about responses that are left out.
 
-    A response is left out if it belongs to no document, if its record differs from the row, or if the order of the
-    choices that the model saw is unknown.
+    A response is left out if it belongs to no document, if its record differs from the row, if the order of the choices
+    that the model saw is unknown, or if its id fits several documents of a row. If most records differ from their rows
+    in the answer, all responses are left out. A problem also names documents with several responses.
     """
     documents, data, responses = task.eval_docs, task.benchmark.data, run.responses
     check = partial(_order_in, task.benchmark, shuffles(run.arguments))
@@ -135,7 +136,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
 
 
 def _order_in(benchmark: Benchmark[Any], is_shuffled: bool, response: Response, doc: Row) -> tuple[str, str]:
-    """Return the order of a record's choices and ""; for a record that does not match, "" and the reason."""
+    """Return the order of a record's choices, and the reason to leave the record out; "" if there is none."""
     stated = stated_fields(response.stated, benchmark)
     order, reason = LETTERS, ""
     if benchmark.data.choices:
@@ -145,7 +146,7 @@ def _order_in(benchmark: Benchmark[Any], is_shuffled: bool, response: Response, 
 
 
 def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[int]:
-    """Remove and return the responses to documents with several, if another document of the row has none."""
+    """Remove and return the responses to each document with several if another document of its row has none."""
     rows = list(map(data.cluster_of, documents))
     lacking = Counter(rows) - Counter(rows[place] for place in matched)
     doubtful = [place for place, responses in matched.items() if len(responses) > 1 and lacking[rows[place]]]
@@ -153,7 +154,7 @@ def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[int]
 
 
 def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
-    """Build a task with the options of an environment, and without costly scores.
+    """Build a task with the options of an environment, without costly scores and without tools.
 
     Raises:
         UsageError: for an unknown task, a group, or a task of no benchmark.
@@ -177,7 +178,7 @@ def _task_of(run: OtherRun) -> str:
     The longest name decides.
 
     Raises:
-        MedtasksError: if no benchmark's name occurs in them.
+        MedtasksError: if no benchmark's name occurs in the run's names.
     """
     plain = re.sub(r"[\W_]", "", run.names.lower())
     in_names = [benchmark for benchmark in benchmarks().usable() if benchmark.name.replace("_", "") in plain]
@@ -225,7 +226,7 @@ def _save(task: MedTask, matched: Matched, run: OtherRun, folder: Path) -> Impor
 def _samples(task: MedTask, place: int, of_example: Sequence[tuple[int, str]], responses: Spool) -> Iterator[Row]:
     """Score the generations of an example, and yield its sample for each filter.
 
-    Only the first sample has the fields that all filters share.
+    Only the first sample contains the fields that all filters share.
     """
     numbers, orders = zip(*of_example, strict=True)
     generations = [responses[number] for number in numbers]
@@ -285,10 +286,10 @@ def _lines(samples: Iterable[Row], values: Values) -> Iterator[str]:
 
 
 def _agreement(values: Values) -> dict[str, dict[str, float]]:
-    """Return the share of examples on which both harnesses agree, by the other harness's score and our filter.
+    """Return the share of examples on which the harnesses agree, by the other harness's score and our filter.
 
-    They agree on an example if both scores, or neither, are above 0.5. A score of the other harness is compared only
-    if every example has one, and all are from 0 to 1.
+    The harnesses agree on an example if both scores, or neither, are above 0.5. A score of the other harness is
+    compared only if every example has one, and all are from 0 to 1.
     """
     agreement: dict[str, dict[str, float]] = defaultdict(dict)
     for (score, name), theirs in values.items():

@@ -100,7 +100,7 @@ def rescore(
 
 
 class _Judged(NamedTuple):
-    """A response with its judgement; None if it was not sent to the judge."""
+    """A response with its judgement, which is None if the response was not sent to the judge."""
 
     response: ExplainedResponse
     judgement: Judgement | None

@@ -48,7 +48,7 @@ class Responses(NamedTuple):
 
 
 def find_responses(patterns: Sequence[str], filter_name: str | None) -> Responses:
-    """Collect the responses in the matching sample logs; those with the right answer under the filter need a judge.
+    """Collect the responses in the matching sample logs; right answers with references need a judge.
 
     Args:
         patterns: glob patterns of files ``samples_<task>_<date>.jsonl``, in which ``**`` matches any number of folders;

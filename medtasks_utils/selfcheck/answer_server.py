@@ -13,7 +13,7 @@ Answers = dict[str, dict[str, str]]
 
 @contextmanager
 def serving(answers: Answers) -> Iterator[str]:
-    """Return a context that serves answers on a free local port, and yields the URL of the chat endpoint."""
+    """Yield the URL of a chat endpoint that serves answers on a free local port; stop the server on exit."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
@@ -40,5 +40,5 @@ def serving(answers: Answers) -> Iterator[str]:
 
 
 def prompt_key(messages: list[dict[str, str]]) -> str:
-    """Return a dictionary key for a chat."""
+    """Return a dictionary key for the messages of a chat."""
     return json.dumps(messages, sort_keys=True)

@@ -94,7 +94,7 @@ def _served(tasks: Mapping[str, MedTask], limit: int | None) -> tuple[Answers, A
 def _run_harness(
     answers: Answers, names: list[str], manager: TaskManager, limit: int | None, folder: Path
 ) -> dict[str, ReportedScores]:
-    """Run the harness on the tasks, once for each behaviour, and return the reported scores by behaviour."""
+    """Run the harness on the tasks once for each behaviour, save the runs, and return the scores by behaviour."""
     scores = {}
     with serving(answers) as address:
         for behaviour, description in BEHAVIOURS.items():

@@ -78,7 +78,11 @@ def expected_scores(benchmark: Benchmark[Any], examples: Iterable[tuple[Example,
 
 
 def _combined(aggregation: Aggregation, scores: Sequence[StratumScore]) -> float | None:
-    """Compute a metric by its plain definition: a sum, or a mean of ratios of sums, overall or by stratum."""
+    """Compute a metric by its plain definition: a sum, or a mean of ratios of sums, overall or by stratum.
+
+    Without any score, return the aggregation's ``empty_value``. An aggregation of another distribution computes its own
+    value.
+    """
     if type(aggregation).__module__ != Aggregation.__module__:  # of another distribution, so only it knows itself
         codes = integer_codes([str(stratum) for stratum, _ in scores])
         return aggregation.value(MetricScores.of([[score] for _, score in scores], codes, codes))

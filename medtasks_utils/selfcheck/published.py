@@ -1,6 +1,6 @@
 """Score the responses of published runs, and compare each verdict with the published one.
 
-A folder contains a file ``<source>.jsonl.gz`` for each source. Each of its lines is a JSON object:
+A folder contains a file ``<source>.jsonl.gz`` for each source. Each line of a file is a JSON object:
 
 ================== =========================================================================================
 ``benchmark``      the name of the benchmark
@@ -66,7 +66,7 @@ def score_published(folder: Path, data: str) -> Iterator[PublishedRun]:
     """Score every run in a folder; ``data`` is the source of the rows, as in ``medtasks eval --data``.
 
     Raises:
-        MedtasksError: if the folder has no such file.
+        MedtasksError: if the folder contains no ``*.jsonl.gz`` file.
         DataError: if rows or records cannot be read, or an id belongs to no example.
     """
     files = sorted(folder.glob("*.jsonl.gz"))
@@ -110,7 +110,7 @@ def _verdicts(task: MedTask, records: Sequence[Row]) -> Iterator[Verdict]:
 
 
 def _by_id(task: MedTask, ids: set[str]) -> dict[str, Example]:
-    """Return the examples by id; the id field is the one that matches most records."""
+    """Return the examples by id, which is the value of the field that matches most of ``ids``."""
     shown = task.benchmark.data.told_apart_by
     by_field = (
         {f"{doc[field]}/{doc[shown]}" if shown else str(doc[field]): doc for doc in task.eval_docs}

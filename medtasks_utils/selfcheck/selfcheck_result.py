@@ -84,7 +84,7 @@ class SelfcheckResult:
         }
 
     def to_text(self, every_score: bool = False) -> str:
-        """Return the verdict, the accuracy by behaviour, wrong or all scores, and the report's path, as text."""
+        """Return the verdict, the accuracy by behaviour, wrong or all scores, problems and the report's path."""
         missed, count = self.missed, len(self.scores)
         tasks = {score.task for score in self.scores}
         metrics = {(score.task, score.metric) for score in self.scores}

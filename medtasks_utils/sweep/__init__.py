@@ -3,7 +3,7 @@
 ======================  ===========================================================================================
 :mod:`.plan`            the plan, validated
 :mod:`.job`             the plan's jobs; each is one ``medtasks eval`` in a folder of its own
-:mod:`.job_size`        counts a job's requests, and checks whether it can run
+:mod:`.job_size`        counts a job's requests, and validates its model, flags, tasks and data
 :mod:`.contents`        hashes of the files that settings name
 :mod:`.records`         the records in a job's folder
 :mod:`.child_process`   processes that end with the sweep

@@ -1,10 +1,10 @@
 """Run jobs of one model in one place: start the model's servers, run the jobs, stop everything, and measure the cost.
 
 =====================  ==========================================================================================
-``MODEL/server0.log``  the output of a server; ``server0.json`` has its process and its port
+``MODEL/server0.log``  the output of a server; ``server0.json`` contains its process ID and port
 ``JOB/log.txt``        the output of ``medtasks eval``
 ``JOB/job.json``       the job's state, and its exit code once it has ended
-``JOB/cost.json``      seconds and GPU-seconds; concurrent jobs have equal shares
+``JOB/cost.json``      seconds and GPU-seconds; concurrent jobs are charged equal shares
 =====================  ==========================================================================================
 """
 
@@ -37,7 +37,8 @@ _MODELS = "/v1/models"  # where a server lists its models
 def run_allocation(allocation: Allocation, environment: Mapping[str, str], stopping: Event | None = None) -> None:
     """Run the jobs of an allocation that have no exit code yet, until they end or ``stopping`` is set.
 
-    ``environment`` extends that of this process. All started processes are terminated, even after an error.
+    ``environment`` is added to this process's environment, and takes precedence. All started processes are
+    terminated, even after an error.
     """
     jobs = [job for job in allocation if job.exit_code is None]
     if jobs:
@@ -51,8 +52,8 @@ class _Attempt:
         mark: an environment value that identifies the processes of a served model; empty for other models.
         started: all processes started so far.
         running: the processes of jobs.
-        servers: by port, the process of a server and its log; with replicas, the last one is the balancer.
-        unready: the ports of servers that are still starting.
+        servers: by port, the process of a server and its log; with several replicas, the last entry is the balancer.
+        unready: the ports of servers that do not respond yet.
     """
 
     def __init__(self, jobs: list[Job], environment: Mapping[str, str]) -> None:
@@ -68,7 +69,10 @@ class _Attempt:
         self.began = self.charged_at = time.monotonic()
 
     def run(self, stopping: Event) -> None:
-        """Run the jobs; at the end, stop all processes at once, and record the state of unfinished jobs."""
+        """Run the jobs; at the end, stop all processes at once, and record the state of unfinished jobs.
+
+        If a server fails, all unfinished jobs end with exit code 1.
+        """
         problem = ""
         try:
             if self.model.server:
@@ -95,7 +99,11 @@ class _Attempt:
     # ---- servers
 
     def _start_servers(self) -> None:
-        """Start the model's servers, each on separate GPUs; first end or report servers left by an earlier sweep."""
+        """Start the model's servers, each on separate GPUs, and a balancer if there are several.
+
+        Marked servers left by an earlier sweep are killed first; any that still respond are reported. The jobs are
+        recorded as waiting.
+        """
         end_marked(self.mark)
         share = self.model.resources.gpus
         for number in range(self.model.replicas):
@@ -129,7 +137,7 @@ class _Attempt:
         return process
 
     def _problem_of_servers(self) -> str:
-        """Return a line about a server that has ended or does not respond in time; empty if all is well."""
+        """Return a line about a server that has ended or has not responded in time; empty if there is none."""
         timeout = self.model.ready_timeout
         for port, (process, log) in self.servers.items():
             if process.poll() is not None:
@@ -144,7 +152,10 @@ class _Attempt:
     # ---- jobs
 
     def _start_jobs(self) -> None:
-        """Start as many jobs as may run at once; jobs that differ only in their budget run one after the other."""
+        """Start as many jobs as may run at once; jobs that differ only in their budget run one after the other.
+
+        Before a job starts, it takes over replies, and its damaged results files are renamed.
+        """
         at_once = max(1, self.model.resources.cpus) if self.servers else 1
         port = next(reversed(self.servers), 1)
         for job in list(self.waiting):
@@ -164,7 +175,7 @@ class _Attempt:
             self.running[job] = self._start(command, job.folder / "log.txt", **variables)
 
     def _note_ended(self) -> None:
-        """Record the exit codes of jobs that ended without recording one."""
+        """Remove ended jobs from ``running``, and record any exit codes that they did not record themselves."""
         for job, process in list(self.running.items()):
             code = process.poll()
             if code is not None:

@@ -1,4 +1,4 @@
-"""Start processes that end with this process, even if it crashes, and kill those that have escaped."""
+"""Start processes that end when this process ends or crashes, and kill those that have escaped."""
 
 import os
 import signal
@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 
 MARK_VARIABLE = "MEDTASKS_STARTED_AS"
-"""The environment variable that identifies the processes of a served model, even outside its process group."""
+"""The environment variable that identifies the processes of a served model, even outside their process groups."""
 _STOP_TIMEOUT = 10.0  # seconds to end after a signal
 
 # Kill the process group as soon as the parent closes its end of the pipe on standard input, which also happens if it
@@ -38,7 +38,8 @@ def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> 
 def stop(processes: Sequence[Process], mark: str) -> None:
     """Terminate processes and their children, all at once; kill those that do not end in time or have escaped.
 
-    The signal is SIGTERM, since SIGINT does not reach Ray's workers and their children.
+    The signal is SIGTERM, since SIGINT does not reach Ray's workers and their children. Escaped processes are found by
+    ``mark``, unless it is empty.
     """
     for process in processes:
         _signal_group(process.pid, signal.SIGTERM)
@@ -52,7 +53,10 @@ def stop(processes: Sequence[Process], mark: str) -> None:
 
 
 def end_marked(mark: str) -> None:
-    """Kill this user's processes with a mark in their environment, which children inherit, and wait for them."""
+    """Kill this user's processes whose environment contains a mark, and wait for them to end.
+
+    Children inherit the mark. Do nothing if it is empty.
+    """
     killed = []
     for process in psutil.process_iter() if mark else ():
         with suppress(psutil.Error):

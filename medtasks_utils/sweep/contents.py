@@ -13,9 +13,10 @@ _LARGEST = 1 << 26  # bytes; of larger files, such as weights, only the size cou
 
 
 def by_content(value: Any, exclude: Path) -> Any:
-    """Return settings in which each name of an existing file or folder is replaced by a hash of the content.
+    """Return settings in which each name of an existing file or folder is replaced by a hash of its contents.
 
-    Generation settings are unchanged. Files in the folder ``exclude``, which receives the results, are ignored.
+    Generation settings are unchanged. Files in the folder ``exclude``, which receives the results, are ignored. Only
+    the size of files above 64 MiB counts.
     """
     if isinstance(value, Mapping):
         return {name: item if name == "gen_kwargs" else by_content(item, exclude) for name, item in value.items()}
@@ -26,7 +27,7 @@ def by_content(value: Any, exclude: Path) -> Any:
 
 
 def _hashes(place: Path, exclude: Path) -> Iterator[tuple[str, str]]:
-    """Yield the relative name and a hash of each file in a folder, or of a single file.
+    """Yield the relative path and a hash of each file in a folder, or of a single file.
 
     Files in ``__pycache__`` and in the folder ``exclude`` are skipped.
     """
@@ -38,5 +39,5 @@ def _hashes(place: Path, exclude: Path) -> Iterator[tuple[str, str]]:
 
 @lru_cache(100_000)
 def _hash_of(path: Path, size: int, changed: int) -> str:
-    """Return a hash of a file, cached until its size or modification time changes."""
+    """Return a file's hash, or its size if it is above 64 MiB; cached until size or modification time changes."""
     return str(size) if size > _LARGEST else hashlib.sha256(path.read_bytes()).hexdigest()

@@ -36,8 +36,8 @@ class Job:
 
     Attributes:
         budget: the job's value of each generation setting that the plan varies; empty if it varies none.
-        former: folders from which the job copies replies: those of the model's jobs that the plan no longer contains
-            and, last, that of the next smaller budget.
+        former: folders from which the job copies replies: those of jobs with the same :attr:`identity` that the plan
+            no longer contains and, last, the folder of the job with the next smaller budget.
     """
 
     plan: Plan
@@ -67,7 +67,10 @@ class Job:
 
     @property
     def settings(self) -> JsonObject:
-        """The flags of ``medtasks eval`` except the output folder; the run's flags override the model's."""
+        """The flags of ``medtasks eval`` that the plan determines; the run's flags override the model's.
+
+        ``gen_kwargs`` are merged, and the budget overrides both.
+        """
         metadata = {DATA_KEY: self.plan.data, **self.run.options}
         settings = {**_generation(self.model, self.run), **self.budget}
         flags = {**self.model.settings, "tasks": self.run.tasks, "metadata": metadata, **self.run.flags}
@@ -80,9 +83,10 @@ class Job:
 
     @property
     def served_by(self) -> str:
-        """The text in place of the server's address in the model's identity.
+        """The text that replaces the server's address in the model's identity.
 
-        If the sweep does not start the server, it is the address; empty if the model has none.
+        If the sweep starts the server, the text contains the identifying words of its command, and hashes of chat
+        templates; otherwise it is the address itself, or empty if the model has none.
         """
         words = self.model.served_by
         templates = [by_content(word, self.plan.output) for word in words if word.endswith(".jinja")]
@@ -94,26 +98,29 @@ class Job:
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of everything that the results depend on: settings, the content of files, and versions."""
+        """A hash of what the results depend on: settings, contents of files, versions of this package and lm_eval."""
         tasks = self.run.tasks if isinstance(self.run.tasks, list) else self.run.tasks.split(",")
         settings = {**self.settings, "model_args": None, "tasks": sorted(tasks)}
         model, run = (identity_of(by_content(part, self.plan.output)) for part in (self._model, settings))
         return digest([model, run, _version("medtasks"), _version("lm_eval")])
 
     def flags(self, port: int = 1, **more: object) -> list[str]:
-        """Return the flags of ``medtasks eval`` as command-line words, for a server on a port."""
+        """Return the flags of ``medtasks eval`` as command-line words, for a server on a port.
+
+        Flags in ``more`` override :attr:`settings`; a flag that is None is omitted.
+        """
         return [word.replace("{port}", str(port)) for word in as_words({**self.settings, **more})]
 
     @property
     def hidden_flags(self) -> JsonObject:
-        """The flags that contain a secret, which must not appear on a command line."""
+        """The flags whose values contain a secret, which must not appear on a command line."""
         settings = self.settings.items()
         return {name: value for name, value in settings if any(secrets_in(_parts(value)))}
 
     def take_over_replies(self) -> dict[str, int]:
         """Append new replies from :attr:`former` folders to the job's files.
 
-        Return the number of bytes copied from each file so far; these files only grow.
+        Return the number of bytes copied so far from each source file; source files only grow.
         """
         lengths: dict[str, int] = dict(self.record.get("taken", {}))
         for source in chain.from_iterable(files_of_replies(folder, ".jsonl*") for folder in self.former):
@@ -126,29 +133,29 @@ class Job:
     # ---- what its folder records
 
     def note(self, code: int | None, state: str, **more: object) -> None:
-        """Record the state, the exit code if the job is over, and ``more``, such as ``since`` for a running job."""
+        """Record the state, the exit code (None unless the job is over), and ``more``, such as ``since``."""
         kept = {"fingerprint": self.fingerprint, "identity": self.identity, "taken": self.record.get("taken", {})}
         write_whole(self.folder / JOB_FILE, json.dumps({"code": code, "state": state, **kept, **more}))
 
     @property
     def record(self) -> JsonObject:
-        """The last record, which any process may have written."""
+        """The last record, which any process may have written; empty if there is none."""
         return read_record(self.folder / JOB_FILE)
 
     @property
     def current(self) -> JsonObject:
-        """The record; empty if the plan, or a file named in it, has changed since."""
+        """The record; empty if the job's :attr:`fingerprint` has changed since it was written."""
         record = self.record
         return record if record.get("fingerprint") == self.fingerprint else {}
 
     @property
     def exit_code(self) -> int | None:
-        """The exit code; None if the job is not over."""
+        """The exit code in :attr:`current`; None if the job is not over."""
         return self.current.get("code")
 
     @property
     def state(self) -> str:
-        """The last recorded state, such as ``running``."""
+        """The state in :attr:`current`, such as ``running``; ``not started`` if there is none."""
         return str(self.current.get("state", NOT_STARTED))
 
     @property
@@ -168,30 +175,33 @@ class Job:
 
     @property
     def reused(self) -> int:
-        """The number of replies that ``--extend`` has reused, according to the job's log."""
+        """The number of replies that ``--extend`` last reused, according to the job's log; 0 if it reused none."""
         log = self.folder / "log.txt"
         counts = re.findall(r"--extend: ([\d,]+) repl", log.read_text(errors="replace")) if log.exists() else ()
         return int(counts[-1].replace(",", "")) if counts else 0
 
     @property
     def cost(self) -> dict[str, float]:
-        """The total cost of all attempts so far: seconds and GPU-seconds."""
+        """The total cost of all attempts so far, in seconds and GPU-seconds; empty before the first."""
         return read_record(self.folder / "cost.json")
 
 
 Allocation = tuple[Job, ...]
-"""Jobs of one model that share resources, because they use one server or reuse each other's replies."""
+"""Jobs of one model that run together, because they share a server, a Slurm job or each other's replies."""
 
 
 def note_waiting(allocation: Allocation, state: str, code: int | None = None) -> None:
-    """Record a state for those jobs of an allocation that are unfinished and in a different state."""
+    """Record a state for those jobs of an allocation that have no exit code and are in a different state.
+
+    Without ``code``, also record the current time as ``since``.
+    """
     for job in allocation:
         if job.exit_code is None and job.state != state:
             job.note(code, state, **({} if code else {"since": time.time()}))
 
 
 def _parts(value: object) -> object:
-    """Parse settings, which may be a string, into a mapping; return other values unchanged."""
+    """Parse a string of settings into a mapping; return any other value unchanged."""
     return dict(part.partition("=")[::2] for part in value.split(",")) if isinstance(value, str) else value
 
 
@@ -220,10 +230,13 @@ def _generation(model: ModelPart, run: RunPart) -> JsonObject:
 
 
 def _budgets(settings: JsonObject) -> dict[str, list[float]]:
-    """Return the values of budgets, in ascending order.
+    """Return the values of each budget, in ascending order.
 
-    Budgets are lists in ``max_gen_toks`` and in settings with *budget* in their name, and ``{budgets: […]}`` in any
-    other; any other list, such as ``stop_token_ids``, is a single value.
+    A budget is a list in ``max_gen_toks`` or in a setting with *budget* in its name, or ``{budgets: […]}`` in any
+    setting. Any other list, such as ``stop_token_ids``, is a single value.
+
+    Raises:
+        UsageError: if a budget is empty or contains anything but numbers.
     """
     budgets = {}
     for name, value in settings.items():
@@ -239,8 +252,8 @@ def _budgets(settings: JsonObject) -> dict[str, list[float]]:
 def allocations_of(jobs: list[Job], by_model: bool) -> list[Allocation]:
     """Group jobs that run together.
 
-    These are all jobs of a model with ``by_model``, or if the sweep serves the model; otherwise the jobs of one model
-    and one run, which differ only in their budget.
+    With ``by_model``, or if the sweep serves the model, all jobs of a model form a group; otherwise the jobs of one
+    model and one run do, which differ only in their budget.
     """
 
     def place(job: Job) -> tuple[str, str]:

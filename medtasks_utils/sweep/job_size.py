@@ -17,10 +17,11 @@ from .plan import RESERVED
 
 @cache
 def size_of(job: Job, is_run_here: bool = False) -> int:
-    """Return the number of requests of a job to its model: examples times generations.
+    """Return the number of requests that a job sends to its model: examples times generations.
 
-    Requests to a judge and later turns with tools are not counted. In tasks that score log-likelihoods, an example is
-    four requests, one for each choice. With ``is_run_here``, this machine must have the model's folder and packages.
+    Requests to a judge and later turns with tools are not counted. In tasks that score log-likelihoods, an example
+    takes four requests, one for each choice. With ``is_run_here``, also check that this machine has the model's folder
+    and packages.
 
     Raises:
         MedtasksError: if the job's model, flags, tasks, options or data are not valid.

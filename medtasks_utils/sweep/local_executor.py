@@ -26,7 +26,7 @@ def visible_gpus() -> list[str]:
 
 
 class LocalExecutor:
-    """An executor for this machine, on ``cpus`` processors; None for all.
+    """An executor for this machine, which uses its visible GPUs and ``cpus`` processors (all if None).
 
     Raises:
         UsageError: if a model needs more GPUs or CPUs than may be used.
@@ -68,6 +68,6 @@ class LocalExecutor:
         """Do nothing, since threads watch the processes."""
 
     def stop(self) -> None:
-        """Interrupt all running jobs at once."""
+        """Interrupt all running jobs at once, and wait until their processes have ended."""
         self._stopping.set()
         self._threads.shutdown()

@@ -112,7 +112,7 @@ class RunPart(_Named):
 class VllmArguments(BaseModel, extra="allow"):
     """The arguments of ``vllm serve`` by name.
 
-    The API key is passed in its environment, which only this user can read.
+    The API key is passed in the server's environment, which only this user can read.
     """
 
     model: str
@@ -154,7 +154,7 @@ class ModelPart(_Named):
 
     @property
     def server(self) -> str:
-        """The command line of its server, including that for ``vllm``; empty if the sweep does not start one."""
+        """The server's command line, composed for ``vllm`` if given; empty if the sweep does not start a server."""
         if self.vllm is None:
             return self.serve
         arguments = self.vllm.model_extra or {}
@@ -169,9 +169,9 @@ class ModelPart(_Named):
 
     @property
     def served_by(self) -> list[str]:
-        """The words that identify the model's server: parts of its command or, without one, its address.
+        """The words that identify the model's server: parts of its command or, without a command, its address.
 
-        These parts are files and repositories, such as weights, and flags that change replies.
+        The parts are the names of files and repositories, such as weights, and flags that change replies.
         """
         if not self.server:
             return [str(self.model_args.get("base_url", "")).rstrip("/")]
@@ -260,7 +260,7 @@ def resources_in_words(gpus: int, cpus: int) -> str:
 
 
 def as_settings(value: object) -> Settings:
-    """Return ``gen_kwargs`` as a mapping; they may be a string such as ``temperature=0.6,seed=1``.
+    """Return ``gen_kwargs`` as a mapping, parsed if they are a string such as ``temperature=0.6,seed=1``.
 
     Raises:
         UsageError: if they are neither such a string nor a mapping.
@@ -295,7 +295,7 @@ def read_plan(path: Path) -> Plan:
     """Load a plan from a file, and the variables of its environment file into this process's environment.
 
     Raises:
-        UsageError: if the file cannot be read, is not valid YAML, or is not a valid plan.
+        UsageError: if the plan or its environment file cannot be read, or the plan is not valid.
     """
     try:
         plan = Plan.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))

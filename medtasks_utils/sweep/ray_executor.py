@@ -26,7 +26,7 @@ def run_on_node(allocation: Allocation, environment: Mapping[str, str]) -> None:
 
 
 def forwarded_environment(patterns: Iterable[str]) -> dict[str, str]:
-    """Return the environment variables whose names match a pattern such as ``HF_*``."""
+    """Return the environment variables whose names match any of the patterns, such as ``HF_*``."""
     names = set(chain.from_iterable(fnmatch.filter(os.environ, pattern) for pattern in patterns))
     return {name: os.environ[name] for name in names}
 
@@ -52,7 +52,10 @@ class RayExecutor:
         self._ray = ray
 
     def submit(self, allocation: Allocation) -> Future[None]:
-        """Submit an allocation to the cluster, which runs it once a node has the resources."""
+        """Submit an allocation to the cluster, record that its jobs wait, and return its future.
+
+        The cluster runs the allocation once a node has the resources.
+        """
         plan, model = allocation[0].plan, allocation[0].model
         needs = {"CPU": model.resources.cpus, "GPU": model.gpus}
         words = resources_in_words(model.gpus, model.resources.cpus)

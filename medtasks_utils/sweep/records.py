@@ -1,4 +1,4 @@
-"""Read and write the records in the folder of a job."""
+"""Read and write the records in a job's folder."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ JOB_FILE = "job.json"
 
 
 def read_record(path: Path) -> JsonObject:
-    """Return the object in a JSON file; an empty dict if it is missing or, with a warning, damaged."""
+    """Return the object in a JSON file; an empty dict if the file is missing or, with a warning, damaged."""
     try:
         record: object = read_json(path)
         if isinstance(record, dict):
@@ -34,7 +34,7 @@ def _tell_damaged(path: Path) -> None:
 
 
 def note_end(folder: Path, code: int) -> None:
-    """Record the exit code of a job and, if it failed, the last line of its log."""
+    """Record a job's exit code and final state, which quotes the last line of the log if the job failed."""
     state = f"failed with exit code {code}: {last_lines(folder / 'log.txt', 1)}" if code else "done"
     path = folder / JOB_FILE
     record = {name: value for name, value in read_record(path).items() if name != "since"}

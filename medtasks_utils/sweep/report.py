@@ -1,4 +1,4 @@
-"""Write the report of a sweep, with one row per model, while its jobs run and at the end."""
+"""Write the report of a sweep, with one row per model and budget, while its jobs run and at the end."""
 
 import sys
 from collections import defaultdict
@@ -20,9 +20,10 @@ def tell_failures(failed: Sequence[Job]) -> None:
 
 
 def write_report(plan: Plan) -> Path | None:
-    """Write a report on all successful jobs, and return its path; None if there are none.
+    """Write a report on all successful jobs, and return its path; None if no job has succeeded.
 
-    A model's runs share one row, except runs of the same task. Notes name the model's other jobs and their states.
+    A model's runs with the same budget share one row, except runs of the same task. Notes name the jobs that have not
+    succeeded, with their states; a model without any successful job gets a row without scores.
     """
     from medtasks_utils.report.page import build_page
     from medtasks_utils.results import Run, read_runs, united

@@ -27,7 +27,7 @@ _LONGEST_WAIT = 2.0  # seconds between rounds, each of which asks Slurm once
 _PROGRESS_INTERVAL = 60.0  # seconds between reports, and between lines about the progress of jobs
 
 Executor = LocalExecutor | RayExecutor | SlurmExecutor
-"""The kinds of executors of allocations.
+"""Any executor of allocations.
 
 ``submit`` returns a future, or None if resources are lacking; ``watch`` is called in each round; ``stop`` ends whatever
 cannot continue without the sweep.
@@ -37,7 +37,7 @@ cannot continue without the sweep.
 def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
     """Run the unfinished jobs, and return those that failed.
 
-    They run on the Ray cluster at ``address``, if given; else under Slurm, if the plan says so; else on ``cpus``
+    The jobs run on the Ray cluster at ``address``, if given; else under Slurm, if the plan says so; else on ``cpus``
     processors of this machine (None for all). Jobs with the most requests and GPUs start first.
 
     Raises:

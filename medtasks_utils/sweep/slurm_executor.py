@@ -126,7 +126,8 @@ class SlurmExecutor:
     def watch(self) -> None:
         """Submit allocations, record why they wait, and complete the futures of those that have left the queue.
 
-        If Slurm does not respond, print this once, and change nothing.
+        A job that Slurm would never start is cancelled, and fails. If Slurm does not respond, print a message once, and
+        change nothing.
         """
         queued = queue()
         if queued is None:
@@ -154,7 +155,7 @@ class SlurmExecutor:
         self._submit([allocation for allocation in self._futures if allocation not in self._submitted], queued)
 
     def _end(self, allocation: Allocation, error: MedtasksError | None = None) -> None:
-        """Complete the future of an allocation."""
+        """Complete the future of an allocation, with ``error`` if given."""
         self._submitted.pop(allocation, None)
         future = self._futures.pop(allocation)
         future.set_exception(error) if error else future.set_result(None)
@@ -162,8 +163,8 @@ class SlurmExecutor:
     def _submit(self, allocations: list[Allocation], queued: Mapping[str, str]) -> None:
         """Submit allocations, unless they are in the queue from an earlier sweep.
 
-        Allocations with equal options are submitted as an array if the options limit their concurrency. Allocations
-        that Slurm refuses fail with its reason.
+        Allocations with equal options are submitted as an array if the options contain ``array_parallelism``.
+        Allocations that Slurm refuses fail with its reason.
         """
         arrays: dict[object, list[Allocation]] = defaultdict(list)
         for allocation in allocations:

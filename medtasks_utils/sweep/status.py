@@ -35,7 +35,7 @@ def _is_running(plan: Plan) -> bool:
 
 
 def _record(job: Job, is_live: bool, queued: JsonObject) -> JsonObject:
-    """Return the record of a job. ``is_live`` is True if its sweep may be running, or Slurm does not respond."""
+    """Return the record of a job; ``is_live`` is True if the sweep is running, or Slurm does not respond."""
     size, state, until = size_of(job), job.state, None
     since, had = (job.current.get(name, 0) for name in ("since", "had"))
     new = job.replies
@@ -59,7 +59,7 @@ def _record(job: Job, is_live: bool, queued: JsonObject) -> JsonObject:
 
 
 def status_lines(plan: Plan, records: list[JsonObject]) -> Iterator[str]:
-    """Yield a line for each job, wrapped at 80 columns, then its folder and the GPU time of all jobs."""
+    """Yield a heading, a row for each job, and a line with the GPU hours of all jobs and the path of their folders."""
     whole = 0.0
     yield _ROW.format("answers", "requests", "until", "GPU h", "job")
     for record in records:
@@ -72,7 +72,7 @@ def status_lines(plan: Plan, records: list[JsonObject]) -> Iterator[str]:
 
 
 def dry_run(plan: Plan) -> Iterator[str]:
-    """Yield the commands to start for each model: the script for Slurm, or the server and the jobs."""
+    """Yield each allocation's Slurm script (if any), the command of its server (if any), and those of its jobs."""
     for allocation in allocations_of(jobs_of(plan), plan.slurm is not None):
         model = allocation[0].model
         yield f"# {model.name}: {resources_in_words(model.gpus, model.resources.cpus)}"
