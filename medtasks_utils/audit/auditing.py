@@ -28,7 +28,7 @@ def audit(
     """Audit the generation tasks of runs, and write a file next to each sample log.
 
     Args:
-        runs: the runs.
+        runs: the runs, saved with their samples.
         settings: the LLM and its endpoint.
         limits: by stratum, the maximum number of responses per task to draw.
         task: the only task to audit; None for all tasks.

@@ -88,7 +88,7 @@ def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedIt
     labels of nearby rows agree far better with most runs' answers.
 
     Args:
-        runs: the runs.
+        runs: at least three runs, preferably of unrelated models.
         filter_name: the filter whose answers count; None for the default of each task
             (:attr:`.TaskRun.default_filter`).
 

@@ -41,8 +41,8 @@ class Sweep(Command):
     def run(self) -> CommandResult:
         """Run the unfinished jobs, and return the report's path and the jobs' records.
 
-        The command fails if a job failed. With ``--status`` or ``--dry_run``, nothing runs, and only the
-        records are returned.
+        The command fails if a job failed. With ``--status`` or ``--dry_run``, nothing runs, and the jobs'
+        progress is returned.
         """
         import logging
 

@@ -89,7 +89,6 @@ def differing(stated: Row, doc: Row, order: str, benchmark: Benchmark[Any]) -> l
         stated: the result of :func:`stated_fields`.
         doc: the document of the row.
         order: the letters of the choices in the order that the record shows.
-        benchmark: the benchmark of the document.
     """
     differing_fields = []
     for field, value in stated.items():
@@ -137,10 +136,9 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
     text after the question; without either, from the data.
 
     Args:
-        response: the response.
+        response: the response, whose prompt and record are searched.
         stated: the result of :func:`stated_fields`.
         doc: the document of the row.
-        data: the data of the benchmark.
         is_shuffled: True if the run's settings say that it shuffles choices.
 
     Returns:

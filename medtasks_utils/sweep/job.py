@@ -113,7 +113,7 @@ class Job:
 
     @property
     def hidden_flags(self) -> JsonObject:
-        """The flags whose values contain a secret, which must not appear on a command line."""
+        """The flags whose values contain a secret and must not appear on a command line."""
         settings = self.settings.items()
         return {name: value for name, value in settings if any(secrets_in(_parts(value)))}
 
