@@ -118,7 +118,7 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
         else:
             matched[place].append((number, order))
     if 2 * len(left_out.get(_OTHER_ANSWER, ())) > sum(map(len, matched.values())):  # the others are equal by chance
-        left_out["with their row's answer, since most differ from it, so the file is about different rows"] = [
+        left_out["with their row's answer, since many differ from it, so the file is about different rows"] = [
             number for number, _ in chain.from_iterable(map(matched.pop, list(matched)))
         ]
     if id_fields and data.told_apart_by not in (None, *id_fields):
