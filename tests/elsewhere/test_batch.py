@@ -143,7 +143,7 @@ def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch, capsys)
     succeed("requests", "--tasks", "medhallu", *words, "-o", tmp_path / "r.jsonl")
     monkeypatch.delenv("MEDTASKS_DATA")
     names = [f"r_{number}.jsonl" for number in range(1, 11)]
-    assert capsys.readouterr().out.split() == [str(tmp_path / name) for name in (*names, "r.run.json")]
+    assert capsys.readouterr().out.splitlines() == [str(tmp_path / name) for name in (*names, "r.run.json")]
     parts = [json_lines(tmp_path / name) for name in names]
     assert list(map(len, parts)) == [3] * 9 + [1] and not (tmp_path / "r.jsonl").exists()
     first = parts[0][0]
