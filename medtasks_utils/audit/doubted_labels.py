@@ -33,7 +33,7 @@ class DoubtedItem(NamedTuple):
         support: the support as defined in the module's docstring; above 0.
         runs_for: the runs that give the answer.
         runs_for_label: the runs that give the label.
-        prompt: the prompt of the run that supports the answer most; choices have the letters that it shows.
+        prompt: the prompt of the run that supports the answer most; ``label`` and ``answer`` use its letters.
         response: the end of the response of this run.
     """
 

@@ -80,7 +80,7 @@ def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]
 
 
 def _remarks(run: Run) -> Iterator[str]:
-    """Yield each remark once, prefixed with its tasks unless it concerns all of several tasks."""
+    """Yield each remark once, prefixed with its tasks, unless the run has several and it concerns them all."""
     tasks = defaultdict(list)
     for task in run.tasks.values():
         for remark in task.remarks:

@@ -99,9 +99,9 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     """Return the responses to each document, and add problems about responses that are left out.
 
     A response is left out if it belongs to no document, if its record differs from the row, if the order of the choices
-    that the model saw is unknown, or if the ids do not tell the documents of its row apart. If more than a third of
-    the records differ from their rows in the answer only, all responses are left out. A problem also names documents
-    with several responses.
+    that the model saw is unknown, or if the ids do not tell the documents of its row apart. If the answer differs in
+    more than a third of the records that otherwise match their rows, all responses are left out. A problem also names
+    documents with several responses.
     """
     documents, data, responses = task.eval_docs, task.benchmark.data, run.responses
     check = partial(_order_in, task.benchmark, shuffles(run.arguments))

@@ -75,7 +75,7 @@ async def echo(client: Client, model: LM, tokens: Sequence[int]) -> Any:
 
 
 async def log_likelihood(client: Client, model: LM, prompt: str, continuation: str) -> tuple[float, bool]:
-    """Return the log-likelihood of a continuation at a server, and whether it is the most likely one."""
+    """Request a continuation's log-likelihood from a server; return it and whether greedy decoding produces it."""
     before, after = model._encode_pair(prompt, continuation)
     tokens = [*before, *after]
     ((value, is_greedy),) = model.parse_logprobs([await echo(client, model, tokens)], [tokens], [len(before)])

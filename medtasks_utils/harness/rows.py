@@ -24,7 +24,7 @@ class Rows(Sequence[Example]):
         return len(self._rows)
 
     def __getitem__(self, index: Any) -> Any:
-        """Return a copy of an example or of a slice, since functions of the user may modify it."""
+        """Return a copy of an example or of a slice, since the user's own functions may modify it."""
         return deepcopy(self._rows[index])
 
 

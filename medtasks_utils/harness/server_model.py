@@ -1,4 +1,4 @@
-"""Determine the endpoint, the requests and the replies of a model behind an HTTP API."""
+"""Configure the endpoint, build the requests and read the replies of a model behind an HTTP API."""
 
 import re
 import ssl
@@ -36,7 +36,7 @@ def is_api(kind: type) -> bool:
 
 
 def can_be_asked_singly(model: LM) -> bool:
-    """Return whether a model uses lm_eval's own methods of API models for sending requests and parsing replies."""
+    """Return whether a model sends requests and parses replies with lm_eval's own methods, so not only in batches."""
     kind = type(model)
     return (
         isinstance(model, TemplateAPI)

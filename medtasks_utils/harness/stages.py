@@ -2,11 +2,11 @@
 
 ::
 
-    1  kept replies        a reply of an earlier run is taken         Stages.without_model
+    1  kept replies        a reply from an earlier run is reused       Stages.without_model
     2  prompts that fit    one that does not fit is not sent          Stages.without_model
     3  the model           a server gets requests concurrently,       api_batch.ApiBatch
                            other models by their own method           run_model.RunModel
-    4  ends                how replies in this process ended          in_process.Ends
+    4  finish reasons      why replies in this process ended          in_process.Ends
     5  the store           new replies are kept                       Stages.keep
     6  the filters         the answer in each reply is read           early_reading.EarlyReading
 """

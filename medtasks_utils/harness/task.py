@@ -396,11 +396,11 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     def _check_prompts_without_reply(self, without_reply: Sequence[Reply], count: int, what: str) -> None:
         """Remark on prompts without a reply.
 
-        If no prompt got a reply, and a content policy forbade at least one, the run fails after saving its results.
+        If no prompt got a reply, and a content filter blocked at least one, the run fails after saving its results.
 
         Args:
             without_reply: the empty replies to prompts that got none.
-            count: the number of all requests or examples.
+            count: the total number of requests or examples.
             what: ``requests`` or ``examples``.
 
         Raises:

@@ -146,7 +146,7 @@ def read_completion(body: str, limit: int | None = None) -> Completion:
         limit: the requested maximum number of tokens. A reply with this many tokens and no finish reason counts as cut.
 
     Raises:
-        NoReplyError: for an error in any form and at any level, and for any other body.
+        NoReplyError: if the body contains an error, however nested, or has none of these forms.
     """
     try:
         return _completion(json.loads(body), limit)

@@ -55,10 +55,10 @@ class RequestRefused(ServerError):
 
 
 class PromptRefused(RequestRefused):
-    """A request whose prompt the server refuses.
+    """Raised if the server refuses a request because of its prompt.
 
     Attributes:
-        ended: the finish reason of the missing reply, as in :class:`.replies.Reply`.
+        ended: the finish reason to record for the request, which has no reply; see :class:`.replies.Reply`.
     """
 
     ended: End = "unknown"

@@ -43,7 +43,14 @@ def judge_all(
 ) -> list[Judgement]:
     """Judge cases with each model in the settings; combine those of several models (:func:`.judge.joint`).
 
-    The arguments, result and errors are those of :func:`_judged_by_one`.
+    With ``check_first``, the endpoint is checked before the first request whose reply is not in the cache.
+
+    Returns:
+        A judgement for each case, in order, joint if there are several models. A case that cannot be judged does not
+        raise; its judgement has a failure and no score.
+
+    Raises:
+        JudgeError: if the cache cannot be written, or the endpoint fails the check.
     """
     by_name = {
         of_model.model: _judged_by_one(judge, of_model, cases, check_first) for of_model in by_model(judge, settings)
@@ -55,16 +62,7 @@ def judge_all(
 
 
 def _judged_by_one(judge: Judge, settings: JudgeSettings, cases: Sequence[Any], check_first: bool) -> list[Judgement]:
-    """Judge cases concurrently, and print counts of judged and failed cases, and the cost, on standard error.
-
-    With ``check_first``, the endpoint is checked before the first request whose reply is not in the cache.
-
-    Returns:
-        n judgements, in order. A case that cannot be judged does not raise; its judgement has a failure and no score.
-
-    Raises:
-        JudgeError: if the cache cannot be written, or the endpoint fails the check.
-    """
+    """Judge cases concurrently by one model; print counts of judged and failed cases, requests and tokens."""
 
     async def work(client: JudgeClient) -> list[Judgement]:
         async def judge_one(case: Any) -> Judgement:

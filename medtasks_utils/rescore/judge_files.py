@@ -146,7 +146,10 @@ def _scores(judged: Sequence[_Judged]) -> JsonObject:
 
 
 def _row(judged: _Judged, judge: Judge, model: str) -> dict[str, str]:
-    """Return a row of a judge's file. Rates and scores are from 0 to 1 in the environment's columns, else 0 to 100."""
+    """Return a row of a judge's file. Rates and scores range from 0 to 100.
+
+    In the columns of the defining environment's own judging script, they range from 0 to 1.
+    """
     response, status = judged.response, judged.status
     case = response.case
     result = judged.judgement or Judgement(0.0 if status == WRONG else None)

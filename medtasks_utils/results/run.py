@@ -106,7 +106,7 @@ class TaskRun:
         return metric_of(name, self.benchmark_name)
 
     def without_question(self, metric: str) -> Reached | None:
-        """Return the best score of a classifier on these rows without the question; None if unknown.
+        """Return the best score that a classifier reaches on these rows without seeing the question; None if unknown.
 
         If all of the Hub's rows were evaluated, a score measured on a part of these or on another release is also used.
         """

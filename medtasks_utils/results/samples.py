@@ -235,7 +235,7 @@ def _new_sample(line: Row) -> Sample:
 
 
 def _add_filter(sample: Sample, line: Row) -> int:
-    """Add a line's fields of its filter to a sample; return the number of metrics left out, such as NaN.
+    """Add a line's values to a sample under the line's filter; return the number of metrics without a finite value.
 
     If the prompt of a log-likelihood task was refused, the response becomes empty and the answer ``[invalid]``.
 

@@ -24,7 +24,7 @@ def best_set(benchmarks: Sequence[Sequence[Ratio]], *, ascending: bool = False) 
 
     Args:
         benchmarks: for each benchmark, the runs' ratios over the same examples and clusters. Runs are ranked by their
-            means over the benchmarks, whose examples are independent.
+            means over the benchmarks, which are assumed to be independent of each other.
         ascending: True if smaller values are better.
     """
     sign = (-1 if ascending else 1) / len(benchmarks)

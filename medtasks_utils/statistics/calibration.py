@@ -59,7 +59,10 @@ class Confidences(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """The bin of each answer, shape ``(n,)``; and for each bin, its size, and the mean and standard error of values."""
+    """The bin of each answer, shape ``(n,)``, and statistics of the answers in each bin.
+
+    These are their number, and the mean of the values given to :func:`binned` with its standard error.
+    """
 
     of: Codes
     size: Codes

@@ -1,6 +1,7 @@
 """Define a job of a sweep, with the records in its folder.
 
-A job is one run of one model at one value of each generation setting that the plan varies (its *budget*).
+A job is one run of one model, with one value for each generation setting that the plan varies. These values are the
+job's *budget*.
 """
 
 import json
@@ -230,9 +231,9 @@ def _generation(model: ModelPart, run: RunPart) -> JsonObject:
 
 
 def _budgets(settings: JsonObject) -> dict[str, list[float]]:
-    """Return the values of each budget, in ascending order.
+    """Return the values of each setting that the plan varies, in ascending order.
 
-    A budget is a list in ``max_gen_toks`` or in a setting with *budget* in its name, or ``{budgets: […]}`` in any
+    Such a setting is a list in ``max_gen_toks`` or in a setting with *budget* in its name, or ``{budgets: […]}`` in any
     setting. Any other list, such as ``stop_token_ids``, is a single value.
 
     Raises:

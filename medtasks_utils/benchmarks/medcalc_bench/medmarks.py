@@ -44,7 +44,7 @@ class MedmarksMedCalcBenchOptions(MedCalcBenchOptions):
 
 
 class Extracted(str):
-    """The value that Medmarks' rule extracts, as samples show it, with its verdict."""
+    """A value extracted by Medmarks' rule, as text for the sample log; ``is_right`` is the rule's verdict on it."""
 
     is_right: bool
 
