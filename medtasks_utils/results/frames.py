@@ -22,7 +22,7 @@ class Frames(NamedTuple):
             ``filter``, ``metric``, ``value``, ``stderr``, ``signature``.
         samples: one row per example and filter: ``run``, ``task``, ``benchmark``, ``doc_id``, ``doc_hash``, ``filter``,
             ``target``, ``prompt``; ``response``, ``answer``, ``found_by``, ``ended``, ``tokens`` and ``reasoning``,
-            which are lists for more than one generation (``response`` also for the choices of log-likelihoods), and
+            which are lists for more than one generation (the response also for the choices of log-likelihoods), and
             None if not logged; then one column per metric.
     """
 
