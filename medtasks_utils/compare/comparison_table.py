@@ -245,9 +245,9 @@ def _counts(topic: _Topic) -> Iterator[str]:
     mean = " (mean over replies)" * any((pair.a.config.get("repeats") or 1) > 1 for pair in topic.pairs)
     yield filled(label + ", ".join(counts) + mean)
     best = (replace(pair, filter=shared_filter(pair.a, pair.b, FLEXIBLE) or pair.filter) for pair in topic.pairs)
-    found = [answered.contrast for pair in best if (answered := group_difference(topic.name, (pair,), "answered"))]
-    n = sum(of_task.n for of_task in found)
-    missing = [sum(of_task.n * (1 - getattr(of_task, side)) for of_task in found) for side in "ab"]
+    shares = [answered.contrast for pair in best if (answered := group_difference(topic.name, (pair,), "answered"))]
+    n = sum(of_task.n for of_task in shares)
+    missing = [sum(of_task.n * (1 - getattr(of_task, side)) for of_task in shares) for side in "ab"]
     if any(missing):
         a, b = (ANSWERED.shown(count / n) for count in missing)
         yield f"no answer: A {a} %, B {b} %"
