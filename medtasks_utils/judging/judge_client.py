@@ -139,7 +139,8 @@ class JudgeClient:
         reply = completion.replies[0]
         text: str = SECRETS.scrub(str(reply))
         if reply.ended == "length":
-            raise UnreadableError(f"the reply was cut off at max_tokens={settings.max_tokens}; raise it")
+            limit = "the endpoint's own limit" if settings.sampling else f"max_tokens={settings.max_tokens}; raise it"
+            raise UnreadableError(f"the reply was cut off at {limit}")
         if completion.refusal or reply.ended == "filter":
             reason = completion.refusal or "content_filter"
             raise UnreadableError(f"the judge refused to reply: {reason}", "refusal")

@@ -83,6 +83,14 @@ def test_judges_are_averaged_and_a_failed_one_is_counted():
 # ---- replies
 
 
+def test_a_reply_is_cut_off_at_the_limit_that_was_sent_if_there_is_one(tmp_path):
+    cut = completion("<core_logic_aligned>True", "length")
+    by_limit, _ = one(tmp_path / "a", cut, max_tokens=7)
+    by_endpoint, _ = one(tmp_path / "b", cut, max_tokens=7, judge="rubric")
+    assert "cut off at max_tokens=7; raise it" in by_limit.error
+    assert "cut off at the endpoint's own limit" in by_endpoint.error
+
+
 @each_row("useless_replies")
 def test_a_useless_reply_of_a_judge_is_requested_again_and_then_a_failure(
     said, finish, more, kind, error, tmp_path, capsys
