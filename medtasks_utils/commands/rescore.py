@@ -48,7 +48,7 @@ class Rescore(JudgeCommand):
         from medtasks_utils.rescore import find_responses, rescore
 
         if not (self.paths or self.input_glob):
-            raise UsageError("name sample logs, or folders with sample logs, such as results")
+            raise UsageError("name at least one sample log, or a folder with sample logs, such as results")
         names = {"geval": ["g-eval"], "both": ["g-eval", "factscore"]}.get(self.judge, [self.judge])
         judges = [make_judge(name, use_coverage=self.use_coverage) for name in names]
         settings = self.settings(pause=self.sleep_ms / 1000)

@@ -32,9 +32,9 @@ class MedmarksMedCalcBenchOptions(MedCalcBenchOptions):
     def check(self, task: TaskInfo) -> list[str]:
         """Check the options, and return warnings; raise UsageError for values that the protocol does not allow."""
         if self.add_python_tool != self.add_calculator_tool:
-            raise UsageError(f"{task.name}: the protocol of Medmarks gives a model both tools or none; omit add_…_tool")
+            raise UsageError(f"{task.name}: Medmarks gives a model both tools or none; omit both options")
         if self.tools and self.tool_format != "native":
-            raise UsageError(f"{task.name}: the protocol of Medmarks has native calls; omit tool_format")
+            raise UsageError(f"{task.name}: Medmarks uses native tool calls; omit tool_format")
         return super().check(task)
 
     @property
