@@ -78,7 +78,7 @@ class Item(NamedTuple):
         return not (values or others) or any(itertools.starmap(self.benchmark.audit.is_same, pairs))
 
     def is_right(self, reading: str) -> bool:
-        """Return whether a reading is the right answer."""
+        """Return whether any value that a reading may represent is right."""
         return any(self.benchmark.is_right(value, self.example) for value in self.values_of(reading))
 
 

@@ -232,7 +232,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return None
 
     def flexible(self, text: str, example: Example) -> Answer:
-        """Read the stated answer in any form that :meth:`read` knows; without a reading, by the published rule."""
+        """Return the answer that :meth:`read` finds in a response; if it finds none, the result of :meth:`strict`."""
         reading = self.read(text, example)
         if reading is None:
             return self.strict(text, example)

@@ -183,5 +183,5 @@ def warn(*messages: str) -> None:
 
 
 def print_error(message: str) -> None:
-    """Print an error on standard error, without secrets and control characters."""
+    """Print an error on standard error, with secrets hidden and control characters removed."""
     print(f"medtasks: error: {SECRETS.shown(message)}", file=sys.stderr)

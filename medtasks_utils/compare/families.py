@@ -84,7 +84,7 @@ def shared_filter(a: TaskRun, b: TaskRun, wanted: str | None) -> str | None:
 
 
 def common_pairs(a: Run, b: Run, filter_name: str | None) -> dict[str, TaskPair]:
-    """Return the benchmark tasks that both runs have with a common filter and samples of common examples."""
+    """Return, by name, the pairs of benchmark tasks that are in both runs and share a filter and examples."""
     pairs = {}
     for name, task in a.tasks.items():
         other = b.tasks.get(name)

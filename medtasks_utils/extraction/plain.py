@@ -124,7 +124,7 @@ def _further_questions(text: str) -> Iterator[tuple[int, int]]:
 
 
 def stated(text: str) -> str:
-    r"""Return a response without tool calls, and without reasoning outside think tags.
+    r"""Return a response without tool calls, and without reasoning in marks other than ``<think>``.
 
     >>> stated("<reasoning>A or B?</reasoning>\nC"), stated("[THINK]A?"), stated("<|begin_of_thought|>So 3.")
     ('\nC', '', ' So 3.')

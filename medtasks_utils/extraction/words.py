@@ -120,7 +120,7 @@ def words_of(*word_classes: str) -> list[str]:
 
 @lru_cache(maxsize=2)
 def numbers_by_word(prefix: str) -> dict[str, int]:
-    """Return, by word, the number in the name of its word class after a prefix, such as 12 for words of ``month12``."""
+    """Map the words in the word classes ``<prefix><number>`` to the number: those of ``month12`` to 12."""
     numbers: dict[str, int] = {}
     for word_class, words in _vocabulary().listed.items():
         number = word_class.removeprefix(prefix)

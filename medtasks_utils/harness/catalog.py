@@ -103,7 +103,7 @@ def _unknown(name: str, hint: str) -> UsageError:
 
 
 def _check_files(folder: Path, names: Sequence[str]) -> None:
-    """Check that a folder's files that define the named tasks and groups can be read; lm_eval skips the others.
+    """Check that the files that define the named tasks and groups can be read; lm_eval silently skips unreadable files.
 
     Raises:
         DataError: for the first file that cannot be read; the message names the file and line.

@@ -54,7 +54,9 @@ _WAYS = ((), ("system_in_user",), ("think_unclosed",), ("system_in_user", "think
 
 
 class ChatTemplate:
-    """A function that renders the messages of a run. The first messages decide the changes for all others.
+    """A function that renders the messages of a run, changed as the template needs, such as without a system role.
+
+    The first messages decide the changes for the whole run.
 
     Args:
         model: the model; None if it is not known.

@@ -26,7 +26,7 @@ class EarlyReading:
         self._begun: dict[tuple[str, str, int], Future[Answer]] = {}
 
     def begin(self, response: str, doc: Example) -> None:
-        """Read a response in the thread. An error is raised only when a filter requests the answer."""
+        """Start to read a response in the background; an error is raised only when a filter requests the answer."""
         for reading in self._readings:
             self._begun[reading, response, id(doc)] = self._thread.submit(self._read, reading, response, doc)
 

@@ -115,10 +115,10 @@ class Evaluation:
             saved_run.check_tasks(list(tasks))
 
     def run(self, harness: Any) -> None:
-        """Run lm_eval, and redirect everything that it prints to standard error.
+        """Run lm_eval, with everything that it prints sent to standard error.
 
-        If the run fails or is interrupted, the log or, if the server is unreachable, the error message says how to
-        continue. Results that could not be saved or scored raise no error, but set ``problem``.
+        If the run fails or is interrupted, the log says how to continue; if the server is unreachable, the error does.
+        Results that could not be saved or scored raise no error, but set ``problem``.
 
         Raises:
             MedtasksError: if the model cannot be loaded, or its server is unreachable.

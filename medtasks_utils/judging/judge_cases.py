@@ -41,7 +41,7 @@ def by_model(judge: Judge, settings: JudgeSettings) -> list[JudgeSettings]:
 def judge_all(
     judge: Judge, settings: JudgeSettings, cases: Sequence[Any], check_first: bool = False
 ) -> list[Judgement]:
-    """Judge cases with each model in the settings; combine those of several models (:func:`.judge.joint`).
+    """Judge cases with each model in the settings; :func:`.judge.joint` combines the judgements of several models.
 
     With ``check_first``, the endpoint is checked before the first request whose reply is not in the cache.
 

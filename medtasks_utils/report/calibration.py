@@ -34,7 +34,7 @@ class ReliabilityBin(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """The confidences of a run's answers to a task under its default filter.
+    """How well a run's confidences match the correctness of its answers to a task, under the default filter.
 
     Attributes:
         origin: one or more of ``logits``, ``stated`` and ``agreement``; empty if there is only the point.

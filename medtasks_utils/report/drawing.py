@@ -55,7 +55,7 @@ def signed(value: float) -> str:
 
 
 def ends(low: float | None, high: float | None) -> str:
-    """Format the interval of a difference, whose ends may have signs; empty if there is none."""
+    """Format a difference's interval as ``low to high``, since a dash would look like a minus; empty without one."""
     return "" if low is None else f"{one(low)} to {one(high)}"
 
 

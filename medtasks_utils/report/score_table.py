@@ -44,7 +44,7 @@ class ScoreLine:
 
     @property
     def estimate(self) -> Estimate:
-        """The score under the main filter: ``strict-match``, if the task has it."""
+        """The score under ``strict-match`` or, in a task without it, the first filter; unknown without any score."""
         return next(iter(self.scores.values()), _UNKNOWN)
 
     @property
@@ -142,7 +142,11 @@ def score_table(lines: Sequence[ScoreLine]) -> str:
 
 
 def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield reasons to distrust scores: unreliable or missing intervals, better classifiers, points lost to form."""
+    """Yield reasons to distrust scores.
+
+    They are unreliable or missing intervals, classifiers that score more without seeing the question, and points lost
+    to the form of the answers.
+    """
     main = [line for line in lines if line.says_something and line.estimate.value is not None]
     for has_interval, note in ((True, f"{UNRELIABLE_MARK} {UNRELIABLE}"), (False, "No interval")):
         reasons = {

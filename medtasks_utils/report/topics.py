@@ -141,7 +141,7 @@ class Topic:
 
     @property
     def is_default(self) -> bool:
-        """True unless it is a variant of a benchmark's task."""
+        """True if the task is its benchmark's default task, or has no benchmark; False for a variant."""
         return self.benchmark is None or self.name == self.benchmark.tasks.default
 
     @property
@@ -153,7 +153,7 @@ class Topic:
 
     @cached_property
     def filters(self) -> list[str]:
-        """The filters of all runs: those of a run's reported values or, if it has none, of its tasks."""
+        """The distinct filters of all runs: those of the reported values or, in a run without values, of its tasks."""
         names = ([name for _, name in result.metrics] or result.filters for result in self.results.values())
         return list(dict.fromkeys(chain.from_iterable(names)))
 

@@ -33,7 +33,10 @@ class PartRow(NamedTuple):
 
 @dataclass
 class PartTable:
-    """The parts of a benchmark by one breakdown, easiest first; ``few`` are the parts with too few examples."""
+    """Scores of a benchmark by category, such as the subject, easiest first.
+
+    ``few`` contains the categories with too few examples for a row.
+    """
 
     column: Column
     breakdown: str

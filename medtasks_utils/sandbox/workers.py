@@ -134,7 +134,7 @@ class Zygote:
 
 
 class Session:
-    """A session and its worker process, which is paused (SIGSTOP) between calls if it has a descriptor.
+    """A Python session in a worker process, which is paused (SIGSTOP) between calls if its pidfd is known.
 
     Attributes:
         lock: held while a call runs.

@@ -36,7 +36,7 @@ StratumScore = tuple[str | None, Score]
 
 
 class KnownAnswer(NamedTuple):
-    """The server's response to a prompt: its text, and the answer in it, which may be empty."""
+    """A response with a known answer; ``answer`` is what a filter should read from ``text``, or empty for none."""
 
     text: str
     answer: str

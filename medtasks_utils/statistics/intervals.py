@@ -139,9 +139,11 @@ def estimate_from_results(
 ) -> Estimate:
     """Estimate a metric from the values that a run reports, without its samples.
 
-    If the n examples are not independent, ``clusters`` is the number of independent examples that would have this
-    standard error, at most n; if this error is unknown or 0, or the range is unlimited, there is then no interval. n is
-    0 if unknown.
+    Args:
+        n: the number of examples; 0 if unknown.
+        are_independent: False if examples form clusters. The estimate's ``clusters`` is then the number of independent
+            examples with the same standard error, at most n. There is no interval if the standard error is unknown or
+            0, or the metric has no upper limit.
     """
     clusters, highest = n, metric.range[1]
     if not are_independent:

@@ -92,8 +92,8 @@ class MetricScores:
     def applicable(self, by_stratum: bool = False) -> "MetricScores":
         """Return the scores of the examples to which the metric applies, with failures of judges imputed.
 
-        With ``by_stratum``, failures are imputed from answers in the same stratum. All scores are dropped if a judge
-        scored no right answer or, with ``by_stratum``, none in some stratum.
+        A failure is imputed from the judged answers that are as right or wrong as its own and, with ``by_stratum``,
+        in the same stratum. If there is no such answer for some failure, all denominators are 0.
         """
         scores = self[self.applies]
         failed = scores.failed

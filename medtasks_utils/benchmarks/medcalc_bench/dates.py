@@ -51,7 +51,7 @@ def written_dates(text: str) -> Iterator[Mention]:
 
 
 def _date(year: str, month: str, day: str) -> datetime.date | None:
-    """Return the date of a year, month and day in words or digits; None if it is not valid. ``YY`` means ``20YY``."""
+    """Return a date, or None if it is not valid; the month is a name or number, and a year ``YY`` means ``20YY``."""
     try:
         number = int(month) if month.isdecimal() else numbers_by_word("month").get(month.lower(), 0)
         return datetime.date(int(year) + (2000 if len(year) == 2 else 0), number, int(day))

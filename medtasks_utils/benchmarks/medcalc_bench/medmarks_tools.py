@@ -85,7 +85,10 @@ class MedmarksDialogue(Dialogue):
     last_turn: str = ""
 
     def split_reply(self, reply: str, calls_before: int) -> ParsedReply:
-        """Split a reply into its text and its calls: native ones or, for a chat template, those in the text."""
+        """Split a reply into its text and its calls: native calls or, with a chat template, calls written in the text.
+
+        A native call without an id gets one that is numbered after the ``calls_before`` earlier calls.
+        """
         if self.most_by_template:
             return super().split_reply(reply, calls_before)
         text, entries = parts(reply)

@@ -110,7 +110,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         return choice_order(example["id"] or example["question"])
 
     def in_data_order(self, example: Example) -> Example:
-        """Return the example with its choices, also in the prompt, in the order used without ``order_seed``."""
+        """Return the example with the choices of its fields and prompt in the order used without ``order_seed``."""
         original = super().in_data_order(example)
         return example if original is example else self.in_order(original, self.first_order(original))
 

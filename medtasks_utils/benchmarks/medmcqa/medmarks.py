@@ -23,7 +23,10 @@ class MedmarksMedMCQAOptions(MedMCQAOptions):
 
 
 class MedmarksMedMCQA(MedMCQA):
-    """``medmarks_medmcqa`` and, with ``order_seed``, ``_1618`` and ``_9331``: a letter or text in answer tags."""
+    """MedMCQA under Medmarks' protocol: the answer is a letter, or a choice's text, in an answer tag.
+
+    The tasks ``medmarks_medmcqa_1618`` and ``medmarks_medmcqa_9331`` shuffle the choices with that ``order_seed``.
+    """
 
     name = "medmarks_medmcqa"
     title = "MedMCQA (Medmarks)"

@@ -42,7 +42,7 @@ def open_process(pid: int) -> int:
 
 
 def signal_process(descriptor: int, number: int) -> None:
-    """Send the signal ``number`` to the process of a descriptor.
+    """Send the signal ``number`` to the process that a pidfd refers to.
 
     Raises:
         OSError: if the process has ended.

@@ -22,7 +22,10 @@ from .system import open_process
 
 
 def main(descriptor: int) -> None:
-    """Run the zygote until the other end of its socket, given by its descriptor, closes."""
+    """Serve requests on the socket with this descriptor until its other end closes, then exit the process.
+
+    The settings are read from standard input, as JSON.
+    """
     control = socket.socket(fileno=descriptor)
     with suppress(OSError):  # when memory runs out, the kernel kills these processes first
         Path("/proc/self/oom_score_adj").write_text("900")

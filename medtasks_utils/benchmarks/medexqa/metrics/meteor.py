@@ -38,7 +38,7 @@ class Meteor(ExplanationMetric):
 
     @property
     def signature(self) -> str:
-        """The tokenisation, and the versions of WordNet and of NLTK."""
+        """A line with the tokenisation, the case, the use of references, and the versions of WordNet and NLTK."""
         wordnet_version = wordnet.get_version()
         return f"meteor|tok:word_tokenize|case:lc|refs:best|wordnet:{wordnet_version}|nltk:{version('nltk')}"
 
