@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from commanding import exit_code, succeed
-from given import Row, csv_rows, each_row, explained_rows, result_of, table, write_rows
+from given import Row, csv_rows, each_row, explained_rows, table, write_rows
+from places import at
 from running import documents_of, right_answer
 from saved_runs import edit_lines, sample_file, save_run
 
@@ -100,7 +101,7 @@ def test_a_label_is_doubted_if_most_runs_agree_on_another_and_outweigh_those_of_
         found, *_ = doubts([run_of(run, targets, answers) for run, answers in runs.items()], filter_name)
         return list(map(fields, found))
 
-    assert result_of(doubted, []) == expected
+    assert at([[]], expected, doubted) == expected
 
 
 def test_doubts_as_json_are_those_of_the_table(folder, tmp_path, capsys):

@@ -69,7 +69,7 @@ def test_an_option_without_what_it_needs_is_warned_of_with_what_it_needs(
     assert warned == [] if says is None else says in "".join(warned)
 
 
-@each_row("parts_of_explanation_scores")
+@each_row("explanation_scores_of_options")
 def test_explanations_are_scored_by_these_metrics_and_by_a_judge_if_it_is_asked_for(name, given, metrics, judged):
     options = MedExQAOptions(**given)
     assert ([*options.lexical_metrics], options.judges) == (metrics, judged)

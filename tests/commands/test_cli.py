@@ -12,7 +12,7 @@ from unittest.mock import Mock
 
 from commanding import exit_code, medtasks, one_line, succeed
 from given import ROOT, TASKS, each_row
-from parts import differing
+from places import at
 from running import manager
 
 from medtasks_utils import __main__ as cli
@@ -147,8 +147,9 @@ def test_characters_that_a_terminal_lacks_are_replaced_and_a_closed_output_is_no
     succeed("path")
 
 
-def test_each_part_of_the_commands_is_what_its_row_says():
-    assert differing("parts_of_commands") == {}
+@each_row("functions_of_commands")
+def test_a_function_of_the_commands_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 def test_help_says_what_each_flag_does_in_lines_of_80_columns(monkeypatch, capsys):

@@ -13,7 +13,7 @@ from unittest.mock import Mock
 
 import pytest
 from given import GENERATION_TASKS, Row, each_row, table
-from parts import differing
+from places import at
 from saved_runs import edit_lines, right_in, sample_file, save_run, save_two
 
 from medtasks_utils import __main__ as cli
@@ -82,8 +82,9 @@ def edit_results(path: Path, edit: Callable[[Row], object]) -> None:
 # ---- what is found
 
 
-def test_each_part_of_a_comparison_is_what_its_row_says():
-    assert differing("parts_of_compare") == {}
+@each_row("functions_of_compare")
+def test_a_function_of_comparisons_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 def test_repeated_generations_are_compared(tmp_path):

@@ -19,7 +19,7 @@ import pyarrow
 import pytest
 from commanding import exit_code, succeed
 from given import TASK_OF, Row, each_row, error_line, table, write_rows
-from parts import differing
+from places import at
 from running import documents_of, right_answer
 from saved_runs import save_run
 
@@ -200,8 +200,9 @@ def test_a_file_of_another_harness_is_read_as_its_row_says(name, files, path, fi
     assert not run.problems or "problems" in expected
 
 
-def test_each_part_of_an_import_is_what_its_row_says():
-    assert differing("parts_of_elsewhere") == {}
+@each_row("functions_of_elsewhere")
+def test_a_function_of_imports_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 def pack(folder: Path) -> None:

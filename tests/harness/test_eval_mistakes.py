@@ -16,8 +16,9 @@ from unittest.mock import Mock, call
 import pytest
 from aiohttp import ClientPayloadError, ConnectionTimeoutError
 from commanding import exit_code, one_line
-from given import each_row, error_line, result_of
+from given import each_row, error_line
 from local_server import Answer, Fault, LocalServer, Request
+from places import at
 from scripts import refusal
 
 from medtasks_utils.errors import MedtasksError, UsageError
@@ -108,7 +109,7 @@ def test_a_tokenizer_is_loaded_by_its_name_and_has_a_template_if_one_is_needed(
     loading = Mock(side_effect=error, return_value=made)
     monkeypatch.setitem(sys.modules, "transformers", SimpleNamespace(AutoTokenizer=Mock(from_pretrained=loading)))
     monkeypatch.setattr("medtasks_utils.harness.models.get_model", lambda kind: object)
-    is_loaded = result_of(lambda: check_tokenizer(kind, arguments, needs_template) is made, [])
+    is_loaded = at([[]], expected, lambda: check_tokenizer(kind, arguments, needs_template) is made)
     assert is_loaded == (expected if isinstance(expected, str) else bool(expected))
     if isinstance(expected, list):
         assert loading.mock_calls == [call(expected[0], revision=expected[1], trust_remote_code=False)]

@@ -1,12 +1,13 @@
 """What functions of a run make of texts and settings: signatures, flags, templates, reasoning, readings."""
 
-from given import each_row, result_of
+from given import each_row
+from places import at
 from running import reader
 
 
 @each_row("functions_of_harness")
-def test_a_function_of_a_run_returns_what_its_row_says(name, function, given, expected):
-    assert result_of(function, given) == expected
+def test_a_function_of_a_run_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 @each_row("found_by")

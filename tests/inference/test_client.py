@@ -6,8 +6,9 @@ from contextlib import nullcontext
 
 import pytest
 from fake_time import FakeTime, FastLoop
-from given import each_row, result_of
+from given import each_row
 from local_server import HANG_UP, Fault, LocalServer
+from places import at
 from scripts import in_turn, refusal
 
 from medtasks_utils.inference import pace
@@ -242,9 +243,9 @@ def test_a_prompt_is_at_fault_for_a_refusal_if_other_words_are_answered(status, 
 # ---- what errors say
 
 
-@each_row("functions_of_servers")
-def test_errors_pauses_and_other_words_for_a_server_are_what_their_rows_say(name, function, given, expected):
-    assert result_of(function, given) == expected
+@each_row("functions_of_inference")
+def test_errors_pauses_and_other_words_for_a_server_are_what_their_rows_say(name, place, expected):
+    assert at(place, expected) == expected
 
 
 @each_row("contexts_in_pages")

@@ -7,10 +7,11 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from given import each_row, error_line, result_of, table
+from given import each_row, error_line, table
 from judge_server import LABELS, JudgeServer, faulty, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
 from local_server import HANG_UP, Fault, completion
+from places import at
 from scripts import in_turn, refusal, together, whole
 
 from medtasks_utils.inference.client import Endpoint
@@ -139,9 +140,9 @@ def test_parameters_that_a_judge_s_server_rejects_are_omitted_from_then_on(name,
 # ---- endpoint, key, settings
 
 
-@each_row("functions_of_judges")
-def test_addresses_parameters_and_points_of_judges_are_what_their_rows_say(name, function, given, expected):
-    assert result_of(function, given) == expected
+@each_row("functions_of_judging")
+def test_addresses_parameters_and_points_of_judges_are_what_their_rows_say(name, place, expected):
+    assert at(place, expected) == expected
 
 
 @each_row("no_names_of_keys")

@@ -286,7 +286,7 @@ def test_a_page_opens_with_the_likeliest_view(browser, runs, pair, tmp_path):
 def test_each_function_of_the_page_returns_what_its_row_says(page):
     """Rows have a name, a function of the page or of ``page_functions``, what it is given, and what it returns."""
     helpers = (Path(__file__).parent / "tables" / "page_functions.js").read_text()
-    names, functions, given, expected = zip(*table("functions"), strict=True)
+    names, functions, given, expected = zip(*table("functions_of_the_page"), strict=True)
     calls = ", ".join(f"(...given) => ({function})(...given)" for function in functions)
     found = page.evaluate(f"async (rows) => {{ {helpers}; const calls = [{calls}];" + CALLED, [*given])
     assert {name: got for name, got, due in zip(names, found, expected, strict=True) if got != due} == {}

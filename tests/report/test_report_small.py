@@ -1,8 +1,8 @@
 """What is made of runs: the page's numbers and samples, tables, figures, published files, frames; and its parts alone.
 
 ``small/`` has three runs, of which ``larger_runs`` makes four with several times as many questions. The samples of a
-page are held to their logs, and the rest to facts, one in each row of ``made_of_small_runs``, ``made_of_larger_runs``,
-``lead_and_cautions`` and ``parts_alone``: its name, where it is found, and what stands there.
+page are held to their logs, and the rest to facts, one in each row of ``facts_of_small_runs`` and
+``facts_of_larger_runs``, and of the tables of functions: its name, where it is found, and what stands there.
 """
 
 import json
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 import yaml
-from given import json_lines, table
+from given import each_row, json_lines, table
 from page_numbers import Page, stores_of, unpacked
-from parts import differing
+from places import at
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.filters import FILTERS, FLEXIBLE, STRICT
@@ -46,12 +46,12 @@ def runs():
 
 @pytest.fixture(scope="module")
 def small(runs):
-    """What is made of the runs, by name; lines of the table by their first cell."""
+    """What stands at a place in what is made of the runs; lines of the table by their first cell."""
     lines = lines_of(runs[0])
     files = {**eval_results.contents(runs[0], True), **every_eval_ever.contents(runs[0], "lab/first", True)}
     page = Page(build_page(runs))
     cells = (re.split(r"\s{2,}", line.strip()) for line in score_table(lines).split("\n"))
-    return {
+    made = {
         "page": {"leads": page.leads, "chips": page.chips, "rows": page.rows, "facts": page.facts, "texts": page.text},
         "table": {first: " | ".join(rest) for first, *rest in cells},
         "cautions": "\n".join(cautions(lines)),
@@ -68,6 +68,7 @@ def small(runs):
         "problems": problems(runs),
         **stores_of(runs),
     }
+    return lambda place, expected=None: at(place, expected, made)
 
 
 def views(runs: Any) -> dict[str, View]:
@@ -89,7 +90,7 @@ def again_in(line: Any, place: int) -> Any:
 
 @pytest.fixture(scope="module")
 def larger(tmp_path_factory):
-    """What is made of the larger runs: of all, of the one called first, and of first and second."""
+    """What stands at a place in what is made of the larger runs: of all, the one called first, and first and second."""
     folder = tmp_path_factory.mktemp("larger")
     for name, of, times, texts in table("larger_runs"):
         for path in (SMALL / of / "m").iterdir():
@@ -109,7 +110,7 @@ def larger(tmp_path_factory):
     runs = read_runs([folder / name for name, *_ in table("larger_runs")])
     topics, shown = topics_of(runs), views(runs)
     view = shown[STRICT]
-    return {
+    made = {
         "all": shown,
         "one": views(runs[1:2]),
         "two": views(runs[1:3]),
@@ -125,21 +126,26 @@ def larger(tmp_path_factory):
         "topics": {topic.name: topic for topic in topics},
         "f1": ratios(topics[3], ["first", "second", "third"], STRICT, topics[3].in_runs(STRICT, "f1").metric),
     }
+    return lambda place, expected: at(place, expected, made)
 
 
-@pytest.mark.parametrize("world", ["small", "larger"])
-def test_each_fact_of_the_runs_is_where_users_look(world, request):
-    found = request.getfixturevalue(world)
-    assert differing(f"made_of_{world}_runs", found) == {}
+@each_row("facts_of_small_runs")
+def test_a_fact_of_three_small_runs_is_where_users_look(name, place, expected, small):
+    assert small(place, expected) == expected
 
 
-@pytest.mark.parametrize("name", ["lead_and_cautions", "parts_alone"])
-def test_each_function_of_the_report_returns_what_its_row_says(name):
-    assert differing(name) == {}
+@each_row("facts_of_larger_runs")
+def test_a_fact_of_four_larger_runs_is_where_users_look(name, place, expected, larger):
+    assert larger(place, expected) == expected
+
+
+@each_row("functions_of_report", *table("functions_of_the_lead"))
+def test_a_function_of_the_report_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 def test_no_sentence_claims_more_than_is_shown():
-    said = [row[-1] for name in ("lead_and_cautions", "who_leads") for row in table(name)]
+    said = [row[-1] for name in ("functions_of_the_lead", "who_leads") for row in table(name)]
     words = r"leads? clearly|share the first place|significant|\bequal|outperform|provisional"
     assert said and not re.search(words, json.dumps(said), re.IGNORECASE)
 
@@ -193,16 +199,16 @@ DOT = r'(?:<path d="M([\d.]+) \d+H([\d.]+)"[^>]*>)?<circle cx="([\d.]+)"[^>]*><t
 
 
 def test_dots_and_bars_of_the_figure_stand_at_the_numbers_of_the_table(small):
-    texts = small["figures"]
+    texts = small(["figures"])
     ends = re.findall(r"([\d.]+) \(([\d.]+)–([\d.]+)\)", texts[".md"])
-    found = []
+    dots = []
     for column in texts[".svg"].split("<g ")[1:]:
         first, last = map(float, re.findall(AXIS, column)[0])
         for *places, value in re.findall(DOT, column):
             low, high, dot = (first + float(place or 0) / 80 * (last - first) for place in places)
             assert dot == pytest.approx(float(value), abs=0.2)
-            found += [(float(value), low, high)] if places[0] else []
-    assert sorted(found) == [pytest.approx(cell, abs=0.2) for cell in sorted(tuple(map(float, cell)) for cell in ends)]
+            dots += [(float(value), low, high)] if places[0] else []
+    assert sorted(dots) == [pytest.approx(cell, abs=0.2) for cell in sorted(tuple(map(float, cell)) for cell in ends)]
 
 
 def test_prompts_and_responses_lie_beside_the_page(runs, tmp_path, capsys):
@@ -215,5 +221,5 @@ def test_prompts_and_responses_lie_beside_the_page(runs, tmp_path, capsys):
     parts = re.findall(r'part\("(\w+)",0,"(.*)"\)', "".join(path.read_text() for path in beside.iterdir()))
     _, *stores = stores_of(runs).items()
     assert {name: len(unpacked(chunk)) for name, chunk in parts} == {name: len(records) for name, records in stores}
-    found = [attributes.get("data-store") for _, attributes in Page(page.read_text()).elements]
-    assert [*filter(None, found)] == ["index"]
+    stored = [attributes.get("data-store") for _, attributes in Page(page.read_text()).elements]
+    assert [*filter(None, stored)] == ["index"]

@@ -10,7 +10,7 @@ import pytest
 from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, json_lines, table, write_rows
 from hypothesis import given
 from hypothesis import strategies as st
-from parts import differing
+from places import at
 from saved_runs import edit_lines, right_in, sample_file, save_run
 
 from medtasks_utils.benchmarks import benchmarks
@@ -42,8 +42,9 @@ def results(saved, tmp_path):
 # ---- what a run holds
 
 
-def test_each_part_of_saved_runs_is_what_its_row_says():
-    assert differing("parts_of_results") == {}
+@each_row("functions_of_results")
+def test_a_function_of_saved_runs_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 def test_a_run_of_all_benchmarks_is_read_once(saved):

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from commanding import exit_code
 from given import each_row
-from parts import differing
+from places import at
 from running import load
 
 from medtasks_utils.benchmarks import benchmarks
@@ -103,8 +103,9 @@ def test_the_data_directory_that_is_named_is_used(capsys):
     assert "/nowhere" in capsys.readouterr().err
 
 
-def test_each_part_of_the_selfcheck_is_what_its_row_says():
-    assert differing("parts_of_selfcheck") == {}
+@each_row("functions_of_selfcheck")
+def test_a_function_of_the_selfcheck_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 def expected_of(answers: Iterable[KnownAnswer]) -> Any:

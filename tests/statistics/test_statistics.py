@@ -9,7 +9,7 @@ import pytest
 from given import each_row, table
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from parts import differing
+from places import at
 from scipy import stats
 from sklearn.metrics import f1_score
 
@@ -67,8 +67,9 @@ def pairs(target: Any, given: Any) -> list[Score]:
     return [None if g is None else (2.0 * (t and g), float(t + g)) for t, g in zip(target, given, strict=True)]
 
 
-def test_each_part_of_the_statistics_is_what_its_row_says():
-    assert differing("parts_of_statistics") == {}
+@each_row("functions_of_statistics")
+def test_a_function_of_the_statistics_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 def test_the_direction_of_each_metric_that_tasks_add():

@@ -8,7 +8,6 @@ import math
 import random
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 import pandas
@@ -74,20 +73,6 @@ def error_line(kind: type[Exception], function: Callable[..., object], *given: A
         function(*given, **settings)
     (line,) = str(caught.value).splitlines()
     return line
-
-
-def result_of(function: Any, given: Any) -> Any:
-    """Call a function, or that of the package with a name such as ``harness.signature:parse``, and return its result.
-
-    It is returned as JSON has it, an error as its type and message. ``given`` is a list of arguments, or an object of
-    them by name.
-    """
-    call = resolve_name(f"medtasks_utils.{function}") if isinstance(function, str) else function
-    try:
-        result = call(**given) if isinstance(given, dict) else call(*given)
-        return json.loads(json.dumps(result, default=list))
-    except Exception as error:
-        return f"{type(error).__name__}: {error}"
 
 
 def sample_rows(name: str) -> list[Row]:

@@ -21,7 +21,7 @@ from filelock import FileLock
 from given import ROOT, each_row, error_line, table
 from judge_server import JudgeServer
 from local_server import Fault
-from parts import differing
+from places import at
 from saved_runs import drawn, save_run
 from scripts import Held
 
@@ -59,8 +59,9 @@ def program(folder: Path, name: str, text: str) -> None:
     (folder / name).chmod(0o755)
 
 
-def test_each_part_of_a_sweep_is_what_its_row_says():
-    assert differing("parts_of_sweep") == {}
+@each_row("functions_of_sweep")
+def test_a_function_of_sweeps_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-/* What the rows of functions.jsonl call besides the functions of the page: small inputs, and results as texts. */
+/* What the rows of functions_of_the_page.jsonl call besides the functions of the page: small inputs, and results as texts. */
 
 /** Elements and texts as HTML. */
 const html = (nodes) => {

@@ -1,0 +1,84 @@
+"""Find what stands at a place, for tables whose rows have a name, a place, and what is expected there.
+
+A place is a list of steps from the package, or from what a test made: a function of the package and what it is given is
+``["report.drawing.one", [1.25]]``.
+"""
+
+import json
+from collections.abc import Iterable, Mapping
+from pydoc import locate
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import Mock
+
+
+def at(place: list[Any], expected: Any, made: Any = None) -> Any:
+    """Return what stands at a place, as JSON with six decimals, or the type and message of an error.
+
+    A step is a key, an attribute, a number, a record's fields or, as a list, what a function is given; of the package,
+    the first is a name, or an object as in :func:`alive`. Where an object is expected, an instance is reduced to these
+    attributes, a text to whether it has them, and a mapping to these keys if "…" is one.
+    """
+    try:
+        for step in place:
+            made = after(made, step)
+        return as_json(part(made, expected))
+    except Exception as error:
+        return as_json(part(f"{type(error).__name__}: {error}", expected))
+
+
+def after(made: Any, step: Any) -> Any:
+    if made is None:
+        return in_package(step) if isinstance(step, str) else alive(step)
+    if isinstance(step, list):
+        return made(*alive(step))
+    if isinstance(step, dict):
+        (record,) = (record for record in made if step.items() <= record.items())
+        return record
+    is_item = isinstance(step, int) or (isinstance(made, Mapping) and step in made)
+    return made[step] if is_item else getattr(made, step)
+
+
+def part(made: Any, expected: Any) -> Any:
+    if not expected or not isinstance(expected, dict):
+        return made
+    if isinstance(made, str):
+        return {text: text in made for text in expected}
+    if isinstance(made, Mapping):
+        return made if "…" not in expected else {**{key: made.get(key) for key in expected}, "…": "…"}
+    return {key: after(made, key) for key in expected}
+
+
+def in_package(name: str) -> Any:
+    return locate(f"medtasks_utils.{name}")
+
+
+def alive(value: Any) -> Any:
+    """Return what a function is given: an object is a record with the name of its class, or "" for any, at ``is``.
+
+    The name may be a function's; arguments without names are at ``*``. A name with brackets is a function that returns
+    the value.
+    """
+    if isinstance(value, list):
+        return [*map(alive, value)]
+    if not isinstance(value, dict):
+        return value
+    fields = {
+        name.removesuffix("()"): Mock(return_value=alive(field)) if name.endswith("()") else alive(field)
+        for name, field in value.items()
+        if name != "is"
+    }
+    if "is" not in value:
+        return fields
+    kind = in_package(value["is"]) if value["is"] else SimpleNamespace
+    return kind(*fields.pop("*", ()), **fields) if callable(kind) else kind
+
+
+def plain(value: Any) -> Any:
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    return list(value) if isinstance(value, Iterable) else vars(value)
+
+
+def as_json(value: Any) -> Any:
+    return json.loads(json.dumps(value, default=plain), parse_float=lambda number: round(float(number), 6))
