@@ -47,14 +47,14 @@ def result_of(evaluation: Evaluation) -> CommandResult | None:
         "problem": evaluation.problem,
     }
     if not lines:
-        return CommandResult([_NO_SCORES, "", *_next(evaluation)], data, failed=bool(evaluation.problem))
-    distrust = chain(cautions(lines), _on_cut(evaluation, lines), _remarks(run), _on_parts(evaluation, run))
-    parts = [[score_table(lines), *confidence_lines(run)], [*map(caution, distrust)], _next(evaluation)]
-    text = [_title(evaluation, run, lines), *(line for part in parts if part for line in ("", *part))]
+        return CommandResult([_NO_SCORES, "", *next_steps(evaluation)], data, failed=bool(evaluation.problem))
+    distrust = chain(cautions(lines), on_cut(evaluation, lines), remarks_of(run), on_parts(evaluation, run))
+    parts = [[score_table(lines), *confidence_lines(run)], [*map(caution, distrust)], next_steps(evaluation)]
+    text = [title_of(evaluation, run, lines), *(line for part in parts if part for line in ("", *part))]
     return CommandResult(text, data, failed=bool(evaluation.problem))
 
 
-def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> str:
+def title_of(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> str:
     """Return a line with the run's name, a heading for the columns, and the duration in seconds."""
     rule = "published rule, " * any(STRICT in line.scores for line in lines)
     repeats = {task.config.get("repeats") or 1 for task in run.tasks.values()}
@@ -64,7 +64,7 @@ def _title(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> str:
     return f"{title}   {seconds.rjust(WIDTH - len(title) - 3)}"
 
 
-def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]:
+def on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]:
     """Yield the share of replies cut off at the token limit, if any, and the flags that raise the limit."""
     cut = [(share, line.topic) for line in lines if (share := line.means["cut"])]
     if not cut:
@@ -79,7 +79,7 @@ def _on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]
     yield f"Cut off: {ends} %. {to}: the same command with {flags}"
 
 
-def _remarks(run: Run) -> Iterator[str]:
+def remarks_of(run: Run) -> Iterator[str]:
     """Yield each remark once, prefixed with its tasks, unless the run has several and it concerns them all."""
     tasks = defaultdict(list)
     for task in run.tasks.values():
@@ -89,7 +89,7 @@ def _remarks(run: Run) -> Iterator[str]:
         yield remark if len(names) == len(run.tasks) > 1 else f"{', '.join(names)}: {remark}"
 
 
-def _on_parts(evaluation: Evaluation, run: Run) -> Iterator[str]:
+def on_parts(evaluation: Evaluation, run: Run) -> Iterator[str]:
     """Yield cautions if only a part of the questions was evaluated, or the rows are the bundled sample."""
     if any(task.source == "sample" for task in run.tasks.values()):
         yield "The rows are the bundled sample: they test the setup, not the model."
@@ -99,7 +99,7 @@ def _on_parts(evaluation: Evaluation, run: Run) -> Iterator[str]:
         yield f"{run_is}; do not compare with published numbers."
 
 
-def _next(evaluation: Evaluation) -> list[str]:
+def next_steps(evaluation: Evaluation) -> list[str]:
     """Return lines that say where the results are saved, or how to save them, and which command to run next."""
     config, folder = evaluation.config, evaluation.folder if evaluation.config.output_path else None
     if evaluation.unsaved:

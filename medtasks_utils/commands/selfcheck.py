@@ -42,7 +42,7 @@ class Selfcheck(Command):
             from medtasks_utils.selfcheck.published import score_published
 
             rows = [run.to_data() for run in score_published(self.published, self.data)]
-            cells = (map(_cell, row.values()) for row in rows)
+            cells = (map(shown_cell, row.values()) for row in rows)
             return CommandResult([table([[*rows[0]], *map(list, cells)], left=range(3))], rows)
         os.environ["TQDM_DISABLE"] = "1"  # read when tqdm is imported
         from medtasks_utils.harness.checks import try_folder
@@ -57,5 +57,6 @@ class Selfcheck(Command):
         return CommandResult([result.to_text(self.table)], result.to_data(), result.failed)
 
 
-def _cell(value: object) -> object:
+def shown_cell(value: object) -> object:
+    """Round a number to two decimals; return any other value as it is."""
     return f"{value:.2f}" if isinstance(value, float) else value

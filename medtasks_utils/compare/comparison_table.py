@@ -88,15 +88,15 @@ def comparison_lines(
         grown: by run name, a phrase on how the run was extended.
     """
     topics = list(_topics(comparison))
-    yield from _runs(comparison, grown)
+    yield from heading(comparison, grown)
     yield ""
-    yield _wholes(topics)
+    yield table_of_wholes(topics)
     yield ""
-    yield from _notes(topics)
+    yield from notes_on(topics)
     for topic in topics:
         if topic.is_of_one_benchmark:
             yield ""
-            yield from _parts(topic, all_parts)
+            yield from tables_of_parts(topic, all_parts)
             yield from _counts(topic)
     for name, pair in comparison.pairs.items():
         if effect := order_effect(pair):
@@ -108,7 +108,7 @@ def comparison_lines(
 Parts = dict[str, dict[str, MetricDifference]]
 
 
-class _Topic(NamedTuple):
+class ComparedTopic(NamedTuple):
     """A task, or a group of tasks, whose parts are its tasks if they are of one benchmark.
 
     Attributes:
@@ -126,15 +126,17 @@ class _Topic(NamedTuple):
 
     @property
     def is_of_one_benchmark(self) -> bool:
+        """Whether all tasks are of one benchmark, so that their differences have one meaning."""
         return len({pair.a.benchmark_name for pair in self.pairs}) == 1
 
     @property
     def label(self) -> str:
+        """The benchmark's title with what tells the task from its others, or the name of a group of several."""
         benchmark = self.pairs[0].a.benchmark_name
         return label_of(self.name, benchmark, self.beside) if self.is_of_one_benchmark else f"{self.name} (mean)"
 
 
-def _topics(comparison: Comparison) -> Iterator[_Topic]:
+def _topics(comparison: Comparison) -> Iterator[ComparedTopic]:
     """Yield the groups of tasks, then the tasks that are not parts of a group of one benchmark."""
     wholes: dict[str, list[MetricDifference]] = defaultdict(list)
     parts: dict[str, Parts] = defaultdict(lambda: defaultdict(dict))
@@ -146,7 +148,7 @@ def _topics(comparison: Comparison) -> Iterator[_Topic]:
     are_parts: set[str] = set()
     for name, of_task in wholes.items():
         tasks = [task.task for task in comparison.a.tasks_of(name)]
-        topic = _Topic(name, wholes, [comparison.pairs[task] for task in tasks], of_task, parts[name])
+        topic = ComparedTopic(name, wholes, [comparison.pairs[task] for task in tasks], of_task, parts[name])
         if name in comparison.a.groups and topic.is_of_one_benchmark:
             topic.parts["task"] = {task: wholes[task][0] for task in tasks if task in wholes}
             are_parts.update(tasks)
@@ -154,7 +156,7 @@ def _topics(comparison: Comparison) -> Iterator[_Topic]:
             yield topic
 
 
-def _runs(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
+def heading(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
     """Yield lines with the runs' names, the compared questions, and the rule by which answers are read."""
     names = [f"{letter}  {plain(run.name)}" for letter, run in (("A", comparison.a), ("B", comparison.b))]
     rules = {pair.filter: _RULES.get(pair.filter, pair.filter) for pair in comparison.pairs.values()}
@@ -169,7 +171,7 @@ def _runs(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
         yield line + how.rjust(WIDTH - len(line))
 
 
-def _wholes(topics: Sequence[_Topic]) -> str:
+def table_of_wholes(topics: Sequence[ComparedTopic]) -> str:
     """Return a table with a row for each topic's main metric, and its other metrics below."""
     rows: list[Sequence[str]] = [_HEAD]
     for topic in topics:
@@ -177,14 +179,14 @@ def _wholes(topics: Sequence[_Topic]) -> str:
         available, n = sum(pair.a.available for pair in topic.pairs), main.contrast.n
         of = f" of {available:,}" if n < available else ""
         of = of if all(pair.is_whole for pair in topic.pairs) else " in both"
-        rows.append([topic.label, f"{n:,}{of}", *_numbers(main), _p(main.p_adjusted), _verdict(main)])
+        rows.append([topic.label, f"{n:,}{of}", *cells(main), shown_p(main.p_adjusted), verdict(main)])
         for other in others:
             name = "F1" if other.metric.name == "f1" else other.metric.name
-            rows.append([f"  {name}", f"{other.contrast.n:,}", *_numbers(other), "", ""])
+            rows.append([f"  {name}", f"{other.contrast.n:,}", *cells(other), "", ""])
     return table(rows, left=(0, len(_HEAD) - 1))
 
 
-def _notes(topics: Sequence[_Topic]) -> Iterator[str]:
+def notes_on(topics: Sequence[ComparedTopic]) -> Iterator[str]:
     """Yield notes on corrected p-values, detectable differences, and intervals marked as unreliable."""
     tested = [(topic, main) for topic in topics if (main := topic.wholes[0]).p_adjusted is not None]
     shown = [
@@ -203,7 +205,7 @@ def _notes(topics: Sequence[_Topic]) -> Iterator[str]:
         yield f"{UNRELIABLE_MARK} {UNRELIABLE}: {TOO_FEW_DIFFER}."
 
 
-def _parts(topic: _Topic, show_all: bool) -> Iterator[str]:
+def tables_of_parts(topic: ComparedTopic, show_all: bool) -> Iterator[str]:
     """Yield a table for each breakdown of a topic: its parts, by their distance from the whole, furthest first.
 
     Without ``show_all``, only the first four parts with enough examples are shown, and the number of others.
@@ -223,17 +225,17 @@ def _parts(topic: _Topic, show_all: bool) -> Iterator[str]:
             yield ""
         tested = sum(part.p_adjusted is not None for part in furthest)
         stars = f" (* p < .05, corrected over {tested})" * any(part.is_significant for part in furthest)
-        whole = _signed(main.metric, main.contrast.difference)
+        whole = signed(main.metric, main.contrast.difference)
         yield filled(f"{topic.label} by {breakdown}, furthest from {whole} first{stars}")
         yield table(
-            [f"  {part.group or part.task}", f"{part.contrast.n:,}", *_numbers(part), "*" * part.is_significant]
+            [f"  {part.group or part.task}", f"{part.contrast.n:,}", *cells(part), "*" * part.is_significant]
             for part in chosen
         )
         if len(chosen) < len(parts):
             yield f"  … {len(parts) - len(chosen)} more: --parts all"
 
 
-def _counts(topic: _Topic) -> Iterator[str]:
+def _counts(topic: ComparedTopic) -> Iterator[str]:
     """Yield how often each run is right and, if both runs have the lenient filter, how often it finds no answer."""
     agreements = [pair.agreement() for pair in topic.pairs]
     words = {"n_gained": "only B right", "n_lost": "only A right", "both_right": "both", "both_wrong": "neither"}
@@ -253,26 +255,27 @@ def _counts(topic: _Topic) -> Iterator[str]:
         yield f"no answer: A {a} %, B {b} %"
 
 
-def _numbers(difference: MetricDifference) -> list[str]:
+def cells(difference: MetricDifference) -> list[str]:
     """Return the cells with both values, their difference and its interval."""
     result, metric = difference.contrast, difference.metric
     ends = result.ends(metric, " to ").replace("-", "−") or "too few"
-    return [metric.shown(result.a), metric.shown(result.b), _signed(metric, result.difference), ends]
+    return [metric.shown(result.a), metric.shown(result.b), signed(metric, result.difference), ends]
 
 
-def _signed(metric: Metric, difference: float) -> str:
+def signed(metric: Metric, difference: float) -> str:
+    """Format a difference with its sign; one that is rounded to 0 has a plus."""
     shown = metric.shown(difference).replace("-", "−")
     return shown if shown.startswith("−") else f"+{shown}"
 
 
-def _p(p: float | None) -> str:
+def shown_p(p: float | None) -> str:
     """Format a p-value with three decimals; None becomes an empty string."""
     if p is None:
         return ""
     return "< .001" if p < 0.001 else f"{p:.3f}".removeprefix("0")
 
 
-def _verdict(difference: MetricDifference) -> str:
+def verdict(difference: MetricDifference) -> str:
     """Return which run is better, by the corrected p-value, or why this is unknown; empty for a test in no family."""
     if difference.p_adjusted is None:
         return "too few" if difference.contrast.p is None else ""

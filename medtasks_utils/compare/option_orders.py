@@ -47,7 +47,7 @@ def order_effect(pair: TaskPair) -> OrderEffect | None:
     if not moved.any():
         return None
     of_runs = pair.metric_scores("acc")
-    changes = [[_share_changed(a, b, pair.filter, choices)] for a, b in samples]
+    changes = [[share_changed(a, b, pair.filter, choices)] for a, b in samples]
     changed = MetricScores.of(changes, of_runs[0].clusters, of_runs[0].strata)[moved]
     by_run = []
     for scores, samples_of_run in zip(of_runs, zip(*samples, strict=True), strict=True):
@@ -57,7 +57,7 @@ def order_effect(pair: TaskPair) -> OrderEffect | None:
     return OrderEffect(len(samples), int(moved.sum()), estimate(changed, ACC), [*zip(*by_run, strict=True)])
 
 
-def _share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> float | None:
+def share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> float | None:
     """Return the probability that generations of two samples choose different options; None if one has no answer."""
     letters_a, letters_b = (filter(LETTERS.__contains__, sample.answers.get(filter_name, ())) for sample in (a, b))
     changes = [

@@ -45,11 +45,12 @@ def growth(run: Run, path: str | Path) -> str:
     ]
     if not before:
         return ""
-    now, then = map(_size_and_date, (run, before[-1]))
+    now, then = map(size_and_date, (run, before[-1]))
     return f"{now.replace(' of', ' questions of')} (grew from {then})"
 
 
-def _size_and_date(run: Run) -> str:
+def size_and_date(run: Run) -> str:
+    """Return the number of questions, and the day and time at which the run began, as warnings name it."""
     date = datetime.strptime(run.date[:16], "%Y-%m-%dT%H-%M")
     return f"{sum(task.asked for task in run.tasks.values()):,} of {date:%d %b %H:%M}"
 

@@ -98,10 +98,10 @@ def _run(config: EvaluatorConfig, settings: Sequence[str], answer: Answering) ->
 def _line(model: Any, request: Instance) -> Row:
     """Return a request as a line of a batch file, with the body that a server would receive."""
     body = request_body(model, *request.args) or {}
-    return {"custom_id": f"{_place(request)}-{digest(body)}", "method": "POST", "url": model.url, "body": body}
+    return {"custom_id": f"{place_of(request)}-{digest(body)}", "method": "POST", "url": model.url, "body": body}
 
 
-def _place(request: Instance) -> str:
+def place_of(request: Instance) -> str:
     """Return an id made of task, example and generation, in characters that batch services allow."""
     task = re.sub(r"[^\w]", "_", str(request.task_name))
     return f"{task}-{request.doc_id}-{request.idx}"
@@ -206,7 +206,7 @@ class BatchResponses:
         self._errors: dict[str, str] = {}
         self._repeated: dict[str, None] = {}
         self._requests: list[Instance] = []
-        self._ids: dict[str, str] = {}  # by _place of the request
+        self._ids: dict[str, str] = {}  # by the request's place
         for path in paths:
             for number, line in numbered_lines(path):
                 try:
@@ -231,7 +231,7 @@ class BatchResponses:
             request.arguments = first.args
             line = _line(model, first)
             self._check_as_sent(line)
-            self._ids[_place(first)] = line["custom_id"]
+            self._ids[place_of(first)] = line["custom_id"]
             reply = self._reply(model, line)
             if reply is None:
                 self.unanswered[line["custom_id"]] = line
@@ -286,7 +286,7 @@ class BatchResponses:
         def example_of(request: Instance) -> tuple[str, int]:
             return request.task_name, request.doc_id
 
-        lacking = {example_of(request) for request in self._requests if self._ids[_place(request)] in self.unanswered}
+        lacking = {example_of(request) for request in self._requests if self._ids[place_of(request)] in self.unanswered}
         self._requests = [request for request in self._requests if example_of(request) not in lacking]
         kept: dict[str, list[int]] = defaultdict(list)
         for task, place in sorted(set(map(example_of, self._requests))):

@@ -260,7 +260,7 @@ def _run_of_lines(path: Path, fields: Fields) -> OtherRun:
         identity = tuple(_at(line, name) for name in fields.id)
         if None in identity:
             raise LookupError
-        scores = {f"their_{name}": value for name in names if (value := _verdict(line.get(name))) is not None}
+        scores = {f"their_{name}": value for name in names if (value := verdict_of(line.get(name))) is not None}
         # A record may have the row's fields in an object, such as doc.
         stated = dict(ChainMap(line, *map(mapping, line.values())))
         stated.pop(fields.response.partition(".")[0], None)
@@ -310,7 +310,7 @@ def _replies(value: Any) -> Iterable[Reply]:
     return read_completion(json.dumps(value.get("body", value))).replies
 
 
-def _verdict(value: Any) -> float | None:
+def verdict_of(value: Any) -> float | None:
     """Convert a number, a truth value, or a word for right or wrong to a score; None for anything else."""
     if isinstance(value, str):
         text = value.strip().lower()
@@ -362,7 +362,7 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]])
         # Solved examples are messages of the assistant, too.
         origins = [message["role"] == "assistant" and message.get("source") for message in sample["messages"]]
         first = origins.index("generate") if "generate" in origins else origins.index(None)
-        verdicts = {name: _verdict(score["value"]) for name, score in (sample.get("scores") or {}).items()}
+        verdicts = {name: verdict_of(score["value"]) for name, score in (sample.get("scores") or {}).items()}
         scores = {f"inspect_{name}": value for name, value in verdicts.items() if value is not None}
         reply, *_ = _replies(sample["output"])
         stated = {"choices": sample.get("choices"), "truth": sample.get("target")}

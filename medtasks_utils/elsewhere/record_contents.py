@@ -54,7 +54,7 @@ def stated_fields(record: Row, benchmark: Benchmark[Any]) -> Row:
     values = {
         re.sub(r"[\W_]", "", str(name)).lower(): value for name, value in record.items() if value not in (None, "", [])
     }
-    if data.choices and (choices := _choices_in_columns(values)):
+    if data.choices and (choices := choices_in_columns(values)):
         values.setdefault(data.choices, choices)
     fields: Row = {}
     for field in filter(None, (*data.shown, data.told_apart_by)):
@@ -69,7 +69,7 @@ def stated_fields(record: Row, benchmark: Benchmark[Any]) -> Row:
     return fields
 
 
-def _choices_in_columns(values: Row) -> list[Any]:
+def choices_in_columns(values: Row) -> list[Any]:
     """Return the values of columns such as ``opa`` to ``opd``, or ``option1`` to ``option4``; empty without them."""
     columns: dict[str, Row] = defaultdict(dict)
     for name, value in values.items():
@@ -96,11 +96,11 @@ def differing(stated: Row, doc: Row, order: str, benchmark: Benchmark[Any]) -> l
         words, parts = f" {plain_words(as_text(value))} ", content if isinstance(content, list) else [content]
         if any(f" {plain_words(part)} " not in words for part in parts):
             differing_fields.append(field)
-    verdicts = [_is_truth(value, doc, order, benchmark) for value in stated[""]]
+    verdicts = [is_truth(value, doc, order, benchmark) for value in stated[""]]
     return [*differing_fields, "answer"] if False in verdicts and True not in verdicts else differing_fields
 
 
-def _is_truth(value: Any, doc: Row, order: str, benchmark: Benchmark[Any]) -> bool | None:
+def is_truth(value: Any, doc: Row, order: str, benchmark: Benchmark[Any]) -> bool | None:
     """Return whether a value is the row's right answer; None if it is not an answer in a known form."""
     while isinstance(value, list) and len(value) == 1:
         (value,) = value

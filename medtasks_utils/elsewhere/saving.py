@@ -82,7 +82,7 @@ def import_run(
     """
     run = read_other_run(path, fields)
     run.model = model or run.model
-    built = _build_task(task or _task_of(run), run.arguments, data)
+    built = _build_task(task or task_of(run), run.arguments, data)
     matched = _match(run, built, fields.id)
     if not matched:
         raise MedtasksError(f"{run.problems[-1]}; choose another task with --task, or other rows with --data")
@@ -173,7 +173,7 @@ def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
     return task
 
 
-def _task_of(run: OtherRun) -> str:
+def task_of(run: OtherRun) -> str:
     """Return the main task of the benchmark whose name, without underscores, occurs in the run's names.
 
     The longest name decides.
@@ -221,7 +221,7 @@ def _save(task: MedTask, matched: Matched, run: OtherRun, folder: Path) -> Impor
         results[key] = {**other_tasks.get(key, {}), name: value}
     write_whole(target, json.dumps(results, indent=2, ensure_ascii=False))
     missing = sorted(set(range(len(task.eval_docs))).difference(matched))
-    return Imported(target, name, len(task.eval_docs), missing, _agreement(values), run.problems)
+    return Imported(target, name, len(task.eval_docs), missing, agreement_of(values), run.problems)
 
 
 def _samples(task: MedTask, place: int, of_example: Sequence[tuple[int, str]], responses: Spool) -> Iterator[Row]:
@@ -234,7 +234,7 @@ def _samples(task: MedTask, place: int, of_example: Sequence[tuple[int, str]], r
     doc, benchmark = task.eval_docs[place], task.benchmark
     reordered = benchmark if isinstance(benchmark, ChoiceBenchmark) and {*orders} != {LETTERS} else None
     shown = [reordered.relabelled(doc, order) if reordered else doc for order in orders]
-    prompt = ([_prompt_of(generations[0], shown[0], benchmark)],)
+    prompt = ([prompt_of(generations[0], shown[0], benchmark)],)
     task._instances = instances = []
     for number, (response, doc_shown) in enumerate(zip(generations, shown, strict=True)):
         about = (doc_shown, prompt, number, (task.task_name, place, 1))
@@ -262,7 +262,7 @@ def _samples(task: MedTask, place: int, of_example: Sequence[tuple[int, str]], r
         shared = {}
 
 
-def _prompt_of(response: Response, doc: Row, benchmark: Benchmark[Any]) -> str:
+def prompt_of(response: Response, doc: Row, benchmark: Benchmark[Any]) -> str:
     """Return the prompt as JSON messages or, without one, the example's fields that prompts show."""
     if response.prompt:
         return printable(json.dumps(response.prompt, ensure_ascii=False))
@@ -286,7 +286,7 @@ def _lines(samples: Iterable[Row], values: Values) -> Iterator[str]:
         yield json.dumps(sample, ensure_ascii=False, default=str, separators=(",", ":")) + "\n"
 
 
-def _agreement(values: Values) -> dict[str, dict[str, float]]:
+def agreement_of(values: Values) -> dict[str, dict[str, float]]:
     """Return the share of examples on which the harnesses agree, by the other harness's score and our filter.
 
     The harnesses agree on an example if both scores, or neither, are above 0.5. A score of the other harness is

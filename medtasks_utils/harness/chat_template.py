@@ -159,7 +159,7 @@ class ChatTemplate:
             return prompt, []
         words = _spaced(prompt)
         contents = [str(message.get("content") or "") for message in messages]
-        lost = (content for content in contents if _spaced(content) not in words and _in_json(content) not in words)
+        lost = (content for content in contents if _spaced(content) not in words and in_json(content) not in words)
         return prompt, [shortened(_spaced(content), _LONGEST_QUOTED) for content in lost]
 
     def _by_tokenizer(self, messages: Messages, **settings: Any) -> Any:
@@ -200,6 +200,6 @@ def _spaced(text: str) -> str:
     return " ".join(text.split())
 
 
-def _in_json(text: str) -> str:
+def in_json(text: str) -> str:
     """Return a text with JSON escapes and single spaces, since some templates embed texts as JSON."""
     return _spaced(json.dumps(text.strip(), ensure_ascii=False)[1:-1])

@@ -30,13 +30,13 @@ class _MergeSettings(MergeDictAction):  # type: ignore[misc]
         merged = dict(getattr(namespace, self.dest) or {})
         for text in values:
             try:
-                merged |= _settings(text)
+                merged |= parse_settings(text)
             except ValueError as error:
                 parser.error(f"{option_string}: {error}")
         setattr(namespace, self.dest, merged)
 
 
-def _settings(text: str) -> JsonObject:
+def parse_settings(text: str) -> JsonObject:
     """Parse a JSON object, or settings such as ``a=1,b={"c": true}``.
 
     Raises:
@@ -77,7 +77,7 @@ def configured(
 
     flags = {name: value for name, value in vars(arguments).items() if value is not None}
     for name, value in json.loads(os.environ.pop(FLAGS, "{}")).items():
-        flags[name] = _settings(value) if isinstance(value, str) else value
+        flags[name] = parse_settings(value) if isinstance(value, str) else value
     SECRETS.learn(flags)
     if flags.get("samples") in ({}, []):  # lm_eval would take it for not set
         raise UsageError("--samples selects no example: give indices by task, or omit it")

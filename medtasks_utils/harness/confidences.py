@@ -50,7 +50,7 @@ class Confidence(NamedTuple):
     scores: dict[str, list[Score]]
 
 
-def _scored(origin: str, values: Sequence[float | None], right: Sequence[float]) -> Confidence:
+def scored(origin: str, values: Sequence[float | None], right: Sequence[float]) -> Confidence:
     """Score confidences; ``right`` is 1 or 0 or, in a tied vote, the share of the tied answers that are right."""
     pairs = list(zip(right, values, strict=True))
     squares: list[Score] = [None if sure is None else sure**2 - 2 * sure * share + share for share, sure in pairs]
@@ -73,11 +73,11 @@ def of_answers(
     claims = [abstention is None or answer != abstention.answer for answer in answers]
     if benchmark.options.ask_confidence:
         stated = (answer.details.get("confidence") for answer in answers)
-        return _scored("stated", [sure if claim else None for sure, claim in zip(stated, claims, strict=True)], right)
+        return scored("stated", [sure if claim else None for sure, claim in zip(stated, claims, strict=True)], right)
     votes = Counter(answer for answer in answers if answer.value is not None)
     majority = max(votes.values(), default=0)
     is_claim = any(votes[answer] == majority for answer, claim in zip(answers, claims, strict=True) if claim)
-    return _scored("agreement", [majority / len(answers) if is_claim else None], [together["maj@k"]])
+    return scored("agreement", [majority / len(answers) if is_claim else None], [together["maj@k"]])
 
 
 def of_choices(choices: Sequence[str], target: Any, results: Sequence[tuple[float, bool]]) -> Confidence:
@@ -91,6 +91,6 @@ def of_choices(choices: Sequence[str], target: Any, results: Sequence[tuple[floa
     shares = softmax([value for value, _ in results[: len(choices)]])
     is_right = np.isin(choices, target) | np.isin(range(len(choices)), target)
     chosen = int(shares.argmax())
-    confidence = _scored("logits", [float(shares[chosen])], [float(is_right[chosen])])
+    confidence = scored("logits", [float(shares[chosen])], [float(is_right[chosen])])
     confidence.scores["nll"] = [-math.log(max(float(shares[is_right].sum()), 1e-300))]
     return confidence

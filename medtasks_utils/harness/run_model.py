@@ -119,7 +119,7 @@ class RunModel(Stages):
             if reply is not None:
                 self.note_reply(request, reply)
         to_send = [place for place, of_request in enumerate(known) if of_request is None]
-        for piece in _pieces(to_send) if self.store and not self._calls_hook else [to_send]:
+        for piece in pieces_of(to_send) if self.store and not self._calls_hook else [to_send]:
             new_replies = self._ask(method, [requests[place] for place in piece], requests)
             for place, reply in zip(piece, new_replies, strict=True):
                 replies[place] = reply
@@ -140,7 +140,7 @@ current_run: ContextVar[RunModel | None] = ContextVar("current_run", default=Non
 """The model of the current run; None outside a run."""
 
 
-def _pieces(places: Sequence[int]) -> Iterator[Sequence[int]]:
+def pieces_of(places: Sequence[int]) -> Iterator[Sequence[int]]:
     """Yield indices in batches that take about :data:`_PIECE_SECONDS`, estimated from the previous batch."""
     size, begin = _FIRST_PIECE, 0
     while begin < len(places):

@@ -173,7 +173,7 @@ class Client:
 
     async def _answers_other_words(self, body: Settings, error: ServerError) -> bool:
         """Return whether the server answers a failed request with a different prompt; False if it is busy or silent."""
-        with_other_words = _with_other_words(body)
+        with_other_words = in_other_words(body)
         if isinstance(error, ServerBusy | NoResponse) or with_other_words == body:
             return False
         with suppress(ServerError):
@@ -234,7 +234,7 @@ def run_with(endpoint: Endpoint, work: Callable[[Client], Awaitable[Value]]) -> 
         return portal.call(run)
 
 
-def _with_other_words(body: Settings) -> Settings:
+def in_other_words(body: Settings) -> Settings:
     """Return a request with each text replaced by a greeting, or with only the first token of its prompt."""
     if "messages" not in body:
         prompt = body.get("prompt")

@@ -76,8 +76,8 @@ def settings(run: Run) -> dict[str, str]:
     return {
         "Run": run.name,
         "Model": run.model if backend in ("", run.model) else f"{run.model} ({backend})",
-        "Model arguments": _arguments(run.setting("model_args")),
-        "Generation settings": _arguments(run.setting("gen_kwargs")),
+        "Model arguments": shown_arguments(run.setting("model_args")),
+        "Generation settings": shown_arguments(run.setting("gen_kwargs")),
         "Started": datetime.fromtimestamp(date, timezone.utc).strftime("%Y-%m-%d %H:%M UTC") if date else "",
         "Duration": str(timedelta(seconds=round(seconds))) if seconds else "",
         "GPUs": _cost(run),
@@ -96,7 +96,7 @@ def _cost(run: Run) -> str:
     return " · ".join(text for text, is_known in parts.items() if is_known)
 
 
-def _arguments(value: Any) -> str:
+def shown_arguments(value: Any) -> str:
     """Format a model's arguments as on the command line, without API keys."""
     text = value if isinstance(value, str) else ",".join(f"{name}={item}" for name, item in mapping(value).items())
     secrets = Secrets()

@@ -131,7 +131,7 @@ class Column(Ranking):
         topic: the task or group of tasks.
         filter: the page's filter, or the topic's own if it lacks that one.
         outcomes: for each run with samples, the number of examples by outcome (:data:`ENDED`).
-        counts: for each run with samples, the number of questions by kind (:func:`_counts`).
+        counts: for each run with samples, the number of questions by kind (:func:`counts_of`).
     """
 
     topic: Topic
@@ -186,7 +186,7 @@ class Column(Ranking):
             is_right = task.metric_scores(self.filter, "acc").values > 0.5
             if 2 * is_right.sum() > len(is_right):
                 for key, place in task.examples.items():
-                    answer = None if is_right[place] else _answer(task.samples[place], self.filter)
+                    answer = None if is_right[place] else answers_shown(task.samples[place], self.filter)
                     votes[task.task, key][answer] += 1
         enough = [(answers.pop(None, 0), answers) for answers in votes.values() if answers.total() >= VOTERS]
         return sum(2 * n > others + answers.total() for others, answers in enough for n in answers.values())
@@ -199,7 +199,7 @@ class Board:
     Attributes:
         runs: the names of all runs in the order of the page.
         columns: the benchmarks.
-        mean: the mean over all benchmarks; None if it is not defined (:func:`_mean`).
+        mean: the mean over all benchmarks; None if it is not defined (:func:`mean_of`).
         ranked: the runs above the dividing line, best first.
         unranked: for each run below the dividing line, the reasons why it cannot be ranked on some benchmark.
     """
@@ -227,7 +227,7 @@ class Board:
 
     @property
     def extra(self) -> list[str]:
-        """The kinds of questions (:func:`_counts`) that occur in some run, and so have their own column."""
+        """The kinds of questions (:func:`counts_of`) that occur in some run, and so have their own column."""
         return [kind for kind in ("none", "cut", "same") if any(self.share(run, kind) for run in self.runs)]
 
     def share(self, run: str, kind: str) -> float | None:
@@ -244,9 +244,9 @@ def board_of(topics: Sequence[Topic], runs: Sequence[str], filter_name: str) -> 
     titles = Counter(column.topic.title for column in columns)
     for column in columns:
         column.label = column.topic.title if titles[column.topic.title] == 1 else column.topic.label
-    reasons = {run: _why_not_ranked(columns, run) for run in runs}
+    reasons = {run: why_not_ranked(columns, run) for run in runs}
     above = [run for run in runs if not reasons[run]]
-    board = Board(list(runs), columns, _mean(columns, above), above, {})
+    board = Board(list(runs), columns, mean_of(columns, above), above, {})
     if columns:
         board.ranked = list(dict.fromkeys([*board.first.best_first(above), *above]))
     order = dict.fromkeys([*(columns[0].best_first(runs) if columns else ()), *runs])
@@ -254,7 +254,7 @@ def board_of(topics: Sequence[Topic], runs: Sequence[str], filter_name: str) -> 
     return board
 
 
-def _why_not_ranked(columns: Sequence[Column], run: str) -> str:
+def why_not_ranked(columns: Sequence[Column], run: str) -> str:
     """Return the benchmarks on which a run is not ranked, with the reasons; empty if it is ranked on all."""
     labels = defaultdict(list)
     for column in columns:
@@ -282,10 +282,10 @@ def _column(topic: Topic, filter_name: str) -> Column:
         outcomes={run: _ended(result, filter_name) for run, result in sampled.items()},
         counts={},
         also={other: scores_of(metric.estimates, metric.metric) for other, metric in also.items()},
-        floor=_floor(topic, values.metric, values.without_question and values.without_question.value),
+        floor=floor_of(topic, values.metric, values.without_question and values.without_question.value),
     )
     for run in column.outcomes:
-        column.counts[run] = _counts(column, run)
+        column.counts[run] = counts_of(column, run)
         if run in column.scores:
             column.scores[run] = _with_bounds(column, run)
     has_filter = [run for run in column.scores if filter_name in topic.results[run].filters]
@@ -332,7 +332,7 @@ def other_questions(examples: Set[object], ranked: Set[object]) -> str:
     return f"{n:,} questions, {shared:,} of them shared with the others" if shared else f"{n:,} other questions"
 
 
-def _mean(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
+def mean_of(columns: Sequence[Column], runs: Sequence[str]) -> Ranking | None:
     """Return the unweighted mean over benchmarks.
 
     None unless there are two or more runs and benchmarks, all runs are ranked on all benchmarks, and all metrics are
@@ -409,7 +409,7 @@ def _ended(result: RunResult, filter_name: str) -> dict[str, float]:
     return dict(zip(ENDED, (*numbers, *lost), strict=True))
 
 
-def _counts(column: Column, run: str) -> dict[str, float]:
+def counts_of(column: Column, run: str) -> dict[str, float]:
     """Count a run's questions by kind.
 
     The kinds are: no answer (``none``, cut or not), right in the wrong form (``form``), an empty reply (``empty``), the
@@ -435,7 +435,7 @@ def _counts(column: Column, run: str) -> dict[str, float]:
 def _with_bounds(column: Column, run: str) -> Score:
     """Return a run's score with its bounds: with all lost replies right, over all generations, and by an audit."""
     score, result, metric = column.scores[run], column.topic.results[run], column.metric
-    score = score._replace(rise=_rise(column, result))
+    score = score._replace(rise=rise_of(column, result))
     if metric.name != "acc":
         return score
     of_all, of_any = (column.topic.in_runs(column.filter, name).estimates[run].value for name in ("pass^k", "pass@k"))
@@ -445,7 +445,7 @@ def _with_bounds(column: Column, run: str) -> Score:
     return score._replace(audited=(100 * as_read["low"], 100 * as_read["high"])) if as_read else score
 
 
-def _rise(column: Column, result: RunResult) -> float:
+def rise_of(column: Column, result: RunResult) -> float:
     """Return how much a share would rise if all unanswered examples were right; 0 for other metrics."""
     metric, is_group = column.metric, column.topic.is_group
     of_means = metric.aggregation.within_stratum or metric.aggregation
@@ -459,7 +459,7 @@ def _rise(column: Column, result: RunResult) -> float:
     return 100 * ((value(replace(scores, numerators=raised)) or 0.0) - (value(scores) or 0.0))
 
 
-def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
+def floor_of(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
     """Return the floor: the score without the question or, for accuracy, of guessing among non-abstaining answers."""
     if reached is not None:
         return Floor(reached * metric.scale, True)
@@ -467,7 +467,7 @@ def _floor(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
     return None if guessing is None else Floor(guessing, False)
 
 
-def _answer(sample: Sample, filter_name: str) -> str | None:
+def answers_shown(sample: Sample, filter_name: str) -> str | None:
     """Return the counted answers that the page shows: the filter's or else the lenient filter's; None without any."""
     for answers in (sample.answers.get(name, []) for name in (filter_name, FLEXIBLE)):
         if {*answers} - {UNANSWERED}:

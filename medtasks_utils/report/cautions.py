@@ -118,7 +118,7 @@ def cautions(
     return [
         *map(_suspect, parts[:2]),
         *chain(*(of_kind[kind] for kind in ("doubted", "contradicted", "cut", "none", "empty", "alike"))),
-        *_unranked(unranked),
+        *on_unranked(unranked),
         *_partial([share for share in shares if share.run not in unranked]),
         *of_kind["form"],
         *(Caution("Floor", f": {sentence}", "#methods") for sentence in floors),
@@ -165,7 +165,7 @@ def _rounded(percent: float) -> str:
     return f"{percent:.0f}" if percent >= 1 else f"{percent:.1g}"
 
 
-def _unranked(reasons: dict[str, str]) -> Iterator[Caution]:
+def on_unranked(reasons: dict[str, str]) -> Iterator[Caution]:
     """Yield a caution about runs that are not ranked, with the first two reasons."""
     if reasons:
         distinct = list(dict.fromkeys(reasons.values()))

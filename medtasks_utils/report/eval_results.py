@@ -63,7 +63,7 @@ def publishable(run: Run, allow_partial: bool) -> list[Headline]:
     whole = []
     held_back = []
     for headline in _headlines(run):
-        reasons = dict.fromkeys(_why_partial(run, headline))
+        reasons = dict.fromkeys(why_partial(run, headline))
         if _IS_SAMPLE in reasons or (reasons and not allow_partial):
             held_back.append(f"{headline.name}: {'; '.join(reasons)}")
         else:
@@ -89,7 +89,7 @@ def _headlines(run: Run) -> Iterator[Headline]:
                 break
 
 
-def _why_partial(run: Run, headline: Headline) -> Iterator[str]:
+def why_partial(run: Run, headline: Headline) -> Iterator[str]:
     """Yield the reasons why a value does not cover all rows of the benchmark, or all responses."""
     limit = run.setting("limit")
     if limit is not None:

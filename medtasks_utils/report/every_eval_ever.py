@@ -32,7 +32,7 @@ def contents(run: Run, model: str, allow_partial: bool) -> dict[str, str]:
         path = f"data/{headline.name}/{model}/{identity}"
         about = {"schema_version": "0.3.0", "evaluation_id": evaluation}
         scored = [sample for sample in headline.result.samples if headline.filter in sample.metrics]
-        lines = [{**about, "model_id": model, **_sample(headline, sample)} for sample in scored]
+        lines = [{**about, "model_id": model, **line_of(headline, sample)} for sample in scored]
         results = {**about, **_about_run(run, model), "evaluation_results": _results(headline)}
         if lines:
             text = files[f"{path}_samples.jsonl"] = json_lines(lines)
@@ -101,7 +101,7 @@ def _results(headline: Headline) -> list[JsonObject]:
     return results
 
 
-def _sample(headline: Headline, sample: Sample) -> JsonObject:
+def line_of(headline: Headline, sample: Sample) -> JsonObject:
     """Return the line of a sample; for conversations with tools, it contains all messages instead of the responses."""
     accuracy = sample.metrics[headline.filter].get("acc") or 0.0
     transcript = sample.details[headline.filter].get("transcript") or []

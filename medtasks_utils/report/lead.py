@@ -54,10 +54,10 @@ def lead(standings: Sequence[Ranking], mean: Ranking | None = None) -> list[str]
     for (outcome, named), alike in claims:
         is_first = not any("95 % CI" in sentence for sentence in sentences)
         sentences.append(_sentence(outcome, named, alike, "95 % CI " * is_first, is_alone))
-    return _of_two_lines([*sentences, *floor_sentences(standings)])
+    return of_two_lines([*sentences, *floor_sentences(standings)])
 
 
-def _of_two_lines(sentences: Sequence[str]) -> list[str]:
+def of_two_lines(sentences: Sequence[str]) -> list[str]:
     """Return the first two sentences; if they are long, as many as fit on two lines, but at least one."""
     lines = accumulate(math.ceil(len(sentence) / LINE) for sentence in sentences)
     return [sentence for sentence, line in zip(sentences, lines, strict=True) if line <= MOST] or [*sentences[:1]]
@@ -202,7 +202,7 @@ def lead_of_one(run: str, standings: Sequence[Ranking], losses: Mapping[str, tup
     if kind and losses[kind][0] >= 2:
         sentences.append(_LOSSES[kind].format(*losses[kind]))
     sentences += floor_sentences([first])
-    return _of_two_lines([*sentences, *(f"It has {_has(run, other)}." for other in others)])
+    return of_two_lines([*sentences, *(f"It has {_has(run, other)}." for other in others)])
 
 
 _LOSSES = {
@@ -230,7 +230,7 @@ def lead_of_two(a: str, b: str, rows: Sequence[PairRow]) -> list[str]:
     for row in rows:
         if row.line:
             standing = _standing(row.line)
-            score = _turned(row.line.score) if standing == "worse" else row.line.score
+            score = turned(row.line.score) if standing == "worse" else row.line.score
             groups[standing].append((row.column.label, score))
     sentences = []
     if better := max(groups["better"], groups["worse"], key=len):
@@ -247,7 +247,7 @@ def lead_of_two(a: str, b: str, rows: Sequence[PairRow]) -> list[str]:
         sentences.append(f"On {_labels(near)} they are within {NEAR:g} points of each other ({before}{intervals}).")
     sentences += [_not_compared(a, b, row) for row in rows if row.incompatible]
     sentences += [text for row in rows if row.line and (text := _of_decided(a, b, row.column))]
-    return _of_two_lines(sentences) or [f"{a} and {b} have no benchmark in common."]
+    return of_two_lines(sentences) or [f"{a} and {b} have no benchmark in common."]
 
 
 def _standing(line: PairLine) -> str:
@@ -258,7 +258,7 @@ def _standing(line: PairLine) -> str:
     return "near" if low is not None and high is not None and low >= -NEAR and high <= NEAR else "unsure"
 
 
-def _turned(score: Score) -> Score:
+def turned(score: Score) -> Score:
     """Return the difference with A and B swapped."""
     return score._replace(value=-score.value, low=score.high and -score.high, high=score.low and -score.low)
 

@@ -88,16 +88,16 @@ class SamplePacker:
                 self._first[task.task, key] = len(self._first), sample.messages, sample.doc
                 self._add_document(task, place)
             number, prompt, doc = self._first[task.task, key]
-            record = _record(task, sample) | {"notes": sorted(notes.get(sample.doc_id, ()))}
-            certainty = _certainty(sample)
+            record = record_of(task, sample) | {"notes": sorted(notes.get(sample.doc_id, ()))}
+            certainty = certainty_of(sample)
             self._samples.add(
                 record if sample.messages == prompt else {**record, "prompt": sample.messages},
                 document=number,
                 run=run,
                 length=sum(map(len, sample.responses)),
                 certainty=certainty,
-                distrust=_distrust(sample, certainty, bool(record["notes"])),
-                signs=_signs(task, sample),
+                distrust=reasons_to_distrust(sample, certainty, bool(record["notes"])),
+                signs=signs_of(task, sample),
             )
             for filter_name, columns in self._read.items():
                 for name, value in _read(task, sample, filter_name).items():
@@ -112,8 +112,8 @@ class SamplePacker:
             {"prompt": sample.messages, "doc": sample.doc},
             task=[*self._tasks].index(task.task),
             id=sample.doc_id,
-            snippet=_snippet(str(sample.doc.get("question") or sample.messages[-1]["content"]), _SNIPPET_LENGTH),
-            target=_summary(task, [sample.target]),
+            snippet=beginning_of(str(sample.doc.get("question") or sample.messages[-1]["content"]), _SNIPPET_LENGTH),
+            target=summary_of(task, [sample.target]),
             doubted=bool(sample.doc.get(KNOWN_ISSUES)),
             groups={name: groups[place] for name, groups in task.groups.items() if groups[place] is not None},
         )
@@ -134,12 +134,12 @@ def _read(task: TaskRun, sample: Sample, filter_name: str) -> Row:
     return {
         "acc": sample.metrics.get(filter_name, {}).get("acc"),
         "outcome": outcome_of(sample, filter_name, task.facts.abstention),
-        "answer": _summary(task, answers) if {*answers} - {UNANSWERED} else None,
+        "answer": summary_of(task, answers) if {*answers} - {UNANSWERED} else None,
         "found_by": sample.way_found(filter_name),
     }
 
 
-def _record(task: TaskRun, sample: Sample) -> Row:
+def record_of(task: TaskRun, sample: Sample) -> Row:
     """Return the part of a sample that the page shows when the sample is opened."""
     logged = chain.from_iterable(of_filter.items() for of_filter in sample.details.values())
     return {
@@ -158,28 +158,28 @@ def _in_words(task: TaskRun, answers: Iterable[str]) -> list[str]:
     return [words.get(answer, answer) for answer in answers]
 
 
-def _summary(task: TaskRun, answers: Sequence[str]) -> str:
+def summary_of(task: TaskRun, answers: Sequence[str]) -> str:
     """Join the distinct answers, with their counts if there is more than one generation."""
     counts = Counter(_in_words(task, answers))
     texts = [f"{answer} ×{times}" if len(answers) > 1 else answer for answer, times in counts.most_common()]
-    return _snippet(", ".join(texts), _ANSWER_LENGTH)
+    return beginning_of(", ".join(texts), _ANSWER_LENGTH)
 
 
-def _certainty(sample: Sample) -> float | None:
+def certainty_of(sample: Sample) -> float | None:
     """Return the mean certainty over the generations, under the flexible filter if there is one; None if not logged."""
     details = sample.details.get(FLEXIBLE) or next(iter(sample.details.values()), {})
     certainty = details.get("certainty")
     return None if certainty is None else round(float(np.mean(certainty)), 4)
 
 
-def _distrust(sample: Sample, certainty: float | None, is_disputed: bool) -> list[str]:
+def reasons_to_distrust(sample: Sample, certainty: float | None, is_disputed: bool) -> list[str]:
     """Return the reasons to distrust a sample's readings, as named in the page's links."""
     is_read = any(answer != UNANSWERED for answer in sample.answers.get(FLEXIBLE, ()))
     is_uncertain = is_read and certainty is not None and certainty < _UNCERTAIN_BELOW
     return ["uncertain"] * is_uncertain + ["audit"] * is_disputed
 
 
-def _signs(task: TaskRun, sample: Sample) -> tuple[str, ...]:
+def signs_of(task: TaskRun, sample: Sample) -> tuple[str, ...]:
     """Return the flags of a sample; the benchmark's own flags are its metrics that are not 0."""
     signs = {
         "generations disagree": any(len(set(answers)) > 1 for answers in sample.answers.values()),
@@ -194,6 +194,6 @@ def _signs(task: TaskRun, sample: Sample) -> tuple[str, ...]:
     return tuple(name for name, holds in signs.items() if holds)
 
 
-def _snippet(text: str, length: int) -> str:
+def beginning_of(text: str, length: int) -> str:
     """Return the beginning of a text on one line, without processing the rest, which may be long."""
     return shortened(one_line(text[: 4 * length]), length)

@@ -99,7 +99,7 @@ def page_of(runs: Sequence[Run], beside: Path | None = None, baseline: str = "")
         replies=list(endings_of_replies(topics)),
         abstaining=[(topic, list(costs_of_abstaining(topic, filters[0]))) for topic in topics],
         audits=list(audits_of(runs)),
-        metrics=base64.b64encode(_metrics(topics).encode()).decode(),
+        metrics=base64.b64encode(shown_metrics(topics).encode()).decode(),
         warnings=warnings,
         samples=sum(len(task.samples) for run in runs for task in run.tasks.values()),
         stores=stores,
@@ -140,7 +140,7 @@ def usual_filter(runs: Sequence[Run]) -> str:
     return next(iter(usual - {DEFAULT_FILTER}), DEFAULT_FILTER)
 
 
-def _metrics(topics: Sequence[Topic]) -> str:
+def shown_metrics(topics: Sequence[Topic]) -> str:
     """Return all metrics of all runs under all filters as CSV, in the units that the page shows."""
     rows = []
     for topic in topics:

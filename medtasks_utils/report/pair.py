@@ -94,7 +94,7 @@ def pair_of(a: Run, b: Run, board: Board, filter_name: str) -> Pair:
         if len(results) == 1:
             row.incompatible, row.only = "", next(iter(results))
         if difference:
-            row.line, row.incompatible, row.needed = _line(difference, column.label), "", needed.get(key)
+            row.line, row.incompatible, row.needed = line_of(difference, column.label), "", needed.get(key)
             _, row.right = difference_in(column, a.name, b.name)
         rows.append(row)
     return Pair(a.name, b.name, rows, list(_parts(board, differences)), comparison.warnings)
@@ -144,7 +144,7 @@ def _key(difference: MetricDifference) -> _Key:
     return difference.task, difference.metric.name, part
 
 
-def _line(difference: MetricDifference, label: str) -> PairLine:
+def line_of(difference: MetricDifference, label: str) -> PairLine:
     """Format a difference in points."""
     contrast, metric = difference.contrast, difference.metric
     detectable = metric.detectable(contrast.detectable)
@@ -177,9 +177,9 @@ def _parts(board: Board, differences: Mapping[_Key, MetricDifference]) -> Iterat
             if task not in topic.tasks:
                 continue
             if part:
-                by_breakdown[task, metric, part[0]].append(_line(difference, words(part[1] or "")))
+                by_breakdown[task, metric, part[0]].append(line_of(difference, words(part[1] or "")))
             elif topic.is_group and metric == column.metric.name:
-                by_breakdown[topic.name, metric, "task"].append(_line(difference, words(task)))
+                by_breakdown[topic.name, metric, "task"].append(line_of(difference, words(task)))
         for (task, metric, breakdown), lines in by_breakdown.items():
             lines.sort(key=lambda line: -line.score.value)
             whole = differences.get((task, metric, None))

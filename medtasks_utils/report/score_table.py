@@ -100,11 +100,11 @@ def lines_of(run: Run) -> list[ScoreLine]:
         headline = topic.benchmark.report.headline if topic.benchmark else ()
         # A metric may have no value, for example after failures of a judge; a remark says why.
         metrics = dict.fromkeys([*topic.headline, *(metric for metric in headline if metric in names)])
-        lines += [_line(topic, label, metric) for metric in metrics if metric != "bypass"]  # of --predict_only
+        lines += [line_of(topic, label, metric) for metric in metrics if metric != "bypass"]  # of --predict_only
     return lines
 
 
-def _line(topic: Topic, label: str, metric: str) -> ScoreLine:
+def line_of(topic: Topic, label: str, metric: str) -> ScoreLine:
     """Return the line of a metric in the only run of a topic, with its estimate under each filter."""
     names = sorted(topic.filters, key=[*FILTERS, *topic.filters].index)
     (run,) = topic.results

@@ -225,7 +225,7 @@ class Topic:
         return MetricOfTopic(
             metric,
             {run: self._estimate(result, filter_name, metric) for run, result in self.results.items()},
-            self._without_question(name),
+            self.reached_without_question(name),
             self._incomparable(filter_name, metric.is_of_explanations),
         )
 
@@ -258,7 +258,7 @@ class Topic:
                 groups.setdefault(group, {})[run] = estimate(scores[names == group], metric)
         return groups
 
-    def _without_question(self, metric: str) -> Reached | None:
+    def reached_without_question(self, metric: str) -> Reached | None:
         """Return the best score without the question, for a group the mean over its tasks.
 
         None if a task has no such score, or the runs have different ones.

@@ -79,7 +79,7 @@ class View:
         floors = [sentence for sentence in floor_sentences(self.board.columns) if sentence not in self.lead]
         shares = [self._shares(column, run) for column in self.board.columns for run in column.outcomes]
         unranked = {} if self.pair else self.board.unranked
-        return cautions(shares, [*self.suspect.values()], unranked, [*self._notes()], floors)
+        return cautions(shares, [*self.suspect.values()], unranked, [*self.notes()], floors)
 
     def _shares(self, column: Column, run: str) -> Shares:
         """Return the counts for the cautions about a run on a benchmark."""
@@ -94,7 +94,7 @@ class View:
             disputed=max(disputed_share(task, column.filter) for task in tasks),
         )
 
-    def _notes(self) -> Iterator[Caution]:
+    def notes(self) -> Iterator[Caution]:
         """Yield informational cautions: different decoding settings, imported runs."""
         tasks = [task for run in self.runs.values() for task in run.tasks.values()]
         temperatures = {_generation(task).get("temperature") for task in tasks if task.signatures} - {None}

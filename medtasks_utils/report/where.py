@@ -60,22 +60,23 @@ def part_tables(board: Board, filter_name: str) -> list[PartTable]:
             for group, estimates in topic.by_group(breakdown.name, filter_name, name).items():
                 of_group = scores_of(estimates, metric)
                 if scores := {run: of_group[run] for run in runs if run in of_group}:
-                    rows.append(_row(board, column, breakdown.name, group, scores))
+                    rows.append(row_of(board, column, breakdown.name, group, scores))
             if len(rows) > 1:
                 rows.sort(key=lambda row: -np.mean([score.value for score in row.scores.values()]))
                 enough = [row for row in rows if row.n >= FEW]
                 few = [row for row in rows if row.n < FEW]
-                tables.append(PartTable(column, breakdown.name, runs, _shaded(enough), few))
+                tables.append(PartTable(column, breakdown.name, runs, shade(enough), few))
     return tables
 
 
-def _row(board: Board, column: Column, breakdown: str, group: str, scores: dict[str, Score]) -> PartRow:
+def row_of(board: Board, column: Column, breakdown: str, group: str, scores: dict[str, Score]) -> PartRow:
+    """Return the row of a part, with the largest number of questions of a run and a link to its samples."""
     n = max(score.n for score in scores.values())
     href = samples_link(board.runs, a=next(iter(scores)), task=column.task, filter=column.filter, **{breakdown: group})
     return PartRow(words(group), n, scores, {}, href)
 
 
-def _shaded(rows: Sequence[PartRow]) -> list[PartRow]:
+def shade(rows: Sequence[PartRow]) -> list[PartRow]:
     """Shade the cells that differ from the value predicted by the averages of their row and run."""
     total = sum(row.n for row in rows)
     if not total or len(rows) < 2:
@@ -148,7 +149,7 @@ def patterns(column: Column, runs: Sequence[str]) -> list[Pattern]:
         label = "no run" if not names else "all" if not missing else ", ".join(names)
         if 0 < len(missing) < len(names):
             label = f"all but {', '.join(missing)}"
-        rows.append(Pattern(label, list(right), count, _link(column, runs, f"right_in_{_places(names, runs)}")))
+        rows.append(Pattern(label, list(right), count, link_to(column, runs, f"right_in_{places_of(names, runs)}")))
     return rows
 
 
@@ -158,18 +159,18 @@ def by_number_right(column: Column, runs: Sequence[str]) -> list[Pattern]:
     counts = np.bincount(rights.sum(axis=0), minlength=k + 1).tolist() if rights.size else []
     labels = ["no run", *map(str, range(1, k)), f"all {k}"]
     return [
-        Pattern(label, [], count, _link(column, runs, f"right_by_{number}"))
+        Pattern(label, [], count, link_to(column, runs, f"right_by_{number}"))
         for number, (label, count) in enumerate(zip(labels, counts, strict=False))
     ]
 
 
-def _link(column: Column, runs: Sequence[str], which: str) -> str:
+def link_to(column: Column, runs: Sequence[str], which: str) -> str:
     """Return a link to a selection of the questions that all ranked runs share."""
-    among = _places(column.ranked, runs)
+    among = places_of(column.ranked, runs)
     return samples_link(runs, task=column.task, filter=column.filter, which=which, among=among)
 
 
-def _places(names: Sequence[str], runs: Sequence[str]) -> str:
+def places_of(names: Sequence[str], runs: Sequence[str]) -> str:
     """Return the indices of runs on the page, as links list them."""
     return ".".join(str(runs.index(run)) for run in names)
 

@@ -22,7 +22,7 @@ def win_rates_of(runs: Sequence[Run]) -> dict[str, WinRate]:
     by_task: dict[str, dict[str, ByExample]] = defaultdict(dict)
     for run in runs:
         for name, task in run.tasks.items():
-            if scores := _scores_of(task):
+            if scores := scores_of(task):
                 by_task[name][run.name] = scores
     shared = {name: by_run for name, by_run in by_task.items() if len(by_run) == len(runs)}
     if len(runs) < 2 or not shared:
@@ -30,7 +30,7 @@ def win_rates_of(runs: Sequence[Run]) -> dict[str, WinRate]:
     return win_rates(shared)
 
 
-def _scores_of(task: TaskRun) -> dict[str, float | None]:
+def scores_of(task: TaskRun) -> dict[str, float | None]:
     """Return each example's score, keyed by its content and a counter for duplicates."""
     names = set[str]().union(*(sample.metrics for sample in task.samples))
     filter_name = DEFAULT_FILTER if DEFAULT_FILTER in names else min(names, default="")

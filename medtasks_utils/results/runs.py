@@ -100,7 +100,7 @@ def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, P
     values, configs = results["results"] if results else {}, results.get("configs", {})
     subtasks = results.get("group_subtasks", {})
     groups = {
-        name: GroupRun(subtasks.get(name, []), _metrics(group)) for name, group in results.get("groups", {}).items()
+        name: GroupRun(subtasks.get(name, []), metrics_of(group)) for name, group in results.get("groups", {}).items()
     }
     counts = mapping(results.get("n-samples"))
     # The harness lists groups without their own metrics among the tasks, but only tasks have a configuration.
@@ -113,7 +113,7 @@ def as_run(results: JsonObject, path: Path, date: str = "", logs: Mapping[str, P
         tasks[name] = TaskRun(
             name,
             benchmark_of(name, config),
-            _metrics(values.get(name, {})),
+            metrics_of(values.get(name, {})),
             config,
             logs.get(name),
             asked=asked,
@@ -139,7 +139,7 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _metrics(values: Mapping[str, Any]) -> Metrics:
+def metrics_of(values: Mapping[str, Any]) -> Metrics:
     """Convert the harness's values, such as ``{"acc,strict-match": 0.5, "acc_stderr,strict-match": 0.1}``.
 
     Values that are not finite numbers are left out, and former names of metrics are replaced by the current ones.
@@ -187,7 +187,7 @@ def _without_outgrown(runs: Sequence[Run]) -> list[Run]:
         tasks = {name: task for name, task in run.tasks.items() if name not in outgrown}
         groups = {name: group for name, group in run.groups.items() if outgrown.isdisjoint(group.tasks)}
         if tasks or not outgrown:
-            growth = _growth(run, [older for older in runs if _has_grown(older, run)])
+            growth = growth_of(run, [older for older in runs if _has_grown(older, run)])
             result.append(replace(run, tasks=tasks, groups=groups, growth=growth) if outgrown or growth else run)
     return result
 
@@ -196,7 +196,7 @@ def _asked(run: Run) -> int:
     return sum(task.asked for task in run.tasks.values())
 
 
-def _growth(run: Run, grown: Sequence[Run]) -> str:
+def growth_of(run: Run, grown: Sequence[Run]) -> str:
     """Return a phrase on a run's extension: both numbers of questions, and the date; empty without more questions.
 
     The time is added if the run extends one of the same day.
@@ -242,12 +242,12 @@ def _setup(run: Run, *ignored: str) -> str:
     """Return a key shared by runs of one set-up, whose arguments named in ``ignored`` may differ."""
 
     hashes = [run.results.get(f"{name}_sha") for name in ("chat_template", "system_instruction")]
-    arguments = (_arguments(run, name) for name in ("model_args", "gen_kwargs"))
+    arguments = (arguments_of(run, name) for name in ("model_args", "gen_kwargs"))
     settings = [[(key, value) for key, value in of_run if key not in (*_OF_REQUESTS, *ignored)] for of_run in arguments]
     return repr([run.model, run.setting("model"), settings, hashes, run.has_scores])
 
 
-def _arguments(run: Run, name: str) -> list[tuple[str, str]]:
+def arguments_of(run: Run, name: str) -> list[tuple[str, str]]:
     """Return the sorted arguments in a setting, which is a mapping, or a string as on the command line."""
     value = run.setting(name)
     pairs = mapping(value) or dict(part.partition("=")[::2] for part in str(value or "").split(","))
@@ -300,14 +300,14 @@ def _signed(field: str, tasks: Sequence[TaskRun]) -> list[str]:
     return [f"{field}={of_task[field]}" for of_task in fields if of_task.get(field, NO_VALUE) != NO_VALUE]
 
 
-def _model_arguments(run: Run) -> list[str]:
+def model_arguments(run: Run) -> list[str]:
     """Return the model arguments that can affect results, as ``name=value``: no paths, request settings or secrets."""
-    arguments = dict(_arguments(run, "model_args"))
+    arguments = dict(arguments_of(run, "model_args"))
     of_model = {name: value for name, value in arguments.items() if name not in ("pretrained", "model", *_OF_REQUESTS)}
     return [f"{name}={value}" for name, value in without_secrets(of_model).items()]
 
 
-def _system_message(run: Run) -> list[str]:
+def system_message(run: Run) -> list[str]:
     """Return the beginning of the system message, in quotation marks; empty without one."""
     message = one_line(str(run.results.get("system_instruction") or ""))
     return [f"“{shorten(message, _LONGEST_MESSAGE, placeholder='…')}”"] if message else []
@@ -317,10 +317,10 @@ _PARTS: tuple[Callable[[Run, Sequence[TaskRun]], Sequence[str]], ...] = (
     lambda run, _: [run.model.rpartition("/")[0]],
     lambda run, _: [str(run.setting("model") or "")],
     lambda _, tasks: [f"{sum(task.asked for task in tasks):,} questions"],
-    lambda run, _: [f"{name}={value}" for name, value in _arguments(run, "gen_kwargs")],
-    lambda run, _: _model_arguments(run),
+    lambda run, _: [f"{name}={value}" for name, value in arguments_of(run, "gen_kwargs")],
+    lambda run, _: model_arguments(run),
     *(partial(lambda field, _, tasks: _signed(field, tasks), field) for field in _SIGNED),
-    lambda run, _: _system_message(run),
+    lambda run, _: system_message(run),
     lambda run, _: [run.path.resolve().parent.parent.name],  # the output folder, which has a folder for each model
     *(partial(lambda field, _, tasks: _signed(field, tasks), field) for field in _HASHED),
     lambda run, _: [run.date.replace("T", " ")[:19]],

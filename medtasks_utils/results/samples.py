@@ -191,7 +191,7 @@ def read_samples(path: Path) -> SampleLog:
         try:
             line = from_json(raw)
             key = line["doc_id"], line["doc_hash"]
-            sample = by_example.get(key) or _new_sample(line)
+            sample = by_example.get(key) or new_sample(line)
             lost += _add_filter(sample, line)
             by_example[key] = sample
         except Exception:
@@ -220,7 +220,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, raw
 
 
-def _new_sample(line: Row) -> Sample:
+def new_sample(line: Row) -> Sample:
     """Create a sample from a line, without the fields that depend on the filter."""
     choices, responses, target = _choices(line), _texts(line["resps"]), str(line["target"])
     if choices:
@@ -244,7 +244,7 @@ def _add_filter(sample: Sample, line: Row) -> int:
     """
     name, choices = line["filter"], _choices(line)
     answers = [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
-    _check_orders(line.get("shown_as"), len(sample.responses))
+    check_orders(line.get("shown_as"), len(sample.responses))
     names = line.get("metrics", ())
     values = {FORMER_NAMES.get(metric, metric): line[metric] for metric in names}
     sample.metrics[name] = numbers = {
@@ -258,11 +258,11 @@ def _add_filter(sample: Sample, line: Row) -> int:
     if "found_by" in line:
         sample.found_by[name] = _texts(line["found_by"])
     if line.get("scores"):
-        sample.scores[name] = {metric: list(map(_score, logged)) for metric, logged in line["scores"].items()}
+        sample.scores[name] = {metric: list(map(as_score, logged)) for metric, logged in line["scores"].items()}
     return lost
 
 
-def _check_orders(orders: Any, generations: int) -> None:
+def check_orders(orders: Any, generations: int) -> None:
     """Check the logged orders of choices, one for all generations or one for each; raise ValueError for a bad one."""
     of_generations = orders if isinstance(orders, list) else [orders] * generations
     usual = [*LETTERS]
@@ -270,7 +270,7 @@ def _check_orders(orders: Any, generations: int) -> None:
         raise ValueError("shown_as is not an order of the choices")
 
 
-def _score(logged: Any) -> Score:
+def as_score(logged: Any) -> Score:
     """Convert a score from its logged form: a number, or a list for the other kinds of :data:`Score`."""
     if not isinstance(logged, list):
         return number(logged)

@@ -116,7 +116,7 @@ class Sandbox:
             if self._zygote is None:
                 self._zygote = Zygote(self._settings, self._weak)
                 self._paths = self._zygote.paths
-                self._alive = _most_alive(self._alive)
+                self._alive = most_alive(self._alive)
                 log = logger.warning if self._zygote.missing else logger.info
                 log("sandbox: %s", self._zygote.description)
             return self._zygote
@@ -180,7 +180,7 @@ class Sandbox:
         return False
 
 
-def _most_alive(wanted: int) -> int:
+def most_alive(wanted: int) -> int:
     """Return how many sessions may have a process, up to ``wanted``; raise the limit on open files for them."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = max(soft, min(hard, 4 * wanted))  # a session needs two

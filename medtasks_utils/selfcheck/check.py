@@ -53,7 +53,7 @@ def run(data: str, limit: int | None, folder: Path) -> SelfcheckResult:
                 expected[name]["acc"] = 1.0
                 problems += _contradictions(task, expected[name], reported[name])
         for group in {*names} - tasks.keys():
-            expected[group] = _unweighted_means([expected[member] for member in loaded["group_map"][group]])
+            expected[group] = unweighted_means([expected[member] for member in loaded["group_map"][group]])
         for name, values in expected.items():
             for key, value in reported[name].items():
                 metric, comma, filter_name = key.partition(",")
@@ -119,7 +119,7 @@ def _run_harness(
     return scores
 
 
-def _unweighted_means(tasks: Sequence[ExpectedScores]) -> ExpectedScores:
+def unweighted_means(tasks: Sequence[ExpectedScores]) -> ExpectedScores:
     """Return the mean of each metric over a group's tasks that report it; None if it is undefined in one of them."""
     means: ExpectedScores = {}
     for name in dict.fromkeys(itertools.chain.from_iterable(tasks)):

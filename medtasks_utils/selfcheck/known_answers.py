@@ -74,10 +74,10 @@ def expected_scores(benchmark: Benchmark[Any], examples: Iterable[tuple[Example,
         }
         for name, score in (scored | of_ending).items():
             scores[name].append((benchmark.data.stratum_of(example), score))
-    return {name: _combined(metric_of(name, benchmark.name).aggregation, pairs) for name, pairs in scores.items()}
+    return {name: combined(metric_of(name, benchmark.name).aggregation, pairs) for name, pairs in scores.items()}
 
 
-def _combined(aggregation: Aggregation, scores: Sequence[StratumScore]) -> float | None:
+def combined(aggregation: Aggregation, scores: Sequence[StratumScore]) -> float | None:
     """Compute a metric by its plain definition: a sum, or a mean of ratios of sums, overall or by stratum.
 
     Without any score, return the aggregation's ``empty_value``. An aggregation of another distribution computes its own
@@ -90,7 +90,7 @@ def _combined(aggregation: Aggregation, scores: Sequence[StratumScore]) -> float
         by_stratum: dict[str | None, list[StratumScore]] = defaultdict(list)
         for stratum, score in scores:
             by_stratum[stratum].append((stratum, score))
-        return fmean(_combined(aggregation.within_stratum, members) or 0.0 for members in by_stratum.values())
+        return fmean(combined(aggregation.within_stratum, members) or 0.0 for members in by_stratum.values())
     terms = [terms_of(score) for _, score in scores if score is not None]
     if not terms:
         return aggregation.empty_value

@@ -73,7 +73,7 @@ class Job:
         ``gen_kwargs`` are merged, and the budget overrides both.
         """
         metadata = {DATA_KEY: self.plan.data, **self.run.options}
-        settings = {**_generation(self.model, self.run), **self.budget}
+        settings = {**generation_of(self.model, self.run), **self.budget}
         flags = {**self.model.settings, "tasks": self.run.tasks, "metadata": metadata, **self.run.flags}
         return {**flags, "gen_kwargs": settings}
 
@@ -212,7 +212,7 @@ def jobs_of(plan: Plan) -> list[Job]:
     jobs: list[Job] = []
     for model in plan.models:
         for name in model.runs or runs:
-            budgets = _budgets(_generation(model, runs[name]))
+            budgets = budgets_of(generation_of(model, runs[name]))
             smaller: list[Path] = []
             for values in product(*budgets.values()):
                 job = Job(plan, model, runs[name], dict(zip(budgets, values, strict=True)), smaller)
@@ -225,12 +225,12 @@ def jobs_of(plan: Plan) -> list[Job]:
     return jobs
 
 
-def _generation(model: ModelPart, run: RunPart) -> JsonObject:
+def generation_of(model: ModelPart, run: RunPart) -> JsonObject:
     """Return the generation settings of a model, overridden by those of a run."""
     return {**as_settings(model.flags.get("gen_kwargs")), **as_settings(run.flags.get("gen_kwargs"))}
 
 
-def _budgets(settings: JsonObject) -> dict[str, list[float]]:
+def budgets_of(settings: JsonObject) -> dict[str, list[float]]:
     """Return the values of each setting that the plan varies, in ascending order.
 
     Such a setting is a list in ``max_gen_toks`` or in a setting with *budget* in its name, or ``{budgets: […]}`` in any

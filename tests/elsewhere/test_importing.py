@@ -25,7 +25,7 @@ from saved_runs import save_run
 
 from medtasks_utils.audit.auditor import Item
 from medtasks_utils.elsewhere.other_runs import Fields, read_other_run
-from medtasks_utils.elsewhere.saving import Values, _agreement, import_run
+from medtasks_utils.elsewhere.saving import Values, agreement_of, import_run
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.filters import FILTERS
 from medtasks_utils.harness.aggregates import ExampleScore
@@ -401,7 +401,7 @@ def test_verdicts_agree_if_both_or_neither_are_above_one_half():
         ("of_some", "f"): [1.0],
         ("points", "f"): [1.0, 2.0, 0.0],
     }
-    assert _agreement(values) == {"x": {"f": 1.0}}
+    assert agreement_of(values) == {"x": {"f": 1.0}}
 
 
 def test_answers_of_all_examples_of_a_row_are_generations(tmp_path):

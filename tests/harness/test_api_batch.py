@@ -22,7 +22,7 @@ from tool_caller import reply, run, tagged, turn
 from medtasks_utils.harness.lm_eval_names import Instance, TemplateAPI
 from medtasks_utils.harness.models import begins_with_bos, context_error_of, may_reason, seed_of
 from medtasks_utils.harness.progress import Progress
-from medtasks_utils.harness.run_model import RunModel, _pieces
+from medtasks_utils.harness.run_model import RunModel, pieces_of
 from medtasks_utils.harness.stages import Stages
 from medtasks_utils.inference.replies import Reply
 
@@ -70,7 +70,7 @@ def test_requests_are_sent_in_pieces_of_about_two_minutes(monkeypatch):
     monkeypatch.setattr(
         "medtasks_utils.harness.run_model.time.monotonic", Mock(side_effect=[0, 240, 240, 240, 240, 240, 240, 240])
     )
-    assert [*map(len, _pieces(range(400)))] == [64, 32, 256, 48]
+    assert [*map(len, pieces_of(range(400)))] == [64, 32, 256, 48]
 
 
 # ---- what comes of it

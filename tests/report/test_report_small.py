@@ -25,8 +25,7 @@ from medtasks_utils.report.about import costs_of_abstaining, endings_of_replies,
 from medtasks_utils.report.audits import audits_of
 from medtasks_utils.report.board import board_of, ratios
 from medtasks_utils.report.calibration import calibrations
-from medtasks_utils.report.page import FIGURES, build_page, in_order, leaderboard_figure
-from medtasks_utils.report.page import _metrics as metrics_of
+from medtasks_utils.report.page import FIGURES, build_page, in_order, leaderboard_figure, shown_metrics
 from medtasks_utils.report.score_table import cautions, lines_of, score_data, score_table
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
@@ -122,7 +121,7 @@ def larger(tmp_path_factory):
         "signatures": runs_by_signatures(topics),
         "abstaining": {topic.name: dict(costs_of_abstaining(topic, STRICT)) for topic in topics},
         "audits": [*audits_of(runs)],
-        "metrics": metrics_of(topics).split("\n"),
+        "metrics": shown_metrics(topics).split("\n"),
         "topics": {topic.name: topic for topic in topics},
         "f1": ratios(topics[3], ["first", "second", "third"], STRICT, topics[3].in_runs(STRICT, "f1").metric),
     }

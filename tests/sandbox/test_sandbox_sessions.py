@@ -25,7 +25,7 @@ from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sandbox import ExecutionResult, Sandbox, layout, workers
 from medtasks_utils.sandbox.execution_result import readable
 from medtasks_utils.sandbox.inside import confine, kernel_filters
-from medtasks_utils.sandbox.sandbox import _most_alive
+from medtasks_utils.sandbox.sandbox import most_alive
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,7 @@ def test_sessions_use_half_of_the_open_files(limits, wanted, raised, most, monke
     set_limit = Mock()
     monkeypatch.setattr("resource.getrlimit", lambda kind: limits)
     monkeypatch.setattr("resource.setrlimit", set_limit)
-    assert _most_alive(wanted) == most
+    assert most_alive(wanted) == most
     box = Sandbox()
     assert (box._alive, box._max_output, box._settings["memory_mb"]) == (2_000, 10_000, 1024)
     assert Sandbox(processes=9, alive=3)._alive == 9
