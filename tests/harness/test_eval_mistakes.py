@@ -93,11 +93,13 @@ def test_a_mistake_on_the_command_line_is_one_line_with_the_way_out(changed, cod
 def test_what_a_model_cannot_do_here_is_said_before_its_weights_are_loaded(
     name, config, has_gpu, mistakes, batch_size, monkeypatch
 ):
-    found = SimpleNamespace(is_available=lambda: has_gpu), SimpleNamespace(mps=Mock(is_available=lambda: False))
-    torch = SimpleNamespace(cuda=found[0], backends=found[1], dtype=str, float16="half")
+    cuda, backends = Mock(is_available=lambda: has_gpu), Mock(mps=Mock(is_available=lambda: False))
+    torch = SimpleNamespace(cuda=cuda, backends=backends, dtype=str, float16="half")
     monkeypatch.setitem(sys.modules, "torch", torch)
     given = SimpleNamespace(**config)
-    assert ([*mistakes_in_process(given)], given.batch_size) == (mistakes, batch_size)
+    said = [*mistakes_in_process(given)]
+    assert (len(said), given.batch_size) == (len(mistakes), batch_size)
+    assert all(part in mistake for part, mistake in zip(mistakes, said, strict=True))
 
 
 @each_row("tokenizers_of_models")

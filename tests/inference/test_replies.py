@@ -77,7 +77,7 @@ def test_replies_that_are_not_as_requested_cause_remarks(name, replies, says):
         settings = {"max_gen_toks": 16, "temperature": facts.pop("temperature", 0.8)}
         exchanges.append(Exchange(example, prompt, prompt, settings, Reply(**facts), requested))
     said = [*remarks_on(exchanges), *filter(None, [failure_of(exchanges)])]
-    assert said == says
+    assert len(said) == len(says) and all(part in remark for part, remark in zip(says, said, strict=True))
 
 
 @each_row("responses")

@@ -35,8 +35,9 @@ def after(made: Any, step: Any) -> Any:
     if isinstance(step, dict):
         (record,) = (record for record in made if step.items() <= record.items())
         return record
-    is_item = isinstance(step, int) or (isinstance(made, Mapping) and step in made)
-    return made[step] if is_item else getattr(made, step)
+    if isinstance(step, int):
+        return (made if hasattr(made, "__getitem__") else [*made])[step]
+    return made[step] if isinstance(made, Mapping) and step in made else getattr(made, step)
 
 
 def part(made: Any, expected: Any) -> Any:
