@@ -19,9 +19,7 @@ from medtasks_utils.benchmarks.facts import LoadReport
 from medtasks_utils.benchmarks.medcalc_bench.medmarks_tools import CodeInterpreter, MedmarksCalculator, MedmarksDialogue
 from medtasks_utils.benchmarks.medexqa.medmarks import case_of_tag
 from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, tagged
-from medtasks_utils.benchmarks.option_order import shuffled_order
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.harness.settings import without_nulls
 from medtasks_utils.judging.rubric import read_points
 from medtasks_utils.judging.templates import load as load_template
 from medtasks_utils.report.win_rates import win_rates_of
@@ -136,16 +134,6 @@ def test_medmarks_shuffles_what_is_evaluated_and_no_few_shot_rows():
 # ---- our own rows
 
 
-@each_row("medmarks_letters")
-def test_a_letter_is_read_as_medmarks_reads_it(name, text, gold, truth, letter):
-    assert medmarks_letter(text, gold, truth) == letter
-
-
-@each_row("option_orders")
-def test_choices_are_shuffled_by_question_and_seed_as_in_medmarks(name, question, options, seed, order):
-    assert shuffled_order(question, options, seed) == order
-
-
 @each_row("medmarks_tool_results")
 def test_a_call_of_medmarks_tools_has_this_result(name, tool, arguments, result, converse):
     assert converse((tool, arguments))[-1]["content"] == result
@@ -227,16 +215,6 @@ def test_a_run_with_tools_goes_on_until_a_reply_without_calls_and_for_twenty_rep
     assert sample["resps"][0][0].startswith("<answer>42" if turns == 3 else "<answer>20")
 
 
-def test_a_model_in_this_process_gets_a_limit_and_no_setting_that_is_left_to_a_server():
-    nulls: dict[str, Any] = {"until": [], "max_gen_toks": None, "temperature": None}
-    assert without_nulls(nulls, 4096) == {"until": [], "max_gen_toks": 2048}
-    assert without_nulls({**nulls, "temperature": 0.6}, 1 << 20) == {
-        "until": [],
-        "max_gen_toks": 8192,
-        "temperature": 0.6,
-    }
-
-
 def test_the_group_is_the_mean_per_question_over_three_orders():
     """A model that always says A is right where an order has the right choice first."""
     results = evaluate("medmarks_medmcqa_all", lambda doc: "<answer>A</answer>")["results"]
@@ -264,11 +242,6 @@ def test_every_judge_s_prompt_and_points_are_those_of_medmarks(reference):
         assert message == {"role": "user", "content": line["judge_prompt"]}
         for reply, judged in zip(line["replies"], line["per_judge"] or (), strict=bool(line["per_judge"])):
             assert sum(read_points(reply or "").values()) / 4 == judged["score"]
-
-
-@each_row("rubric_replies")
-def test_a_reply_to_the_rubric_gives_these_points(name, reply, points):
-    assert list(read_points(reply).values()) == points
 
 
 def rubric_reply(request: dict[str, Any]) -> Answer:
@@ -320,12 +293,6 @@ def test_every_win_rate_is_that_of_medmarks(shared):
     assert win_rates(scores) == {
         model: pytest.approx((rate["simple_mean"], rate["weighted_mean"])) for model, rate in expected.items()
     }
-
-
-@each_row("win_rates")
-def test_a_win_rate_compares_each_pair_of_models(name, data_sets, rates):
-    found = win_rates(data_sets)
-    assert [[model, *(round(value, 4) for value in rate)] for model, rate in found.items()] == rates
 
 
 def says(reply: str, doc: Row) -> str:

@@ -14,7 +14,7 @@ from commanding import medtasks, one_line
 from given import ROOT, TASKS, each_row, error_line, table
 from running import load
 
-from medtasks_utils.benchmarks import benchmarks, label_of, metric_of
+from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import Abstention, AbstentionRow, Breakdown, by_field
@@ -127,15 +127,6 @@ def test_a_benchmark_that_cannot_be_imported_is_one_line_and_the_others_can_be_u
     near = "mine: benchmark: there is no benchmark 'pubmd' (did you mean pubmed?); known: "
     assert error_line(DataError, registry.named, "pubmd", "mine: benchmark") == near + ", ".join([*OWN, "pubmed"])
     assert [name.startswith("medmarks_") for name in OWN] == sorted(name.startswith("medmarks_") for name in OWN)
-
-
-def test_names_of_tasks_and_metrics_are_those_of_a_benchmark_only_if_it_has_them():
-    names = ("medexqa", "medexqa_all", "medexqa_logits")
-    assert [label_of(name, "medexqa") for name in names] == ["MedExQA", "MedExQA", "medexqa_logits"]
-    assert [label_of(name, "medexqa", names) for name in names[:2]] == ["MedExQA", "medexqa_all"]
-    assert label_of("medexqa", None) == "medexqa"
-    assert metric_of("cut", "medhallu") in REPLY_METRICS
-    assert metric_of("f1", "medhallu") != metric_of("f1", "medmcqa") == metric_of("f1")
 
 
 def test_each_task_is_listed_with_the_first_line_of_its_file():

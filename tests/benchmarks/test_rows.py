@@ -25,8 +25,6 @@ from given import (
 from running import documents, documents_of, evaluate, load, manager, right_answer, samples, shown
 
 from medtasks_utils.benchmarks.facts import LoadReport
-from medtasks_utils.benchmarks.known_issues import shifts
-from medtasks_utils.benchmarks.medexqa.alignment import supported
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.errors import DataError, UsageError
@@ -280,19 +278,6 @@ def test_a_calculator_without_a_solved_example_is_an_error(data):
 
 
 # ---- MedExQA: labels at other rows
-
-
-@each_row("supported_options")
-def test_explanations_support_the_option_whose_distinctive_words_they_use(name, options, explanation, letter):
-    for texts in ((explanation, ""), ("", explanation)):
-        example = {"options": options, "explanation_1": texts[0], "explanation_2": texts[1]}
-        assert supported(example) == letter
-
-
-@each_row("shifts")
-def test_labels_are_shifted_if_they_fit_far_better_at_other_rows_than_at_any_others(name, answers, labels, shift):
-    found = shifts(("part", answer.strip(), label) for answer, label in zip(answers, labels, strict=True))
-    assert {part: str(text) for part, text in found.items()} == ({"part": shift} if shift else {})
 
 
 SHIFTED = SPECIALTIES[-1]

@@ -5,11 +5,11 @@ import shutil
 from typing import Any
 
 from given import BY_CALCULATOR, each_row, json_lines, table
+from places import at
 from running import documents, documents_of, reader
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS, is_right
-from medtasks_utils.benchmarks.medexqa.authors import authors_answer, misspelt_option, only_letter
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 
 # ---- the authors' verdicts
@@ -50,12 +50,12 @@ def test_every_verdict_on_a_value_is_that_of_medcalc_bench_s_authors(shared, tmp
     assert differing == []
 
 
-# ---- MedExQA's rules, on our own examples
+# ---- rules, on our own examples
 
 
-def test_medexqa_s_most_similar_option_is_the_first_on_a_tie():
-    assert authors_answer("xyz", ["one", "two", "six", "ten"])[0] == "C"
-    assert [authors_answer(text, ["one", "two", "uuu", "vvv"])[0] for text in ("zzz", "…")] == ["A", "A"]
+@each_row("functions_of_benchmarks")
+def test_a_function_of_a_benchmark_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 def test_medexqa_differs_from_its_authors_in_two_things_on_purpose():
@@ -63,10 +63,6 @@ def test_medexqa_differs_from_its_authors_in_two_things_on_purpose():
     doc = documents(task)[0]
     for blank in ("", " \n\t", "<think>A</think>", "<think>A"):
         assert task.strict(blank, doc).value is None
-    assert authors_answer("I choose two", ["", "two", "...", "four"])[0] == "B"  # nothing stands for "" or "..."
-
-
-# ---- MedCalc-Bench's rules, on our own examples
 
 
 @each_row("judgements")
@@ -104,13 +100,3 @@ def test_a_response_has_the_expected_scores_by_the_strict_reading(
     found = {metric: scores.get(metric, "not given") for metric in metrics}
     assert json.loads(json.dumps(found)) == metrics
     assert (benchmark.data.cluster_of(example), benchmark.data.stratum_of(example)) == (cluster, stratum)
-
-
-@each_row("almost_quoted")
-def test_strict_accepts_an_option_that_is_almost_quoted(text, options, letter):
-    assert misspelt_option(text, options) == letter
-
-
-@each_row("only_letters")
-def test_a_letter_counts_if_no_other_is_mentioned(text, letter):
-    assert only_letter(text, ["one", "two.", "three", ""]) == letter

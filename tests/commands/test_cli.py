@@ -16,7 +16,7 @@ from places import at
 from running import manager
 
 from medtasks_utils import __main__ as cli
-from medtasks_utils.errors import UsageError, reason_of, show_errors_as_one_line
+from medtasks_utils.errors import UsageError, show_errors_as_one_line
 from medtasks_utils.harness.downloads import items
 from medtasks_utils.statistics.win_rate import WinRate
 
@@ -50,11 +50,6 @@ def test_an_error_of_ours_is_shown_as_one_line(monkeypatch, capsys):
     monkeypatch.setattr(logging.getLogger("lm_eval"), "level", logging.DEBUG)
     sys.excepthook(UsageError, debugged, None)
     assert "medtasks: error" not in capsys.readouterr().err, "a traceback as Python prints it"
-
-
-@each_row("reasons")
-def test_the_reason_of_an_error_is_its_first_line_or_what_stands_under_a_heading(text, reason):
-    assert reason_of(ValueError(text)) == reason
 
 
 # ---- medtasks

@@ -7,6 +7,7 @@ import pytest
 from given import GENERATION_TASKS, each_row, same, table
 from hypothesis import given
 from hypothesis import strategies as st
+from places import at
 from running import documents, reader
 
 from medtasks_utils.benchmarks import benchmarks
@@ -53,20 +54,15 @@ def test_each_text_gives_its_expected_answer(name):
     assert [row for row in found if not same(row[2], row[1])] == []
 
 
-@each_row("letter_among_options")
-def test_a_letter_is_read_among_the_options_of_its_question(text, options, letter):
-    assert read_letter(text, options).value == letter
+@each_row("functions_of_extraction")
+def test_a_function_of_readers_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 @each_row("letter_by_question")
 def test_a_question_for_the_exception_reads_the_letter_that_is_denied(text, question, letter):
     reading = benchmarks()["medmcqa"]().read(text, {"options": NERVES, "question": question})
     assert reading and reading.value == letter
-
-
-@each_row("value_by_question")
-def test_an_intermediate_value_is_read_only_if_the_question_asks_for_it(text, question, value):
-    assert read_value(text, "decimal", question).value == value
 
 
 def test_of_a_range_the_upper_end_is_an_unsure_answer():

@@ -4,7 +4,6 @@ import pytest
 from given import each_row
 
 from medtasks_utils import Scorer
-from medtasks_utils.extraction.stated_confidence import split_confidence
 
 ANSWERS = {
     "medmcqa": ("So \\boxed{C}", "The answer is (B).", "C. Axillary nerve", "It is A or B."),
@@ -17,11 +16,6 @@ ANSWERS = {
         "It cannot be calculated.",
     ),
 }
-
-
-@each_row("stated_confidences")
-def test_a_confidence_is_read_and_removed(name, text, confidence, rest):
-    assert split_confidence(text) == (confidence, rest)
 
 
 @each_row("forms_of_confidence")

@@ -10,7 +10,7 @@ from saved_runs import save_run
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.confidences import confidence_metrics, scored
+from medtasks_utils.harness.confidences import confidence_metrics
 from medtasks_utils.report.calibration import (
     calibrations,
     confidence_lines,
@@ -78,10 +78,6 @@ def test_generations_that_agree_are_a_confidence_and_those_that_abstain_are_none
     assert [one["values"] for one in found] == [[0.5], [None], [0.0]] and found[0]["origin"] == "agreement"
     medhallu = benchmarks()["medhallu"]
     assert confidence_metrics(medhallu(medhallu.options_class(repeats=2)))
-
-
-def test_the_brier_score_of_half_a_vote_is_the_mean_over_both_outcomes():
-    assert scored("agreement", [0.6], [0.5]).scores["brier"] == pytest.approx([(0.4**2 + 0.6**2) / 2])
 
 
 def test_confidences_in_samples_aggregate_to_the_metrics_of_the_run(tmp_path):

@@ -12,16 +12,11 @@ from running import Scripted, evaluate, model_of
 from scripts import echoed, in_turn
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.harness.log_likelihoods import is_echo, try_echo
+from medtasks_utils.harness.log_likelihoods import try_echo
 from medtasks_utils.harness.models import begins_with_bos
 
 __all__ = ["characters"]
 TASK = "medexqa_clinical_psychology_logits"
-
-
-@each_row("echoes")
-def test_an_echo_has_a_finite_number_for_each_token(name, output, is_whole):
-    assert is_echo(output, 3) == is_whole
 
 
 def run_of(server: LocalServer, tasks: str) -> list[str]:

@@ -15,7 +15,6 @@ from places import at
 from scripts import in_turn, refusal, together, whole
 
 from medtasks_utils.inference.client import Endpoint
-from medtasks_utils.inference.responses import NoResponse, PromptFiltered
 from medtasks_utils.judging import (
     JudgeError,
     Judgement,
@@ -27,7 +26,7 @@ from medtasks_utils.judging import (
 )
 from medtasks_utils.judging.cache import Cache
 from medtasks_utils.judging.judge import joint
-from medtasks_utils.judging.judge_client import endpoint_of, explain
+from medtasks_utils.judging.judge_client import endpoint_of
 from medtasks_utils.judging.judge_settings import find_key
 
 __all__ = ["no_keys_and_no_waits"]
@@ -68,11 +67,6 @@ def test_a_request_that_the_judge_s_server_rejects_is_not_retried(words, request
     judgement, server = one(tmp_path, said)
     assert (judgement.failure, len(server.requests)) == ("http_400", requests)
     assert "400" in judgement.error and f"{words}, say we" in judgement.error
-
-
-def test_no_reply_within_three_minutes_is_a_timeout():
-    assert str(error := explain(NoResponse("late"))) == "no response within 180 s" and error.kind == "timeout"
-    assert explain(PromptFiltered("no", status=400)).kind == "refusal"
 
 
 def test_judges_are_averaged_and_a_failed_one_is_counted():

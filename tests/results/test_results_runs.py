@@ -21,7 +21,7 @@ from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, as_run, merged, read_runs
 from medtasks_utils.results.run import content_keys
-from medtasks_utils.results.runs import benchmark_of, name_apart
+from medtasks_utils.results.runs import name_apart
 from medtasks_utils.results.samples import number as finite
 from medtasks_utils.results.samples import numbered_lines, read_samples
 
@@ -247,11 +247,6 @@ def test_samples_without_a_results_file_are_read(results):
 
 
 # ---- tasks of others
-
-
-@each_row("benchmark_of")
-def test_the_harness_has_tasks_of_its_own_with_our_names(task, config, benchmark):
-    assert benchmark_of(task, config) == benchmark
 
 
 # ---- what samples and tasks say
