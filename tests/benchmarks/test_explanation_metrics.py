@@ -25,9 +25,8 @@ from medtasks_utils import judging
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.medexqa.explanations import Explanations
-from medtasks_utils.benchmarks.medexqa.metrics import ExplanationMetric
+from medtasks_utils.benchmarks.medexqa.metrics import METRICS, ExplanationMetric
 from medtasks_utils.benchmarks.medexqa.metrics import bertscore as bertscore_module
-from medtasks_utils.benchmarks.medexqa.metrics import meteor as meteor_module
 from medtasks_utils.benchmarks.medexqa.metrics.bertscore import BertScore
 from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
 from medtasks_utils.benchmarks.medexqa.metrics.rouge import RougeL
@@ -35,6 +34,7 @@ from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.judging import Judgement, JudgeSettings
 
+METEOR = "medtasks_utils.benchmarks.medexqa.metrics.meteor"
 SENTENCES = table("sentences")
 AWKWARD = [*table("awkward_texts"), "y" * 3000, "word" * 40]
 
@@ -85,7 +85,7 @@ def nltk_data(folder: Path) -> Iterator[None]:
     _get_punkt_tokenizer.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nltk.data.path", [str(folder)])
-        patch.setattr(meteor_module, "wordnet", LazyCorpusLoader("wordnet", WordNetCorpusReader, None))
+        patch.setattr(f"{METEOR}.wordnet", LazyCorpusLoader("wordnet", WordNetCorpusReader, None))
         yield
     _get_punkt_tokenizer.cache_clear()
 
@@ -93,7 +93,7 @@ def nltk_data(folder: Path) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def meteor():
     with nltk_data(NLTK):
-        metric = meteor_module.Meteor()
+        metric = METRICS["meteor"]()
         metric.prepare()
         yield metric
 
@@ -103,7 +103,7 @@ def reference_meteor(candidate: str, references: Sequence[str]) -> float:
     from nltk.translate.meteor_score import meteor_score
 
     words = [nltk.word_tokenize(text) for text in (candidate, *references)]
-    return float(meteor_score(words[1:], words[0], wordnet=vars(meteor_module)["wordnet"]))
+    return float(meteor_score(words[1:], words[0], wordnet=sys.modules[METEOR].wordnet))
 
 
 # ---- the same values as the libraries'
@@ -153,7 +153,7 @@ def test_wordnet_and_punkt_are_downloaded_once_with_a_message(no_data, monkeypat
 
     monkeypatch.setattr("nltk.download", download)
     for _ in range(2):
-        metric = meteor_module.Meteor()
+        metric = METRICS["meteor"]()
         metric.prepare()
     assert fetched == ["wordnet", "punkt_tab"]
     assert caplog.text.count("downloading it") == 2
@@ -167,7 +167,7 @@ def test_a_missing_punkt_is_an_error_and_offline_nothing_is_requested(no_data, m
     for offline in (False, True):
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
         with pytest.raises(MedtasksError, match=r"^meteor needs NLTK's punkt_tab, which is missing"):
-            meteor_module.Meteor().score(["a"], [["a"]])
+            METRICS["meteor"]().score(["a"], [["a"]])
     assert asked == ["punkt_tab"]
 
 
@@ -175,7 +175,7 @@ def test_data_that_others_may_write_to_is_refused_with_nltk_s_reason(no_data):
     shutil.copytree(NLTK, no_data)
     no_data.chmod(0o777)
     with pytest.raises(MedtasksError, match=r"wordnet.*chmod go-w"):
-        meteor_module.Meteor().prepare()
+        METRICS["meteor"]().prepare()
 
 
 # ---- making metrics, and scoring with all of them

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from browsing import PHONE, chromium, needs_browser, opened, playwright, write
+from browsing import PHONE, chromium, needs_browser, opened, write
 from given import each_row, json_lines, table, write_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -337,7 +337,9 @@ def see(shown: Any, place: str, expected: Any) -> None:
     if place[0] == "=":
         shown.wait_for_function(f"(expected) => JSON.stringify({place[1:]}) === JSON.stringify(expected)", arg=expected)
         return
-    found = playwright.expect(shown.locator(place), place)
+    from playwright.sync_api import expect  # slow to import
+
+    found = expect(shown.locator(place), place)
     if isinstance(expected, int):
         found.to_have_count(expected)
     else:

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import roc_auc_score
 from test_statistics import compared, scores
 
 from medtasks_utils.statistics.calibration import BINS, Confidences, risks
@@ -44,6 +43,8 @@ def area(ordered):
 def test_ranks_are_those_of_the_library_and_of_the_definitions(seed, n):
     right, confidence, given_scores = drawn(np.random.default_rng(seed), n)
     if 0 < right.sum() < n:
+        from sklearn.metrics import roc_auc_score  # slow to import
+
         assert value("auroc", given_scores) == approx(roc_auc_score(right, confidence))
     assert value("aurc", given_scores) == approx(mean_over_ties(right, confidence, area), abs=0.03)
     best = area(np.sort(right)[::-1])

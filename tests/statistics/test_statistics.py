@@ -11,7 +11,6 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from places import at
 from scipy import stats
-from sklearn.metrics import f1_score
 
 from medtasks_utils.compare.contrast import Contrast, contrast
 from medtasks_utils.harness.aggregates import UNDEFINED, ExampleScore, HarnessAggregation, without_nan
@@ -101,6 +100,8 @@ def test_values_are_those_of_libraries_and_standard_errors_those_of_the_sandwich
     again = mean(values[order], clusters[order].tolist())
     assert (again.value, again.stderr) == (found.value, found.stderr), "in any order, to the last digit"
     target, given_ = rng.integers(0, 2, n), rng.integers(0, 2, n)
+    from sklearn.metrics import f1_score  # slow to import
+
     ratio = F1.ratio(scores(pairs(target, given_)))
     assert ratio.value == approx(f1_score(target, given_, zero_division=0), abs=1e-12)
 

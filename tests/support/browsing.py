@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,11 @@ import pytest
 from medtasks_utils.report.page import build_page
 from medtasks_utils.results import Run
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-needs_browser = pytest.mark.skipif(not CHROMIUM, reason="no chromium or google-chrome, nor CHROMIUM set")
+needs_browser = pytest.mark.skipif(
+    not (CHROMIUM and find_spec("playwright")),
+    reason="no chromium or google-chrome, nor CHROMIUM set, or no playwright",
+)
 
 DESKTOP, PHONE = (1280, 900), (360, 740)
 
@@ -23,7 +25,9 @@ DESKTOP, PHONE = (1280, 900), (360, 740)
 @contextmanager
 def chromium() -> Iterator[Any]:
     """Return a context that starts the browser."""
-    with playwright.sync_playwright() as started:
+    from playwright.sync_api import sync_playwright  # slow to import
+
+    with sync_playwright() as started:
         found = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         yield found
         found.close()

@@ -29,6 +29,8 @@ TASK_OF = {
 }
 BENCHMARKS, GENERATION_TASKS = tuple(TASK_OF), tuple(TASK_OF.values())
 Row = dict[str, Any]
+TABLES = {path.stem: path for path in (ROOT / "tests").glob("**/tables/*.jsonl")}
+"""The tables of cases by name, which is unique."""
 
 
 def json_lines(path: Path) -> list[Any]:
@@ -43,9 +45,8 @@ def csv_rows(path: Path) -> list[Any]:
 
 
 def table(name: str) -> list[Any]:
-    """Return the rows of a table of cases, in a folder ``tables/``: lists of inputs and expected outputs."""
-    (path,) = (ROOT / "tests").glob(f"**/tables/{name}.jsonl")
-    return json_lines(path)
+    """Return the rows of a table of cases: lists of inputs and expected outputs."""
+    return json_lines(TABLES[name])
 
 
 def each_row(name: str, *more: Sequence[Any]) -> Callable[[Any], Any]:
