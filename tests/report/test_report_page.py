@@ -29,6 +29,12 @@ def runs():
     return read_runs([SMALL / "a", SMALL / "b"])
 
 
+@pytest.fixture(scope="module")
+def built():
+    """The page of both."""
+    return build_page(read_runs([SMALL / "a", SMALL / "b"]))
+
+
 # ---- what may be compared, and what is said of it
 
 
@@ -59,7 +65,7 @@ def test_only_a_missing_score_is_said_to_be_one(runs, monkeypatch):
 # ---- one file, and data is data
 
 
-def test_libraries_are_as_published(runs):
+def test_libraries_are_as_published(built):
     """Files of libraries have the hashes that their table names, and a licence beside them."""
     folder = resources.files("medtasks_utils.report") / "assets" / "vendor"
     pattern = r"^\| `(\S+)` \| (\S+) \| [\d.]+ \| .+ `(\w{64})` \|$"
@@ -68,11 +74,11 @@ def test_libraries_are_as_published(runs):
     for name, package, digest in rows:
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest, name
         assert "Copyright" in (folder / f"{package}.LICENSE").read_text()
-        assert (folder / name).read_text()[-200:].strip() in build_page(runs), "two runs need them all"
+        assert (folder / name).read_text()[-200:].strip() in built, "two runs need them all"
 
 
-def test_the_policy_allows_the_page_s_own_code_and_nothing_else(runs):
-    page = Page(build_page(runs))
+def test_the_policy_allows_the_page_s_own_code_and_nothing_else(built):
+    page = Page(built)
     assert page.text[0] == "first against second – medtasks report"
     (policy,) = (a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
     assert policy and policy.startswith("default-src 'none'; ")
