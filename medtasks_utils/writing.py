@@ -257,13 +257,13 @@ class Secrets:
     """The secrets known to this process, which are removed from whatever it prints or saves."""
 
     def __init__(self) -> None:
-        self._known: set[str] = set()
+        self.known: set[str] = set()
 
     def learn(self, *settings: Settings) -> None:
         """Remember the secrets of 6 or more characters in the given settings and in the environment."""
         for secret in chain.from_iterable(map(secrets_in, (os.environ, *settings))):
             if len(secret) >= _SHORTEST:
-                self._known.add(secret)
+                self.known.add(secret)
 
     def shown(self, message: str) -> str:
         """Return a message without secrets and control characters, ready to print."""
@@ -277,7 +277,7 @@ class Secrets:
     def scrub(self, value: Any) -> Any:
         """Return a copy of a JSON-compatible value in which each secret is replaced by ``[secret]``."""
         if isinstance(value, str):
-            for secret in sorted(self._known, key=len, reverse=True):  # one may be the beginning of another
+            for secret in sorted(self.known, key=len, reverse=True):  # one may be the beginning of another
                 value = value.replace(secret, "[secret]")
             return value
         if isinstance(value, dict):

@@ -104,7 +104,7 @@ def _downloads_of_their_own(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _no_secrets_of_other_tests(monkeypatch):
-    monkeypatch.setattr(SECRETS, "_known", set())
+    monkeypatch.setattr(SECRETS, "known", set())
 
 
 _build_index = TaskIndex.build

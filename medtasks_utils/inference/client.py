@@ -44,7 +44,7 @@ OTHER_WORDS = "Hi"
 _BEFORE_COMPARING, _FAILS_ALONE = 3, 5
 """The number of failures of a request before test prompts are sent, and the number of test prompts answered before the
 request is blamed."""
-_answering: set[tuple[str, str]] = set()
+ANSWERING: set[tuple[str, str]] = set()
 """The URLs and models that have answered a request of this process."""
 
 Value = TypeVar("Value")
@@ -108,7 +108,7 @@ class Client:
         self.sent = 0
         self._server = endpoint.url, endpoint.model
         self.pace = Pace(
-            endpoint.at_once, LONGEST_OUTAGE if endpoint.attempts is None else math.inf, self._server in _answering
+            endpoint.at_once, LONGEST_OUTAGE if endpoint.attempts is None else math.inf, self._server in ANSWERING
         )
 
     async def __aenter__(self) -> "Client":
@@ -165,7 +165,7 @@ class Client:
                 is_refused = True
             else:
                 self.pace.succeed()
-                _answering.add(self._server)
+                ANSWERING.add(self._server)
                 return completion
             finally:
                 asyncio.get_running_loop().call_later(self.endpoint.pause, self.pace.release)

@@ -19,7 +19,7 @@ LONGEST_OUTAGE = 600.0
 LONGEST_PAUSE = 120.0
 """Maximum time in seconds to wait before a retry, even if the server asks for more."""
 
-_BACKOFF = 1.0  # seconds before the second attempt
+BACKOFF = 1.0  # seconds before the second attempt
 _DOUBLINGS = 5  # maximum number of times that this is doubled before later attempts
 _FIRST_ATTEMPTS = 3  # at a server that has not answered yet
 _BEFORE_REMARK, _BETWEEN_REMARKS = 5.0, 60.0  # seconds
@@ -101,7 +101,7 @@ class Pace:
             self._failing_since = now
             if isinstance(error, ServerBusy):
                 self.allowed = max(self.allowed / 2, 1.0)
-        pause = min(error.retry_after, LONGEST_PAUSE) or _BACKOFF * 2 ** min(self._setbacks, _DOUBLINGS)
+        pause = min(error.retry_after, LONGEST_PAUSE) or BACKOFF * 2 ** min(self._setbacks, _DOUBLINGS)
         self._setbacks += 1
         self._resumes_at = now + pause
         self._next_remark = self._next_remark or now + _BEFORE_REMARK

@@ -55,7 +55,7 @@ def _here(monkeypatch, tmp_path):
     for name in ("OPENAI_API_KEY", "HF_TOKEN", "WANDB_API_KEY", "LMEVAL_LOG_LEVEL", "MEDTASKS_DATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("medtasks_utils.inference.pace._BACKOFF", 0.0)
+    monkeypatch.setattr("medtasks_utils.inference.pace.BACKOFF", 0.0)
     Path("a_file").write_text("")
     Path("odd.yaml").write_text("taks: medhallu\n")
     Path("list.yaml").write_text("- tasks\n")

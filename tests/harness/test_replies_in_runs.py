@@ -30,7 +30,7 @@ RIGHT = "\\boxed{A}"
 
 @pytest.fixture(autouse=True)
 def _no_pauses(monkeypatch):
-    monkeypatch.setattr("medtasks_utils.inference.pace._BACKOFF", 0.0)
+    monkeypatch.setattr("medtasks_utils.inference.pace.BACKOFF", 0.0)
 
 
 def rows_of(data: Path, number: int, more: Mapping[int, str] | None = None) -> Path:

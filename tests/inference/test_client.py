@@ -28,7 +28,7 @@ from medtasks_utils.inference.responses import (
 
 @pytest.fixture
 def time(monkeypatch):
-    monkeypatch.setattr("medtasks_utils.inference.client._answering", set())  # a port may be another test's again
+    monkeypatch.setattr("medtasks_utils.inference.client.ANSWERING", set())  # a port may be another test's again
     return FakeTime(monkeypatch)
 
 

@@ -41,4 +41,4 @@ def judged(
 def no_keys_and_no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("JUDGE_API_KEY", "OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("medtasks_utils.inference.pace._BACKOFF", 0.0)
+    monkeypatch.setattr("medtasks_utils.inference.pace.BACKOFF", 0.0)

@@ -135,7 +135,7 @@ def test_a_server_that_refuses_the_results_of_calls_ends_the_run_with_the_way_ou
 def test_tool_format_auto_is_decided_by_a_trial_request(name, with_tools, without, resolved, line, caplog, monkeypatch):
     """What the server says to requests with and without tools, one after another, is a status and a body each."""
     tools, none = (in_turn(*starmap(Fault, answers)) for answers in (with_tools, without))
-    monkeypatch.setattr("medtasks_utils.inference.pace._BACKOFF", 0.0)
+    monkeypatch.setattr("medtasks_utils.inference.pace.BACKOFF", 0.0)
     server = LocalServer(lambda body: ANSWER, probed=lambda body: (tools if "tools" in body else none)(body))
     with caplog.at_level(logging.INFO, "lm_eval"), server:
         result = run(server, limit=1, model_args={"max_retries": 3})
