@@ -15,7 +15,7 @@ JOINED = "\x02"
 """The marks that :func:`unformatted` can leave: single characters that occur in no tidied text and in no word."""
 
 _HEAD, _TAIL = 2_000, 10_000  # characters that are read at both ends of a long text
-_STYLED = (*range(0x24B6, 0x24EA), *range(0xFF01, 0xFF5F), *range(0x1D400, 0x1D7CC))  # circled, full width, bold, …
+_STYLED = (*range(0x24B6, 0x24EA), *range(0xFF01, 0xFF5F), *range(0x1D400, 0x1D800))  # circled, full width, bold, …
 _SIGNS = {
     **{code: unicodedata.normalize("NFKC", chr(code)) for code in _STYLED},
     **{first + digit: str(digit) for first, digit in product((0x0660, 0x06F0, 0x0966), range(10))},
@@ -34,7 +34,8 @@ _unified = rewriter(
         r"[ \t]{0,200}(?:\r\n?|\n|<br\s?/?>\n?)": ("\n", "\r| \n|<b|<B"),
         r"(?-i:<([A-D])>)(?![^<\n]{0,200}</)": (r"(\1)", "<"),
         r"~~[^~\n]{1,200}~~|<(del|s|strike)>[^<>\n]{1,200}</\1>": " ",
-        r"</?(?:b|strong)>|\*{3}|(?<!\w)__(?=[^\W_])|(?<=[\w.:!?)%])(?<!_)__(?!\w)": ("**", "__|***|<"),
+        r"</?(?:b|strong)>|(?<!\w)__(?=[^\s_])|(?<=[\w.:!?)%])(?<!_)__(?!\w)": ("**", "__|<"),
+        r"\*{3}(?=[^\s*])|(?<![\n*])\*{3}": ("**", "***"),
         "^ {0,3}> ?": "",
         r"^( {0,12})[*•‣◦▪●·] (?=\S)": r"\1- ",
         r"\A\s*```\w{0,12}\n([^`]*)\n```\s*\Z": r"\1",

@@ -12,7 +12,7 @@ AT_END = (
     r"</seed:think>|[\[◁]/think[\]▷]|</(?:thinking|thought|reasoning|reflection|analysis|scratchpad)>|<\|end_of_thought\|>"
     r"|<\|begin_of_solution\|>|<channel\|>|<\|END_THINKING\|>|<\|inner_suffix\|>|<unused95>|<\|im_start\|>answer\b"
     r"|<\|close\|>think<\|sep\|>|\[BEGIN FINAL RESPONSE\]|<\|channel\|>final(?:<\|message\|>)?"
-    r"|(?<=\S)assistantfinal(?=\W|(?-i:[A-Z]))"
+    r"|(?<=\S)assistantfinal(?-i:(?![a-z]))"
 )
 SIGNS = ("<|", "</", "<t", "<r", "<s", "<unused", "<channel", "[think", "[/", "[begin", "◁", "assistantfinal")
 """Strings in lower case, one of which every mark contains."""

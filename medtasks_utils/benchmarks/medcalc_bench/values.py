@@ -78,7 +78,7 @@ to the cell = [^ stop line cand text bar]{0,8} bar (~3 bar)?
     141: Result: 141. It is a normal value: 4
 -90 list: <cand text> (?=fill [cand weak])
     2: <answer>eGFR 8.1 then 2.00</answer>
--90 list: (^|line) <cand text> (?=stop|close)
+-90 list: (^|line) <cand text> (?=(stop|close) (?!$|line))
     2: 1. Age over 65: met. 2. Urea 9: not met. Therefore, two of the criteria are met.
 -30 input: input (?!close) [^ stop line cand result final gives]{0,3}? [is eq colon about]* <cand text>
     none: The glucose is 90.

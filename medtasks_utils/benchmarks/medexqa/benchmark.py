@@ -24,7 +24,7 @@ from medtasks_utils.benchmarks.known_issues import OTHER_ROW
 from medtasks_utils.benchmarks.tables import Row, Table, read_split, text_of
 from medtasks_utils.errors import DataError
 from medtasks_utils.extraction.letters import LETTERS, letter_of
-from medtasks_utils.extraction.plain import without_continuation
+from medtasks_utils.extraction.plain import stated, tidied, without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.statistics.aggregation import MACRO, TOTAL
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
@@ -160,7 +160,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
             return Answer(
                 reading.value, text, found_by=self.found_by(reading), certainty=reading.certainty, words=reading.words
             )
-        final = final_text(without_continuation(text))
+        final = tidied(stated(final_text(without_continuation(text))))
         letter = None if reading.candidates else only_letter(final, example["options"])
         if letter is not None:
             return Answer(letter, text, found_by="letter", certainty=_GUESSED)
