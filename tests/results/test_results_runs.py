@@ -16,10 +16,11 @@ from saved_runs import edit_lines, right_in, sample_file, save_run
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
 from medtasks_utils.errors import MedtasksError
+from medtasks_utils.filters import FILTERS, STRICT
 from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
-from medtasks_utils.results import Run, as_run, merged, read_runs
+from medtasks_utils.results import Run, Sample, as_run, merged, read_runs
 from medtasks_utils.results.run import content_keys
 from medtasks_utils.results.runs import name_apart
 from medtasks_utils.results.samples import number as finite
@@ -197,6 +198,53 @@ def test_a_path_without_results_is_one_error(tmp_path):
         assert re.search(says, error_line(MedtasksError, read_runs, paths))
 
 
+# ---- what was written is read
+
+SHORT = st.text("ab \n\u2028é", max_size=5)
+NUMBER = st.floats(0, 1) | st.none()
+FIELDS = {"ended": st.sampled_from(["stop", "length"]), "tokens": st.integers(1, 9), "confidence": NUMBER}
+
+
+@st.composite
+def logged(draw, number):
+    """An example: the sample that is read of it, and its lines in a log."""
+    several = {"min_size": (times := draw(st.integers(1, 3))), "max_size": times}
+    texts = st.lists(SHORT, **several)
+    alike = {name: draw(SHORT) for name in ("doc_hash", "target", "cluster", "stratum", "prompt_hash")}
+    sample = Sample(number, doc={"q": draw(SHORT)}, messages=[], responses=draw(texts), **alike)
+    role = draw(st.sampled_from(["prompt", "user"]))
+    sample.messages = [{"role": role, "content": draw(SHORT)}]
+    prompt = sample.prompt if role == "prompt" else [json.dumps(sample.messages)]
+    details = {name: draw(st.lists(kind, **several)) for name, kind in FIELDS.items()}
+    of_both = {"doc_id": number, "doc": sample.doc, "arguments": {"a": {"p": prompt, "k": {}}}, **alike, **details}
+    lines = []
+    for name in FILTERS:
+        sample.answers[name], sample.found_by[name] = draw(texts), draw(texts)
+        sample.metrics[name], sample.details[name] = {"acc": draw(NUMBER), "f1": draw(NUMBER)}, details
+        sample.scores[name] = {"f1": draw(st.lists(NUMBER | st.tuples(st.floats(0, 1), st.just(2.0)), **several))}
+        of_filter = {"filter": name, "filtered_resps": sample.answers[name], "found_by": sample.found_by[name]}
+        metrics = {**sample.metrics[name], "metrics": [*sample.metrics[name]], "scores": sample.scores[name]}
+        lines.append({**of_both, **of_filter, **metrics, "resps": [sample.responses], "target_hash": "h"})
+    return sample, lines
+
+
+@given(st.data(), st.integers(1, 4))
+def test_a_log_is_read_as_it_was_written(tmp_path_factory, data, number):
+    """Whatever the order of its lines, and packed or not; without its texts, a sample keeps what counts."""
+    pairs = [data.draw(logged(place)) for place in range(number)]
+    lines = data.draw(st.permutations([json.dumps(line) for _, lines in pairs for line in lines]))
+    path = tmp_path_factory.getbasetemp() / "samples_t.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    log = read_samples(path)
+    assert log.problems == []
+    assert sorted(log.samples, key=lambda sample: sample.doc_id) == [sample for sample, _ in pairs]
+    for sample in log.samples:
+        details = sample.details[STRICT]
+        assert (sample.ended, sample.tokens, sample.reasoning) == (details["ended"], details["tokens"], [])
+        short = {"messages": [], "found_by": {}, "responses": [text.strip()[:1] for text in sample.responses]}
+        assert vars(sample.without_texts()) == {**vars(sample), **short}
+
+
 # ---- damage
 
 
@@ -243,7 +291,7 @@ def test_samples_without_a_results_file_are_read(results):
     assert problem.startswith(f"{results.parent}: the samples have no results file (date: {run.date})")
     named = {str(task.benchmark_name): name for name, task in run.tasks.items()}
     assert len(named) == 3 and {**named, "medexqa": "medexqa_all"} == TASK_OF
-    assert all(task.samples for task in run.tasks.values())
+    assert all(task.samples for task in run.tasks.values()) and [*run.tasks] == sorted(run.tasks)
 
 
 # ---- tasks of others

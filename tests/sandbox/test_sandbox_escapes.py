@@ -7,6 +7,7 @@ what it must not have, without a trace outside, prints ``GOT`` backwards. Those 
 by little, so that nothing breaks where the limit is off.
 """
 
+import errno
 import os
 import platform
 import re
@@ -172,6 +173,37 @@ def test_no_attempt_to_escape_gets_through(sandbox, watch, of_class):
 
 def test_code_that_would_never_end_is_ended(hasty, watch):
     assert got_through(hasty, watch, (), "time") == {}
+
+
+ENDING = (15, 34, 60, 231, 335, 336)  # such as exit, pause and uretprobe, which would end the trial or hold it up
+BY_NUMBER = """
+for number, arguments in CALLS:
+    ctypes.set_errno(0)
+    print(ctypes.get_errno() if call(number, *arguments) < 0 else 0)
+"""
+
+
+@x86
+def test_exactly_these_system_calls_get_through_seccomp_alone(watch):
+    """By number, and by their arguments where these matter; all others below 480 are not permitted."""
+    rows = table("system_calls")
+    others = {*range(480)} - {number for _, number, *_ in rows} - {*ENDING}
+    rows += [[number, number, [-1] * 6, False] for number in sorted(others)]
+    with make("namespaces", "landlock", "limits") as sandbox:
+        skip_without(sandbox, "seccomp")
+        calls = [(number, arguments) for _, number, arguments, _ in rows]
+        (result,) = sandbox.run([("calls", f"{kernel.PRELUDE}\nCALLS = {calls}\n{BY_NUMBER}")])
+    errors = result.text.split("\n")
+    wrong = [row[0] for row, error in zip(rows, errors, strict=True) if (error != str(errno.EPERM)) != row[3]]
+    assert wrong == []
+
+
+@each_row("layers_alone")
+def test_each_layer_alone_holds_what_it_is_for(layer, code, shown, watch):
+    with make(*(other for other in LAYERS if other != layer)) as sandbox:
+        skip_without(sandbox, layer)
+        (result,) = sandbox.run([("alone", watch.prepare(code)[1])])
+    assert result.text.split("\n") == shown
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
-from unittest.mock import Mock
+from unittest.mock import Mock, call
 
 import psutil
 import pytest
@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sandbox import ExecutionResult, Sandbox, layout, workers
 from medtasks_utils.sandbox.execution_result import readable
-from medtasks_utils.sandbox.inside import confine, kernel_filters
+from medtasks_utils.sandbox.inside import confine, kernel_filters, root
 from medtasks_utils.sandbox.sandbox import most_alive
 
 
@@ -138,6 +138,31 @@ def test_landlock_forbids_all_that_its_version_knows(version, files, network, sc
     monkeypatch.setattr(kernel_filters, "libc", calls)
     kernel_filters.landlock([])
     assert calls.call_args_list[1].args[2:4] == (struct.pack("=QQQ", (1 << files) - 1, network, scoped), 24)
+
+
+def test_a_root_has_the_given_folders_alone_and_they_are_read_only(tmp_path, monkeypatch):
+    """By the numbers of ``linux/mount.h`` and ``sched.h``; a folder that forbids programs keeps forbidding them."""
+    made = Mock()
+    monkeypatch.setattr(root, "libc", made.libc)
+    monkeypatch.setattr("os.chdir", made.chdir)
+    monkeypatch.setattr("os.statvfs", lambda path: Mock(f_flag=8 | 1024))
+    monkeypatch.setattr("socket.sethostname", made.sethostname)
+    root.enter_namespaces()
+    root.enter_root(str(tmp_path), [("/lib", "/usr")])
+    folder = str(tmp_path).encode()
+    assert made.mock_calls == [
+        call.libc("unshare", 0x6C020000),
+        call.libc("mount", b"none", b"/", b"none", 1 << 18 | 16384, None),
+        call.sethostname("python"),
+        call.libc("mount", b"tmpfs", folder, b"tmpfs", 2 | 4, None),
+        call.libc("mount", b"/usr", folder + b"/lib", b"none", 4096 | 16384, None),
+        call.libc("mount", b"none", folder + b"/lib", b"none", 32 | 4096 | 1 | 2 | 4 | 8, None),
+        call.chdir(str(tmp_path)),
+        call.libc("pivot_root", b".", b"."),
+        call.libc("umount2", b".", 2),
+        call.chdir("/"),
+        call.libc("mount", b"none", b"/", b"none", 32 | 4096 | 1 | 2 | 4, None),
+    ]
 
 
 def test_a_layer_whose_trial_is_killed_is_off():
