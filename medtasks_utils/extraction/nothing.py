@@ -14,7 +14,7 @@ def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
     >>> retracted_until(symbols_of("It is A. Wait, it is B.")), retracted_until(symbols_of("It is A."))
     (9, -1)
     """
-    matches = symbols.matches(f"(^|stop|line|dash|but|comma|close) (but|so|not|comma|fill)* {words}")
+    matches = symbols.matches(f"(^|stop|line|dash|but|comma|open|close) (but|so|not|comma|fill)* {words}")
     return max((symbols.places[match.end() - 1] for match in matches), default=-1)
 
 
@@ -56,12 +56,7 @@ def whole_until(text: str, shortest: int = 80) -> int:
     >>> whole_until("The pulse adds two. The age adds one, and the"), whole_until("Two. It is 9.7 mg/dL")
     (20, 20)
     """
-    ends = [0]
-    for start in (len(text) - 500, 0):  # the last sentence is rarely long
-        ends += [match.end() for match in _SENTENCE.finditer(text, max(0, start))]
-        if len(ends) > 1:
-            break
-    last = ends[-1]
+    last = max((match.end() for match in _SENTENCE.finditer(text)), default=0)
     if _OPEN_WORDS.search(text[-40:]):
         return last
     tail = text[text.rfind("\n") + 1 :]
@@ -81,4 +76,4 @@ def gives_up(text: str) -> Iterator[Mention]:
 def _stands_alone(text: str, start: int, end: int) -> bool:
     """Return whether a place in a text is not part of a longer word."""
     around = text[max(0, start - 1) : start] + text[end : end + 1]
-    return not any(character.isalnum() or character == "_" for character in around)
+    return not any(map(str.isalnum, around))

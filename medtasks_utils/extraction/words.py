@@ -24,7 +24,7 @@ _MARKS = (
 )
 _LETTERS = rf"[^\W\d_{_CJK}]"
 _TOKEN = later(
-    rf"{_LETTERS}+(?:[{_MARKS}]+{_LETTERS}*)*(?:['’][^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s{BOLD}{JOINED}]"
+    rf"{_LETTERS}+(?:[{_MARKS}]+{_LETTERS}*)*(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s{BOLD}{JOINED}]"
     rf"|(?P<unspaced>[{_CJK}]+)"
 )
 _MOST_TOKENS = 6_000
@@ -113,9 +113,8 @@ def _vocabulary() -> _Vocabulary:
 
 @lru_cache
 def words_of(*word_classes: str) -> list[str]:
-    """Return the words and stems of word classes in all languages, longest first within each class."""
-    listed = _vocabulary().listed
-    return list(chain.from_iterable(sorted(listed[word_class], key=len, reverse=True) for word_class in word_classes))
+    """Return the words and stems of word classes in all languages."""
+    return list(chain.from_iterable(_vocabulary().listed[name] for name in word_classes))
 
 
 @lru_cache(maxsize=2)
@@ -195,7 +194,7 @@ def pattern(source: str) -> re.Pattern[str]:
 
 def _tokens(text: str) -> list[tuple[str, int]]:
     """Return the first 6,000 or so words and punctuation marks of a text in lower case, each with its position."""
-    lowered = text.lower().replace("’", "'")
+    lowered = text.lower()
     tokens: list[tuple[str, int]] = []
     for match in islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS):
         if match.lastgroup:
