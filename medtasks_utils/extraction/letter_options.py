@@ -71,7 +71,7 @@ def letters_in(text: str) -> Iterator[Mention]:
 
 _SPACE = later(r"\s+")
 _DASHES = str.maketrans("–—", "--")
-_SIGNS = str.maketrans("–—", "--", "$`")
+_SIGNS = str.maketrans("–—İ", "--I", "$`")
 _FORM = later(r"\\text|\W+")
 _TRIMMED = " .;,\"'“”\n"
 
@@ -83,22 +83,18 @@ _EDGE = later(r"(?!(?<=\w)(?!e?s\b)\w)")
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     """Return the places where a text contains the text of a choice, ignoring case and plural endings.
 
-    Texts shared by two choices, single characters and a few common words are left out. No place is found in a text
-    whose length changes in lower case.
+    Texts shared by two choices, single characters and a few common words are left out.
 
     >>> texts_in("There is no such sign.", ["Yes", "No"])
     []
     """
-    lowered = text.lower().translate(_DASHES)
-    if len(lowered) != len(text):
-        return []
-    names = [_SPACE.sub(" ", option).strip(_TRIMMED).lower().translate(_SIGNS) for option in options[: len(LETTERS)]]
+    names = [_SPACE.sub(" ", option).strip(_TRIMMED).translate(_SIGNS).lower() for option in options[: len(LETTERS)]]
     letters = {
         name: letter
         for name, letter in zip(names, LETTERS, strict=False)
         if len(name) > 1 and names.count(name) == 1 and name not in ("or", "and", "no")
     }
-    places = occurrences(sorted(letters, key=len, reverse=True), lowered, _is_whole)
+    places = occurrences(sorted(letters, key=len, reverse=True), text.translate(_DASHES), _is_whole)
     return [Mention(letters[name], start, end, "text") for name, start, end in places]
 
 

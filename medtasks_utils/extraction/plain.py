@@ -26,6 +26,7 @@ _SIGNS = {
     **dict.fromkeys(map(ord, "‘’ʼ"), "'"),
     **dict.fromkeys(map(ord, "−‑‐"), "-"),
     ord("،"): ",",
+    ord("İ"): "I",  # the only letter that becomes two in lower case
 }
 _SOLUTION = later(AT_END, re.IGNORECASE)
 _REASONING = later(f"{TOKENS_AT_START}|{WORDS_AT_START}", re.IGNORECASE)

@@ -142,7 +142,6 @@ def occurrences(
     begins first. ``stands(text, start, end)`` returns whether to accept a phrase at this position.
     """
     lowered = text.lower()
-    lowered = lowered if len(lowered) == len(text) else text
     starts = []
     for rank, phrase in enumerate(phrases):
         start = lowered.find(phrase)
@@ -194,9 +193,8 @@ def pattern(source: str) -> re.Pattern[str]:
 
 def _tokens(text: str) -> list[tuple[str, int]]:
     """Return the first 6,000 or so words and punctuation marks of a text in lower case, each with its position."""
-    lowered = text.lower()
     tokens: list[tuple[str, int]] = []
-    for match in islice(_TOKEN.finditer(lowered if len(lowered) == len(text) else text), _MOST_TOKENS):
+    for match in islice(_TOKEN.finditer(text.lower()), _MOST_TOKENS):
         if match.lastgroup:
             tokens += _parts(match[0], match.start())
         else:
