@@ -113,6 +113,16 @@ class F1OfOneClass(RatioOfSums):
         return 2 * share / (1 + share)
 
 
+class F1OfPart(F1OfOneClass):
+    """F1 over a part of the examples, such as those of one difficulty; not defined if the part has no example."""
+
+    empty_value = None
+
+    def ratio(self, scores: "MetricScores", *, over_strata: bool = False) -> "Ratio":  # noqa: D102
+        ratio = F1.ratio if scores.applies.any() else super().ratio
+        return ratio(scores, over_strata=over_strata)
+
+
 class Total(Mean):
     """The sum of the examples' means over generations.
 
@@ -163,5 +173,6 @@ class OfConfidences(Aggregation):
         return mean_of_pseudo_values(self.name, scores, over_strata)
 
 
-MEAN, BY_STRATUM, RATIO, F1, TOTAL = Mean(), MeanByStratum(), RatioOfSums(), F1OfOneClass(), Total()
+MEAN, BY_STRATUM, RATIO, TOTAL = Mean(), MeanByStratum(), RatioOfSums(), Total()
+F1, F1_OF_PART = F1OfOneClass(), F1OfPart()
 MACRO = OverStrata(MEAN)

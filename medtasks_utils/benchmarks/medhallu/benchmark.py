@@ -34,7 +34,7 @@ from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.plain import without_continuation
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.extraction.weighing import Reading
-from medtasks_utils.statistics.aggregation import F1, RATIO
+from medtasks_utils.statistics.aggregation import F1, F1_OF_PART, RATIO
 from medtasks_utils.statistics.metrics import ACC, ANSWERED, Metric
 from medtasks_utils.statistics.scores import Score
 
@@ -122,7 +122,7 @@ class MedHallu(Benchmark[MedHalluOptions]):
         Metric("reward", unit="number"),
         Metric("unsure_rate", higher_is_better=False),
         ANSWERED,
-        *(Metric(f"f1_{level}", F1) for level in DIFFICULTIES),
+        *(Metric(f"f1_{level}", F1_OF_PART) for level in DIFFICULTIES),
     )
     report = ReportFacts(
         headline=("acc", "unsure_rate"),  # F1 leaves out unsure and unanswered examples
@@ -224,7 +224,8 @@ class MedHallu(Benchmark[MedHalluOptions]):
             ratios = dict.fromkeys(ratios)
         difficulty = self.options.difficulty
         levels = DIFFICULTIES if difficulty == "all" else (difficulty,)
-        by_level = {f"f1_{level}": ratios["f1"] if example["difficulty"] == level else None for level in levels}
+        in_level = ratios["f1"] or (0.0, 0.0)  # F1 is 0 if no example of the difficulty is decided
+        by_level = {f"f1_{level}": in_level if example["difficulty"] == level else None for level in levels}
         reward = self.options.unsure_reward if unsure else float(right)
         usual = super().scores(answer, example)
         return {**usual, "reward": reward, "unsure_rate": float(unsure), **ratios, **by_level}
