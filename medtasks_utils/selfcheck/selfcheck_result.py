@@ -1,6 +1,6 @@
 """Define the result of a self-check, and format it as text and JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -39,6 +39,11 @@ class CheckedScore(NamedTuple):
         if self.value == "N/A" or self.expected is None:
             return (self.value, self.expected) == ("N/A", None)
         return abs(self.value - self.expected) <= _TOLERANCE
+
+    def both(self, shown: Callable[[float | None], str]) -> str:
+        """Return the reported and the expected value as ``45.8 = 45.8``; with ``!=`` if they differ."""
+        reported = shown(None if self.value == "N/A" else self.value)
+        return f"{reported} {'=' if self.is_as_expected else '!='} {shown(self.expected)}"
 
 
 @dataclass
@@ -93,11 +98,9 @@ class SelfcheckResult:
             f"{verdict} as expected: lm_eval sent {self.answers:,} prompts to a server with known answers "
             f"({self.seconds:.1f} s)",
             f"checked: {len(metrics)} metrics of {len(tasks)} tasks and groups, under both filters",
-            f"accuracy ({DEFAULT_FILTER}, few examples) if answers are",
+            f"accuracy in % ({DEFAULT_FILTER}), reported = expected, for each kind of answer:",
+            table(_accuracies(self.scores)),
         ]
-        width = max(map(len, BEHAVIOURS.values()))
-        for behaviour, description in BEHAVIOURS.items():
-            lines.append(f"  {description:<{width}}  {_accuracies(self.scores, behaviour)}")
         shown = self.scores if every_score else missed
         if shown:
             head = ("task", "metric", "filter", "answers", "score", "expected")
@@ -105,12 +108,13 @@ class SelfcheckResult:
         return "\n".join([*lines, *self.problems, f"report: {self.page.resolve()} (open it in a browser)"])
 
 
-def _accuracies(scores: Sequence[CheckedScore], behaviour: str) -> str:
-    """Return the accuracy of each benchmark for a behaviour, on one line."""
-    values = {score[:4]: score.value for score in scores}
-    accuracies = []
+def _accuracies(scores: Sequence[CheckedScore]) -> Iterator[list[str]]:
+    """Yield a head, and a row for each benchmark with its reported and expected accuracy for each behaviour."""
+    yield ["", *BEHAVIOURS]
+    whole = {score[:4]: score for score in scores}
     for benchmark in benchmarks().usable():
-        value = values.get((benchmark.tasks.whole, "acc", DEFAULT_FILTER, behaviour), "N/A")
-        if value != "N/A":
-            accuracies.append(f"{benchmark.title} {metric_of('acc', benchmark.name).shown(value)}")
-    return ", ".join(accuracies)
+        keys = [(benchmark.tasks.whole, "acc", DEFAULT_FILTER, behaviour) for behaviour in BEHAVIOURS]
+        shown = metric_of("acc", benchmark.name).shown
+        cells = [whole[key].both(shown) if key in whole else "" for key in keys]
+        if any(cells):
+            yield [benchmark.title, *cells]
