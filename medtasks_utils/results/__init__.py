@@ -7,7 +7,7 @@
 """
 
 from .run import Run, TaskRun
-from .runs import as_run, merged, name_apart, read_runs, united, with_baseline_first
+from .runs import as_run, is_copy, merged, name_apart, read_runs, united, with_baseline_first
 from .samples import Sample
 
 __all__ = [
@@ -15,6 +15,7 @@ __all__ = [
     "Sample",
     "TaskRun",
     "as_run",
+    "is_copy",
     "merged",
     "name_apart",
     "read_runs",

@@ -4,20 +4,21 @@ The harness writes ``results_<date>.json`` and, with ``--log_samples``, ``sample
 named after the model. Files with the same folder and date form one run. Samples are read on first use.
 """
 
+import filecmp
 import json
 import operator
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from textwrap import shorten
 from typing import Any
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.errors import MedtasksError, reason_of
+from medtasks_utils.errors import MedtasksError, logger, reason_of
 from medtasks_utils.harness.signature import NO_VALUE, parse
 from medtasks_utils.inference.reply_files import files_of_replies
 from medtasks_utils.statistics.metrics import FORMER_NAMES
@@ -36,6 +37,7 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
     """Read the runs under the given paths, in the order of the paths and then by folder and date.
 
     Paths are results files, sample logs (read with the rest of their run), or folders, which are searched recursively.
+    Copies of a run are left out, with a warning.
 
     Raises:
         MedtasksError: for a path that does not exist, if no path contains a run, or if a results file cannot be read.
@@ -56,9 +58,33 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
             "samples_<task>_<date>.jsonl, to the folder of --output_path. medtasks import converts runs of other "
             "harnesses"
         )
-    runs = [_read(date, files) for (_, date), files in files_by_run.items()]
+    runs = _without_copies([_read(date, files) for (_, date), files in files_by_run.items()])
     name_apart(runs)
     return runs
+
+
+def _without_copies(runs: Sequence[Run]) -> list[Run]:
+    """Return the runs that are no copies of another, in their order; of equal runs, the first."""
+    by_date: dict[str, list[Run]] = defaultdict(list)
+    for run in sorted(runs, key=lambda run: -len(run.files)):
+        original = next((other for other in by_date[run.date] if is_copy(run, other)), None)
+        if original:
+            _warn_of_copy(*(next(iter(of.files.values())).parent for of in (run, original)))
+        else:
+            by_date[run.date].append(run)
+    return [run for run in runs if run in by_date[run.date]]
+
+
+def is_copy(run: Run, other: Run) -> bool:
+    """Return whether a run's files have the same names and content as those of another, which may have more."""
+    return run.date == other.date and all(
+        name in other.files and filecmp.cmp(path, other.files[name], shallow=False) for name, path in run.files.items()
+    )
+
+
+@cache
+def _warn_of_copy(folder: Path, original: Path) -> None:
+    logger.warning("%s is left out: it is a copy of the run in %s", folder, original)
 
 
 def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:

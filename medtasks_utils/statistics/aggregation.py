@@ -92,7 +92,7 @@ class RatioOfSums(Aggregation):
     """The sum of numerators divided by the sum of denominators, such as precision; 0 if both are 0."""
 
     name = "ratio"
-    empty_value = 0.0
+    empty_value: float | None = 0.0
     over_decided = True
 
 

@@ -93,7 +93,7 @@ def test_runs_are_named_by_what_sets_them_apart(tmp_path):
         run = tmp_path / folder / f"org__model {engine}" / path.name
         run.parent.mkdir(parents=True)
         content["config"]["model"], content["model_name"] = engine, f"{by}/model"
-        content["config"]["gen_kwargs"] = settings
+        content["config"]["gen_kwargs"], content["start_time"] = settings, folder
         run.write_text(json.dumps(content))
     path.unlink()
     sample_file(path, "medhallu").unlink()
@@ -159,6 +159,22 @@ def saved_as(folder: str, date: str, task: str, asked: int = 1, **results: objec
 def test_runs_of_a_folder_are_one_before_those_of_others():
     runs = [saved_as(folder, f"2026-11-2{day}", task) for folder in "ab" for day, task in enumerate("xy")]
     assert [sorted(run.tasks) for run in merged(runs)] == [["x", "y"]] * 2
+
+
+@each_row("copies")
+def test_a_copy_of_a_run_is_left_out_and_a_repeat_is_not(case, pattern, change, number, results, tmp_path, caplog):
+    shutil.copytree(results.parent, tmp_path / "copy")
+    for path in (tmp_path / ("run" if "other" in change.split() else "copy")).glob(pattern):
+        if change == "dated otherwise":
+            path.rename(path.with_name(path.name.replace("_2", "_3")))
+        elif change == "longer":
+            path.write_bytes(path.read_bytes() + b"\n")
+        else:
+            path.unlink()
+    runs = read_runs(tmp_path)
+    assert len(runs) == number
+    assert caplog.text.count("is left out: it is a copy of the run in") == 2 - number
+    assert all(len(run.files) == 5 for run in runs), "of two copies, the one with all files is read"
 
 
 @each_row("grown")
