@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from playwright.sync_api import sync_playwright
 
 from medtasks_utils.elsewhere.other_runs import Fields
-from medtasks_utils.elsewhere.saving import import_run
+from medtasks_utils.elsewhere.saving import import_runs
 from medtasks_utils.report.page import build_page
 from medtasks_utils.results import read_runs
 from medtasks_utils.results.runs import merged
@@ -69,7 +69,7 @@ def import_models(folder: Path, data: str, into: Path) -> None:
         for (model, benchmark), own in records.items():
             path = into / f"{model}_{benchmark}.jsonl"
             path.write_text("".join(json.dumps(record) + "\n" for record in own))
-            import_run(
+            (_,) = import_runs(
                 path,
                 into / "runs" / model,
                 TASKS[benchmark],
@@ -105,7 +105,7 @@ def import_invented(into: Path) -> None:
         replies = [f"The findings fit choice {letter}.\n\n\\boxed{{{letter}}}" for letter in letters]
         records = [{"id": row["id"], "response": reply} for row, reply in zip(rows, replies, strict=True)]
         path.write_text("".join(json.dumps(record) + "\n" for record in records))
-        import_run(
+        (_,) = import_runs(
             path,
             into / "invented" / model,
             "medmcqa_openmed",

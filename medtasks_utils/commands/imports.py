@@ -1,6 +1,5 @@
 """``medtasks import``: score responses that were generated elsewhere (:mod:`medtasks_utils.elsewhere`)."""
 
-from collections.abc import Iterator
 from dataclasses import KW_ONLY
 from itertools import chain
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic.dataclasses import dataclass
 
-from medtasks_utils.errors import DataError, MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.writing import table
 
 from .flags import Command, CommandResult, warn
@@ -86,7 +85,7 @@ class Import(Command):
     def _other_runs(self, files: list[Path]) -> CommandResult:
         """Score the responses in other harnesses' files, and return the paths and summaries of the results."""
         from medtasks_utils.elsewhere.other_runs import Fields
-        from medtasks_utils.elsewhere.saving import import_run
+        from medtasks_utils.elsewhere.saving import import_runs
 
         if bool(self.id) != bool(self.response) or (self.id and not self.task) or (self.score and not self.id):
             raise UsageError(
@@ -97,34 +96,21 @@ class Import(Command):
         lines: list[str] = []
         data = []
         id_fields = [name.strip() for name in self.id.split(",") if name.strip()]
+        fields = Fields(id_fields, self.response, self.score, self.split_by)
         failures = []
-        for path, run in self._runs_in(files):
-            fields = Fields(id_fields, self.response, self.score, self.split_by, run)
-            try:
-                imported = import_run(path, self.output, self.task, self.data, fields, self.model or run)
-            except (UsageError, DataError):
-                raise
-            except MedtasksError as error:
-                if not self.split_by:
-                    raise
-                failures.append(f"{run}: {error}")  # for example a run of another benchmark
-                continue
-            warn(*imported.problems)
-            of_run = _summary(imported)
-            lines += [str(imported.path), *of_run.lines]
-            data.append({"run": str(path), "written": str(imported.path), **of_run.data})
+        for path in files:
+            for imported in import_runs(path, self.output, self.task, self.data, fields, self.model):
+                if isinstance(imported, MedtasksError):
+                    failures.append(str(imported))
+                    continue
+                warn(*imported.problems)
+                of_run = _summary(imported)
+                lines += [str(imported.path), *of_run.lines]
+                data.append({"run": str(path), "written": str(imported.path), **of_run.data})
         if not lines:
             raise MedtasksError(failures[0])
         warn(*failures)
         return CommandResult(lines, data)
-
-    def _runs_in(self, files: list[Path]) -> Iterator[tuple[Path, str]]:
-        """Yield each file with the name of each of its runs; the name is empty without ``--split_by``."""
-        from medtasks_utils.elsewhere.other_runs import values_in
-
-        for path in files:
-            for run in values_in(path, self.split_by) if self.split_by else [""]:
-                yield path, run
 
 
 def _summary(imported: "Imported") -> CommandResult:

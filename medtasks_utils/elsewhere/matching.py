@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from itertools import chain
 
 from medtasks_utils.benchmarks.facts import Data
@@ -17,9 +18,33 @@ Identity = tuple[str, ...]
 """The normalised words of the fields that together identify a document."""
 
 
+class Documents(list[Row]):
+    """The documents of a task, which are indexed once for all runs."""
+
+    def __init__(self, documents: Iterable[Row]) -> None:
+        super().__init__(documents)
+        self.places = cache(self._places)
+        self.by_word = cache(self._by_word)
+
+    def _places(self, *fields: str) -> Mapping[Identity, list[int]]:
+        """Return the indices of the documents, by the words of the fields."""
+        places: dict[Identity, list[int]] = defaultdict(list)
+        for place, doc in enumerate(self):
+            places[_words(doc[name] for name in fields)].append(place)
+        return places
+
+    def _by_word(self, *fields: str) -> tuple[list[list[str]], Mapping[str, list[int]]]:
+        """Return the texts that each document shows, and the documents by their longest word, for a fast search."""
+        shown = [_shown(doc, fields) for doc in self]
+        by_word: dict[str, list[int]] = defaultdict(list)
+        for place, parts in enumerate(shown):
+            by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
+        return shown, by_word
+
+
 def find_documents(
     responses: Iterable[Response],
-    documents: Sequence[Row],
+    documents: Documents,
     data: Data,
     id_fields: Sequence[str],
     fits: Callable[[Response, Row], bool],
@@ -45,16 +70,13 @@ def find_documents(
     return min(filter(None, (places, by_text)), key=lambda places: places.count(NOWHERE))
 
 
-def by_prompt(prompts: Iterable[str], documents: Sequence[Row], fields: Sequence[str]) -> list[int]:
+def by_prompt(prompts: Iterable[str], documents: Documents, fields: Sequence[str]) -> list[int]:
     """Return, for each prompt, the index of the document that it shows, or :data:`NOWHERE`.
 
     A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, some of them
     as solved examples, it asks about the last. If one document's text contains another's, the longer one counts.
     """
-    shown = [_shown(doc, fields) for doc in documents]
-    by_word: dict[str, list[int]] = defaultdict(list)  # indexed by longest word, so that few have to be searched
-    for place, parts in enumerate(shown):
-        by_word[max(" ".join(parts).split(), key=len, default="")].append(place)
+    shown, by_word = documents.by_word(*fields)
 
     def asked(prompt: str) -> int:
         """Return the index of the document that a prompt asks about."""
@@ -90,7 +112,7 @@ def _shown(doc: Row, fields: Sequence[str]) -> list[str]:
 
 def by_id(
     responses: Iterable[Response],
-    documents: Sequence[Row],
+    documents: Documents,
     fields: Sequence[str],
     fits: Callable[[Response, Row], bool] = lambda response, doc: True,
 ) -> list[int]:
@@ -105,8 +127,8 @@ def by_id(
     def belonging(places: Mapping[Identity, list[int]]) -> float:
         return sum(count / len(places[identity]) for identity, count in counts.items() if identity in places)
 
-    named = _places(documents, fields) if all(name in documents[0] for name in fields) else {}
-    places = named if belonging(named) else max((_places(documents, [name]) for name in documents[0]), key=belonging)
+    named = documents.places(*fields) if all(name in documents[0] for name in fields) else {}
+    places = named if belonging(named) else max(map(documents.places, documents[0]), key=belonging)
     matches = []
     for response in responses:
         likely = places.get(_words(response.id), [])
@@ -119,13 +141,6 @@ def by_id(
             likely = [place for place in likely if fits(response, documents[place])]
         matches.append(likely[0] if len(likely) == 1 else NOWHERE)
     return matches
-
-
-def _places(documents: Sequence[Row], names: Sequence[str]) -> Mapping[Identity, list[int]]:
-    places: dict[Identity, list[int]] = defaultdict(list)
-    for place, doc in enumerate(documents):
-        places[_words(doc[name] for name in names)].append(place)
-    return places
 
 
 def _words(values: Iterable[object]) -> Identity:

@@ -28,7 +28,7 @@ from io import SEEK_END
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from pydantic_core import from_json
@@ -51,6 +51,7 @@ _VERDICTS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0} | {
 _ENDS: dict[str | None, End] = {"stop": "stop", "length": "length"}
 _NOTHING: Row = {}
 _WAY_ON = "For a file of your own, name its fields: --task TASK --id FIELD --response FIELD"
+_TABLES = (".csv", ".tsv", ".parquet")
 _ZSTANDARD = 93  # the number of this compression method in ZIP archives
 
 
@@ -76,34 +77,30 @@ class Response(NamedTuple):
 
 _end = cache(Reply)  # one object for all that are equal
 
+Item = TypeVar("Item")
 
-class Spool(Iterable[Response]):
-    """Responses in a temporary file, so that few of them are in memory at a time.
 
-    Attributes:
-        ends: for each reply, a :class:`Reply` with its finish reason and only the first character of its text.
-    """
+class Spool(Iterable[Item]):
+    """Items in a temporary file, so that few of them are in memory at a time."""
 
     def __init__(self) -> None:
-        self.ends: list[Reply] = []
         self._file = TemporaryFile()  # noqa: SIM115
         self._starts: list[int] = []
 
-    def append(self, response: Response) -> None:
-        """Add a response at the end."""
+    def append(self, item: Item) -> None:
+        """Add an item at the end."""
         self._starts.append(self._file.seek(0, SEEK_END))
-        pickle.dump(response, self._file)
-        self.ends.append(_end(response.reply.strip()[:1], response.reply.ended))
+        pickle.dump(item, self._file)
 
     def __len__(self) -> int:
         return len(self._starts)
 
-    def __getitem__(self, place: int) -> Response:
+    def __getitem__(self, place: int) -> Item:
         self._file.seek(self._starts[place])
-        response: Response = pickle.load(self._file)
-        return response
+        item: Item = pickle.load(self._file)
+        return item
 
-    def __iter__(self) -> Iterator[Response]:
+    def __iter__(self) -> Iterator[Item]:
         return map(self.__getitem__, range(len(self)))
 
 
@@ -116,6 +113,7 @@ class OtherRun:
         arguments: the arguments of the environment.
         time: the time of the run in ISO 8601; None if unknown.
         responses: the responses that could be read.
+        ends: for each response, a :class:`Reply` with its finish reason and only the first character of its text.
         problems: sentences about records that could not be read.
     """
 
@@ -124,7 +122,8 @@ class OtherRun:
     names: str
     arguments: Row = field(default_factory=dict)
     time: object = None
-    responses: Spool = field(default_factory=Spool)
+    responses: Spool[Response] = field(default_factory=Spool)
+    ends: list[Reply] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
 
     @property
@@ -168,6 +167,7 @@ class OtherRun:
             else:
                 for response in responses:
                     self.responses.append(response)
+                    self.ends.append(_end(response.reply.strip()[:1], response.reply.ended))
         self.problems += [f"{self.path}: left out {named(places, what)}" for what, places in bad.items()]
         if not self.responses:
             problem = "; ".join(self.problems) or f"{self.path} contains no response"
@@ -190,30 +190,39 @@ class Fields(NamedTuple):
         response: the field with the response.
         score: the field with the other harness's verdict; empty to use the usual field names.
         split_by: the field whose values distinguish the runs in the file; empty if the file has one run.
-        run: the value of ``split_by`` in the records to read.
     """
 
     id: Sequence[str] = ()
     response: str = ""
     score: str = ""
     split_by: str = ""
-    run: str = ""
 
 
-def values_in(path: Path, name: str) -> list[str]:
-    """Return the values of a field in a file of records, without duplicates, in the order of the file.
+Records = Iterable[tuple[int, Any]]
+"""The number and the content, as JSON text or parsed, of each record in a file."""
+
+
+def records_by_run(path: Path, split_by: str) -> tuple[dict[str, Records], list[str]]:
+    """Return the records of each run in a file, by the value of a field, and the places of those without a value.
 
     Raises:
         MedtasksError: if no record has the field.
     """
-    values: dict[str, None] = {}
-    for _, record in _records(path):
-        with suppress(LookupError, TypeError, ValueError):  # told when the record is converted
-            value = _at(from_json(record) if isinstance(record, bytes) else record, name)
-            values |= {} if value is None else {str(value): None}
-    if not values:
-        raise MedtasksError(f"{path}: no record has the field {name} of --split_by")
-    return list(values)
+    spool: Spool[tuple[int, Any]] = Spool()
+    runs: dict[str, list[int]] = defaultdict(list)
+    without: list[str] = []
+    for number_of_record, record in _records(path):
+        value = None
+        with suppress(LookupError, TypeError, ValueError):
+            value = _at(from_json(record) if isinstance(record, bytes) else record, split_by)
+        if value in (None, ""):  # a cell of a table is never None
+            without.append(f"{_kind(path)} {number_of_record}")
+        else:
+            runs[str(value)].append(len(spool))
+            spool.append((number_of_record, record))
+    if not runs:
+        raise MedtasksError(f"{path}: no record has the field {split_by} of --split_by")
+    return {name: map(spool.__getitem__, places) for name, places in runs.items()}, without
 
 
 def read_other_run(path: Path, fields: Fields) -> OtherRun:
@@ -224,7 +233,7 @@ def read_other_run(path: Path, fields: Fields) -> OtherRun:
             without ``split_by``, responses of several models.
     """
     if fields.id:
-        return _run_of_lines(path, fields)
+        return run_of_records(path, fields, _records(path))
     try:
         if path.suffix == ".eval":
             with ZipFile(path) as archive:
@@ -245,8 +254,13 @@ def read_other_run(path: Path, fields: Fields) -> OtherRun:
 # ---- lines with an id
 
 
-def _run_of_lines(path: Path, fields: Fields) -> OtherRun:
-    """Read a run from a file of JSON lines, a JSON array, or a CSV, TSV or Parquet file."""
+def run_of_records(path: Path, fields: Fields, records: Records) -> OtherRun:
+    """Read a run from records of a file.
+
+    Raises:
+        MedtasksError: if no record has a response, or a verdict in ``score``, and without ``split_by`` if the records
+            have several models.
+    """
     about = read_json(path.with_name("metadata.json"))
     run = OtherRun(path, path.stem, path.stem, mapping(about.get("env_args")))
     names = (fields.score,) if fields.score else ("score", "correct", "is_correct", "acc", "accuracy", "reward")
@@ -254,8 +268,6 @@ def _run_of_lines(path: Path, fields: Fields) -> OtherRun:
     lacking = f" in {fields.response}, or without {' or '.join(fields.id)}"
 
     def convert(place: str, line: Row) -> Iterator[Response]:
-        if fields.split_by and str(_at(line, fields.split_by)) != fields.run:
-            return
         models.setdefault(str(line.get("model")))
         identity = tuple(_at(line, name) for name in fields.id)
         if None in identity:
@@ -267,7 +279,7 @@ def _run_of_lines(path: Path, fields: Fields) -> OtherRun:
         for reply in _replies(_at(line, fields.response)):
             yield Response(place, [], reply, scores, tuple(map(str, identity)), stated)
 
-    run.add_records("row" if path.suffix in (".csv", ".tsv", ".parquet") else "line", _records(path), convert, lacking)
+    run.add_records(_kind(path), records, convert, lacking)
     if len(models) > 1 and not fields.split_by:
         raise MedtasksError(f"{path} has {named([*models], 'responses of several models')}; add --split_by model")
     if fields.score and not any(response.scores for response in run.responses):
@@ -321,7 +333,12 @@ def verdict_of(value: Any) -> float | None:
     return number(value)
 
 
-def _records(path: Path) -> Iterable[tuple[int, Any]]:
+def _kind(path: Path) -> str:
+    """Return the noun for a record of a file."""
+    return "row" if path.suffix in _TABLES else "line"
+
+
+def _records(path: Path) -> Records:
     """Return the number and the content of each record in a CSV, TSV or Parquet file, JSON array or JSON lines.
 
     Raises:
@@ -329,7 +346,7 @@ def _records(path: Path) -> Iterable[tuple[int, Any]]:
     """
     _, first = next(numbered_lines(path), (0, b""))
     is_array = first.lstrip(b"\xef\xbb\xbf \t").startswith(b"[")
-    is_whole = is_array or path.suffix in (".csv", ".tsv", ".parquet")
+    is_whole = is_array or path.suffix in _TABLES
     return enumerate(read_rows(path), 1) if is_whole else numbered_lines(path)
 
 

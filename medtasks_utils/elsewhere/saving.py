@@ -16,7 +16,7 @@ from medtasks_utils.benchmarks import benchmarks, metric_of
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.choices import ChoiceBenchmark
 from medtasks_utils.benchmarks.facts import Data
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import DataError, MedtasksError, UsageError, logger
 from medtasks_utils.extraction.letters import LETTERS
 from medtasks_utils.harness.aggregates import ExampleScore, HarnessAggregation, without_nan
 from medtasks_utils.harness.catalog import manager_for
@@ -28,8 +28,8 @@ from medtasks_utils.inference.reply_checks import Exchange, failure_of, remarks_
 from medtasks_utils.results.samples import Row
 from medtasks_utils.writing import printable, read_json, write_whole
 
-from .matching import NOWHERE, find_documents
-from .other_runs import Fields, OtherRun, Response, Spool, named, read_other_run
+from .matching import NOWHERE, Documents, find_documents
+from .other_runs import Fields, OtherRun, Response, Spool, named, read_other_run, records_by_run, run_of_records
 from .record_contents import differing, shown_order, shuffles, stated_fields
 
 
@@ -58,18 +58,36 @@ class Imported:
 _KNOWN = Fields()
 
 
-def import_run(
+class Rows:
+    """The task to whose rows responses belong, with the rows, which are loaded and indexed once for several runs.
+
+    Raises:
+        UsageError: for an unknown task, a group, or a task of no benchmark.
+        DataError: if the rows cannot be read.
+    """
+
+    def __init__(self, name: str, arguments: Row, data: str | None) -> None:
+        self.task = _build_task(name, arguments, data)
+        self.documents = Documents(self.task.eval_docs)
+
+
+def import_runs(
     path: Path,
     folder: Path,
     task: str | None = None,
     data: str | None = None,
     fields: Fields = _KNOWN,
     model: str = "",
-) -> Imported:
-    """Convert another harness's run to files as lm_eval writes them, in a subfolder named after the model.
+) -> Iterator[Imported | MedtasksError]:
+    """Convert another harness's runs to files as lm_eval writes them, in subfolders named after the models.
+
+    With ``split_by``, which requires ``task``, a run that cannot be imported, such as one of another benchmark, does
+    not stop the others: its error is yielded, as is one about records of no run.
 
     Args:
-        task: the task to whose documents the run has responses; None to infer it from the names in the run.
+        path: the file.
+        folder: the folder of the subfolders.
+        task: the task to whose documents the runs have responses; None to infer it from the names in the run.
         data: the source of the rows, as in ``medtasks_data``.
         fields: the fields of the records, if the file is in none of the known formats.
         model: the model's name; empty for the name in the file.
@@ -80,13 +98,37 @@ def import_run(
         UsageError: for an unknown task, a group, or a task of no benchmark.
         DataError: if the rows cannot be read.
     """
-    run = read_other_run(path, fields)
+    if not fields.split_by:
+        run = read_other_run(path, fields)
+        yield _import(run, Rows(task or task_of(run), run.arguments, data), folder, fields.id, model)
+        return
+    runs, without = records_by_run(path, fields.split_by)
+    rows = None
+    for name, records in runs.items():
+        try:
+            run = run_of_records(path, fields, records)
+            rows = rows or Rows(task or task_of(run), run.arguments, data)
+            result: Imported | MedtasksError = _import(run, rows, folder, fields.id, name)
+        except (UsageError, DataError):
+            raise
+        except MedtasksError as error:
+            result = MedtasksError(f"{name}: {error}")
+        yield result
+    if without:
+        yield MedtasksError(f"{path}: left out {named(without, f'records without the field {fields.split_by}')}")
+
+
+def _import(run: OtherRun, rows: Rows, folder: Path, id_fields: Sequence[str], model: str) -> Imported:
+    """Score a run's responses and save them; ``model`` replaces the name in the run unless empty.
+
+    Raises:
+        MedtasksError: if no response belongs to a document of the task.
+    """
     run.model = model or run.model
-    built = _build_task(task or task_of(run), run.arguments, data)
-    matched = _match(run, built, fields.id)
+    matched = _match(run, rows, id_fields)
     if not matched:
         raise MedtasksError(f"{run.problems[-1]}; choose another task with --task, or other rows with --data")
-    return _save(built, matched, run, folder)
+    return _save(rows, matched, run, folder)
 
 
 _OTHER_ANSWER = "whose record differs from the row in answer"
@@ -95,7 +137,7 @@ Matched = dict[int, list[tuple[int, str]]]
 """For each document's index, its responses: their positions in the run, and the orders of their choices."""
 
 
-def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
+def _match(run: OtherRun, rows: Rows, id_fields: Sequence[str]) -> Matched:
     """Return the responses to each document, and add problems about responses that are left out.
 
     A response is left out if it belongs to no document, if its record differs from the row, if the order of the choices
@@ -103,7 +145,8 @@ def _match(run: OtherRun, task: MedTask, id_fields: Sequence[str]) -> Matched:
     more than a third of the records that otherwise match their rows, all responses are left out. A problem also names
     documents with several responses.
     """
-    documents, data, responses = task.eval_docs, task.benchmark.data, run.responses
+    task, documents, responses = rows.task, rows.documents, run.responses
+    data = task.benchmark.data
     check = partial(_order_in, task.benchmark, shuffles(run.arguments))
     places = find_documents(responses, documents, data, id_fields, lambda response, doc: not check(response, doc)[1])
     nowhere = f"whose prompt shows no document of {task.task_name}"
@@ -191,12 +234,14 @@ def task_of(run: OtherRun) -> str:
 # ---- scores and files
 
 
-def _save(task: MedTask, matched: Matched, run: OtherRun, folder: Path) -> Imported:
+def _save(rows: Rows, matched: Matched, run: OtherRun, folder: Path) -> Imported:
     """Score responses under each filter, write a results file and a sample log, and return a summary."""
+    task, available = rows.task, len(rows.documents)
     name, benchmark = task.task_name, task.benchmark.name
-    exchanges = [Exchange(number, "", "", {}, reply) for number, reply in enumerate(run.responses.ends)]
-    for line in filter(None, [*remarks_on(exchanges), failure_of(exchanges)]):
-        task.remark(line)
+    exchanges = [Exchange(number, "", "", {}, reply) for number, reply in enumerate(run.ends)]
+    of_replies = [*filter(None, [*remarks_on(exchanges), failure_of(exchanges)])]
+    for line in of_replies:
+        logger.warning("%s: %s", name, line)
     # A name of dots would lead out of the folder, and file names cannot contain NUL.
     model_folder = re.sub(r"^\.+$|[\x00-\x1f]", "_", sanitize_model_name(run.model))
     source = str(run.path.resolve())
@@ -207,31 +252,34 @@ def _save(task: MedTask, matched: Matched, run: OtherRun, folder: Path) -> Impor
         if config_there is None or config_there["metadata"].get("imported_from") == source:
             break
     values: Values = defaultdict(list)
-    samples = chain.from_iterable(_samples(task, *item, run.responses) for item in sorted(matched.items()))
+    samples = chain.from_iterable(_samples(rows, *item, run.responses) for item in sorted(matched.items()))
     write_whole(target.with_name(f"samples_{name}_{date}.jsonl"), _lines(samples, values))
-    remarks = [f"imported from {run.path}", *task.config.metadata.get("remarks", ())]
+    remarks = [f"imported from {run.path}", *task.config.metadata.get("remarks", ()), *of_replies]
     about = {"benchmark": benchmark, "remarks": remarks, "data_source": str(run.path), "imported_from": source}
     results_of_task = {
         "results": _aggregate(values, benchmark),
         "configs": {"dataset_path": task.config.dataset_path, "metadata": about},
-        "n-samples": {"original": len(task.eval_docs), "effective": len(matched)},
+        "n-samples": {"original": available, "effective": len(matched)},
     }
     results: Row = {"model_name": run.model}
     for key, value in results_of_task.items():
         results[key] = {**other_tasks.get(key, {}), name: value}
     write_whole(target, json.dumps(results, indent=2, ensure_ascii=False))
-    missing = sorted(set(range(len(task.eval_docs))).difference(matched))
-    return Imported(target, name, len(task.eval_docs), missing, agreement_of(values), run.problems)
+    missing = sorted(set(range(available)).difference(matched))
+    return Imported(target, name, available, missing, agreement_of(values), run.problems)
 
 
-def _samples(task: MedTask, place: int, of_example: Sequence[tuple[int, str]], responses: Spool) -> Iterator[Row]:
+def _samples(
+    rows: Rows, place: int, of_example: Sequence[tuple[int, str]], responses: Spool[Response]
+) -> Iterator[Row]:
     """Score the generations of an example, and yield its sample for each filter.
 
     Only the first sample contains the fields that all filters share.
     """
     numbers, orders = zip(*of_example, strict=True)
     generations = [responses[number] for number in numbers]
-    doc, benchmark = task.eval_docs[place], task.benchmark
+    task, doc = rows.task, rows.documents[place]
+    benchmark = task.benchmark
     reordered = benchmark if isinstance(benchmark, ChoiceBenchmark) and {*orders} != {LETTERS} else None
     shown = [reordered.relabelled(doc, order) if reordered else doc for order in orders]
     prompt = ([prompt_of(generations[0], shown[0], benchmark)],)

@@ -25,7 +25,7 @@ from saved_runs import save_run
 
 from medtasks_utils.audit.auditor import Item
 from medtasks_utils.elsewhere.other_runs import Fields, read_other_run
-from medtasks_utils.elsewhere.saving import Values, agreement_of, import_run
+from medtasks_utils.elsewhere.saving import Imported, Values, agreement_of, import_runs
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.filters import FILTERS
 from medtasks_utils.harness.aggregates import ExampleScore
@@ -77,7 +77,8 @@ def mostly_right(doc: Row) -> str:
 
 
 def imported(path: Path, folder: Path, **settings: Any) -> tuple[Run, list[str]]:
-    result = import_run(path, folder, data="sample", **settings)
+    (result,) = import_runs(path, folder, data="sample", **settings)
+    assert isinstance(result, Imported)
     (run,) = read_runs(result.path)
     return run, result.problems
 
@@ -355,7 +356,7 @@ def test_models_in_one_file_are_never_pooled(tmp_path, capsys):
     docs = rows("medmcqa")
     of_right = [{"key": doc["question"], "said": right_answer(doc), "model": "right", "of": "x"} for doc in docs]
     written = [*of_right, *({**record, "said": "no", "model": "wrong"} for record in of_right)]
-    written.append({"key": "unknown", "said": "A", "model": "astray"})
+    written += [{"key": "unknown", "said": "A", "model": "astray"}, {"key": "unknown", "said": "A", "of": "x"}]
     assert import_records("medmcqa", written, tmp_path) == 1
     assert "--split_by model" in capsys.readouterr().err
     for form in ("jsonl", "csv"):
@@ -363,6 +364,7 @@ def test_models_in_one_file_are_never_pooled(tmp_path, capsys):
         output = capsys.readouterr()
         assert [run["scores"]["acc"][STRICT]["value"] for run in json.loads(output.out)] == [1, 0]
         assert "astray" in output.err
+        assert re.search(r"records without the field model: 1 \((line|row) \d+\)", output.err)
         assert {run.model for run in read_runs(tmp_path / "out")} == {"right", "wrong"}
     elsewhere = tmp_path / "elsewhere.jsonl"  # of a model of the same name as the last
     write_rows([{"key": "unknown", "said": "A", "model": "astray"}], elsewhere)
