@@ -37,6 +37,10 @@ class DataError(MedtasksError):
     """An error in the data: rows are missing, unreadable or malformed."""
 
 
+class NotDownloadedError(DataError):
+    """Data or a model that is not on this machine, and was not downloaded."""
+
+
 class Parser(argparse.ArgumentParser):
     """A command-line parser that raises an error for a wrong command line instead of exiting."""
 

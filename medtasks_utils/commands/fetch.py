@@ -27,7 +27,9 @@ class Fetch(Command):
         """Download or check the items, and return the list. The command fails if anything is missing."""
         if self.check:
             os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it once, when it is imported
-        from medtasks_utils.errors import UsageError, reason_of
+        from huggingface_hub.errors import LocalEntryNotFoundError
+
+        from medtasks_utils.errors import NotDownloadedError, UsageError, reason_of
         from medtasks_utils.harness import downloads
         from medtasks_utils.writing import table
 
@@ -44,9 +46,11 @@ class Fetch(Command):
             try:
                 item.load()
             except Exception as error:  # of the Hub's client, of NLTK, of the HTTP library in use
-                missing = reason_of(error)
+                is_absent = isinstance(error, NotDownloadedError | LocalEntryNotFoundError)
+                missing = "not on this machine" if self.check and is_absent else reason_of(error)
             data.append({"name": item.name, "origin": item.origin, "missing": missing})
             rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else "there"))
         complete = sum(entry["missing"] is None for entry in data)
-        lines = [table(rows, left=range(3)), f"{complete} of {len(data)} are complete"]
+        way_on = "; medtasks fetch downloads the others" * (self.check and complete < len(data))
+        lines = [table(rows, left=range(3)), f"{complete} of {len(data)} are complete{way_on}"]
         return CommandResult(lines, data, failed=complete < len(data))

@@ -15,7 +15,7 @@ from medtasks_utils.benchmarks.facts import Repository
 from medtasks_utils.benchmarks.registered import AnyBenchmark
 from medtasks_utils.benchmarks.tables import SUFFIXES
 from medtasks_utils.benchmarks.yaml_tasks import PACKAGE
-from medtasks_utils.errors import DataError, reason_of
+from medtasks_utils.errors import DataError, NotDownloadedError, reason_of
 from medtasks_utils.writing import JsonObject, Settings
 
 from .task_options import DATA_KEY
@@ -111,7 +111,7 @@ def _download(repository: str, revision: str | None) -> Path:
         folder = snapshot_download(repository, repo_type="dataset", revision=revision, **settings)
     except failures as error:
         why = "HF_HUB_OFFLINE is set" if constants.HF_HUB_OFFLINE else reason_of(unreachable or error)
-        raise DataError(
+        raise NotDownloadedError(
             f"{repository} at revision {revision} is not in the Hub's cache on this machine and cannot be downloaded "
             f"({why}): {_HOW_TO_GET_FILES}"
         ) from None
@@ -142,7 +142,8 @@ def download_pinned(repository: Repository) -> Path:
                 raise OSError("HF_HUB_OFFLINE is set")
             pooch.retrieve(url, f"sha256:{file.sha256}", file.name, folder)
         except (OSError, ValueError) as error:
-            raise DataError(
+            kind = DataError if isinstance(error, ValueError) else NotDownloadedError  # ValueError: another checksum
+            raise kind(
                 f"{file.name} of {repository.name} is neither in the cache {folder} nor available from {url} "
                 f"({reason_of(error)}): {_HOW_TO_GET_FILES}"
             ) from None

@@ -15,6 +15,7 @@ from local_server import LocalServer
 from running import saved_results
 
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
+from medtasks_utils.errors import NotDownloadedError
 from medtasks_utils.harness.downloads import items
 from medtasks_utils.harness.sources import SAMPLE
 
@@ -59,7 +60,8 @@ NAMES = ("medcalc_bench", "medexqa", "medhallu", "medmcqa", "wordnet", "punkt_ta
 def test_fetch_prints_a_line_for_each_item(monkeypatch, capsys):
     assert {*table("resources")} <= {resource.name for resource in items()}
     made = [Mock(origin="hub"), Mock(origin="nltk", load=Mock(side_effect=OSError("no room\nat all")))]
-    made[0].name, made[1].name = "one", "two"
+    made.append(Mock(origin="hub", load=Mock(side_effect=NotDownloadedError("three cannot be downloaded"))))
+    made[0].name, made[1].name, made[2].name = "one", "two", "three"
     monkeypatch.setattr("medtasks_utils.harness.downloads.items", lambda: iter(made))
     for words, code, lines in table("fetch_without_room"):
         assert exit_code(["fetch", *words]) == code

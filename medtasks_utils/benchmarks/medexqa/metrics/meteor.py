@@ -20,7 +20,7 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
 from medtasks_utils.benchmarks.facts import Resource
-from medtasks_utils.errors import MedtasksError, call_all, logger
+from medtasks_utils.errors import MedtasksError, NotDownloadedError, call_all, logger
 
 from . import ExplanationMetric
 
@@ -83,7 +83,8 @@ def _load(place: str) -> None:
                 _READERS[place]()
         except Exception as error:  # a damaged copy fails in many ways
             reason = issued[-1].message if issued else type(error).__name__
-            raise MedtasksError(f"meteor needs NLTK's {name}, which is missing or cannot be read ({reason})") from None
+            kind = NotDownloadedError if type(error) is LookupError and not issued else MedtasksError
+            raise kind(f"meteor needs NLTK's {name}, which is missing or cannot be read ({reason})") from None
 
 
 RESOURCES = [Resource(Path(place).name, f"NLTK's {place}", partial(_load, place)) for place in _READERS]
