@@ -156,6 +156,9 @@ def summary_lines(audits: Sequence[JsonObject]) -> Iterator[str]:
         yield f"{audited['run']}, {audited['task']}: {audited['responses']} responses"
         for name, stratum in audited["strata"].items():
             yield f"  {name}: {stratum['responses']}, of which {stratum['drawn']} were drawn and {stratum['read']} read"
+        if audited["accuracy_as_read"] is None:
+            yield f"  no response was read, so the rates of misreadings are unknown; failures: {audited['path']}"
+            continue
         for name, rates in audited["filters"].items():
             yield f"  {name}: misread {_percent(rates['misread'])}, missed {_percent(rates['missed'])}"
         by_rules = ", ".join(f"{name} {rates['accuracy']:.1%}" for name, rates in audited["filters"].items())
@@ -170,8 +173,6 @@ def summary_lines(audits: Sequence[JsonObject]) -> Iterator[str]:
         yield f"  all responses that were read: {audited['path']}"
 
 
-def _percent(estimate: dict[str, float] | None) -> str:
-    if estimate is None:
-        return "unknown, since no reply could be read"
+def _percent(estimate: dict[str, float]) -> str:
     value, low, high = (round(estimate[name], 3) + 0.0 for name in ("value", "low", "high"))  # not -0.0
     return f"{value:.1%} ({low:.1%} to {high:.1%})"
