@@ -37,8 +37,8 @@ for words in (["--help"], ["eval", "--help"], ["requests", "--help"]):
     except SystemExit:
         pass
     print(*{*heavy, "lm_eval.api", "lm_eval.utils"} - {"lm_eval"} & {*sys.modules}, file=sys.stderr)
-from medtasks_utils.benchmarks.medexqa.metrics import make_metrics
-(metric,) = make_metrics(["bleu"])
+from medtasks_utils.benchmarks.medexqa.metrics import make_metric
+metric = make_metric("bleu")
 metric.prepare()
 metric.score(["a b"], [["a b"]])
 print(*{"torch", "transformers", "nltk", "rouge_score", "bert_score"} & {*sys.modules})

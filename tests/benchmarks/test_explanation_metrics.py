@@ -234,8 +234,10 @@ def test_bertscore_uses_the_device_that_is_named_or_the_best_and_else_the_cpu(na
 def test_a_missing_package_is_named_with_the_ways_out_before_anything_is_downloaded(no_data, monkeypatch):
     monkeypatch.setattr(bertscore_module, "find_spec", lambda name: None)
     missing = r"needs bert-score.*\[bertscore\]"
-    with pytest.raises(MedtasksError, match=missing + r".*Run medtasks fetch.*--set medexqa.explanation_metrics="):
-        Explanations(MedExQAOptions.model_validate({}), "medexqa_all")
+    for requested, others in (("all", "bleu,meteor,rougeL"), ("bleu,bertscore", "bleu"), ("bertscore", "bleu,meteor")):
+        options = MedExQAOptions.model_validate({"explanation_metrics": requested.split(",")})
+        with pytest.raises(MedtasksError, match=rf"{missing}.*Run medtasks fetch.*explanation_metrics={others}[ ,]"):
+            Explanations(options, "medexqa_all")
 
 
 # ---- a run's scores of explanations: which count, references, weights

@@ -4,25 +4,26 @@ The explanation of a wrong answer scores 0. With a judge, ``explanation`` is the
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from medtasks_utils import judging
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example
-from medtasks_utils.errors import MedtasksError, call_all, logger
+from medtasks_utils.errors import MedtasksError, logger
 from medtasks_utils.extraction.think import final_text
 from medtasks_utils.judging import Case, Judge, Judgement, JudgeSettings, make_judge
 from medtasks_utils.statistics.scores import JudgedScore
 
-from .metrics import make_metrics
+from .metrics import METRICS, ExplanationMetric, make_metric
 from .options import MedExQAOptions
 
 JUDGED = ("combined", "explanation", "support", "coverage")
 """The metrics that depend on the judge; they are None for an example whose judgement failed."""
 
 _WAYS_OUT = (
-    "Run medtasks fetch on a machine with internet access and copy its caches, choose other metrics (rougeL, bleu, "
-    "meteor, bertscore) with --set medexqa.explanation_metrics=A,B, or turn off scores of explanations with "
-    "--set medexqa.use_explanations=false"
+    "Run medtasks fetch on a machine with internet access and copy its caches, leave these metrics out with --set "
+    "medexqa.explanation_metrics=%s, or turn off scores of explanations with --set medexqa.use_explanations=false"
 )
 
 
@@ -54,6 +55,35 @@ def case_of(example: Example, response: str) -> Case:
     )
 
 
+def _prepared(options: MedExQAOptions) -> list[ExplanationMetric]:
+    """Return the requested metrics; nothing is downloaded if one of them lacks a package.
+
+    Raises:
+        MedtasksError: if a metric cannot be computed on this machine; the message names the others.
+    """
+    bertscore = {name: getattr(options, f"bertscore_{name}") for name in ("model", "device", "batch_size")}
+    failures: dict[str, str] = {}
+
+    def results(actions: Mapping[str, Callable[[], Any]]) -> list[Any]:
+        """Return the results of the metrics' actions, and add the errors to the failures."""
+        results = []
+        for name, action in actions.items():
+            try:
+                results.append(action())
+            except MedtasksError as error:
+                failures[name] = str(error)
+        return results
+
+    names = options.lexical_metrics
+    metrics = results({name: partial(make_metric, name, **bertscore) for name in names})
+    if not failures:
+        results({metric.name: metric.prepare for metric in metrics})
+    if failures:
+        others = [name for name in names if name not in failures] or METRICS.keys() - failures.keys()
+        raise MedtasksError(f"{'; '.join(failures.values())}. {_WAYS_OUT % ','.join(sorted(others))}")
+    return metrics
+
+
 class Explanations:
     """A scorer of the explanations in a task. Creating it loads the metrics and checks the judge.
 
@@ -77,16 +107,7 @@ class Explanations:
     ) -> None:
         self._options, self.case_of = options, case_of
         self._task = task
-        try:
-            self._metrics = make_metrics(
-                options.lexical_metrics,
-                model=options.bertscore_model,
-                device=options.bertscore_device,
-                batch_size=options.bertscore_batch_size,
-            )
-            call_all(metric.prepare for metric in self._metrics)
-        except MedtasksError as error:
-            raise MedtasksError(f"{error}. {_WAYS_OUT}") from None
+        self._metrics = _prepared(options)
         self.signatures = {metric.name: metric.signature for metric in self._metrics}
         self._names = metric_names(options)
         self._judge = _judge(options)

@@ -11,8 +11,7 @@ With more than one reference, ROUGE-L, METEOR and BERTScore take the best match;
 Each score equals that of Hugging Face ``evaluate`` with its defaults, called for one example at a time, which is how
 published scores were computed. ``evaluate`` itself is not used.
 
->>> metrics = make_metrics(["rougeL", "bleu"])
->>> for metric in metrics:
+>>> for metric in map(make_metric, ["rougeL", "bleu"]):
 ...     metric.prepare()
 ...     metric.score(["A stent keeps the artery open."], [["A stent keeps the artery open."]])
 [100.0]
@@ -20,7 +19,7 @@ published scores were computed. ``evaluate`` itself is not used.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from medtasks_utils.registry import Registry
@@ -84,11 +83,13 @@ class ExplanationMetric(ABC):
         """Return the score, from 0 to 1, of a non-blank explanation."""
 
 
-def make_metrics(names: Iterable[str], **bertscore: Any) -> list[ExplanationMetric]:
-    """Create metrics by name, in order. Only the dependencies of these metrics are imported.
+def make_metric(name: str, **bertscore: Any) -> ExplanationMetric:
+    """Create a metric by its key in :data:`METRICS`. Only its dependencies are imported.
 
-    Args:
-        names: keys of :data:`METRICS`.
-        bertscore: arguments of :class:`.bertscore.BertScore`.
+    ``bertscore`` has the arguments of :class:`.bertscore.BertScore`.
+
+    Raises:
+        MedtasksError: if a package that it needs is not installed.
     """
-    return [METRICS[name](**(bertscore if name == "bertscore" else {})) for name in names]
+    metric: ExplanationMetric = METRICS[name](**(bertscore if name == "bertscore" else {}))
+    return metric
