@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
-from .flags import Command, CommandResult, warn
+from .flags import Command, CommandResult
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Compare(Command):
         from medtasks_utils.compare.difference_plan import lines_of, plan
         from medtasks_utils.compare.pairing import growth
         from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
-        from medtasks_utils.results import is_copy, name_apart
+        from medtasks_utils.results import name_apart
 
         named = [argument.partition("=") for argument in self.task]
         tasks = [(task_a, task_b or task_a) for task_a, _, task_b in named]
@@ -63,8 +63,6 @@ class Compare(Command):
             notes = [] if self.filter else chain.from_iterable(task.note_on_filter for task in a.tasks.values())
             return CommandResult([*notes, *verdict_lines(verdicts)], verdicts)
         b = one_run(self.b, [task_b for _, task_b in tasks])
-        if not tasks and (is_copy(a, b) or is_copy(b, a)):
-            warn(f"{self.a} and {self.b} are the same run, so nothing differs")
         name_apart([a, b])
         comparison = compare_runs(
             a,

@@ -7,10 +7,10 @@ from itertools import chain
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import DEFAULT_FILTER
-from medtasks_utils.results import Run, TaskRun
+from medtasks_utils.results import Run, TaskRun, is_copy
 
 from .contrast import MetricDifference
-from .families import TaskPairs, common_groups, corrected, group_difference, shared_filter
+from .families import TaskPairs, common_groups, corrected, group_difference, group_metrics, shared_filter
 from .task_pair import TaskPair
 
 Notes = dict[str, list[str]]
@@ -71,8 +71,8 @@ def compare_runs(
     for run in (a, b):
         for problem in run.problems:
             notes[problem].append(run.name)
-    if a.path.resolve() == b.path.resolve() and all(task_a == task_b for task_a, task_b in tasks):
-        notes[f"both are the run {a.path}, so all differences are 0"] = ["A and B"]
+    if (is_copy(a, b) or is_copy(b, a)) and all(task_a == task_b for task_a, task_b in tasks):
+        notes[f"both are the run {a.path}, or copies of it, so all differences are 0"] = ["A and B"]
     pairs: dict[str, TaskPair] = {}
     differences: list[MetricDifference] = []
     for task_a, task_b in _chosen_tasks(a, b, tasks, notes):
@@ -149,9 +149,7 @@ def _group_differences(a: Run, b: Run, pairs: TaskPairs, metrics: Sequence[str])
     Without ``metrics``, the default metrics of the tasks' benchmarks are used.
     """
     for name, members in common_groups(a, b, pairs).items():
-        reported = a.groups[name].metrics.keys() & b.groups[name].metrics.keys()
-        for metric in metrics or dict.fromkeys(chain.from_iterable(pair.a.facts.compared for pair in members)):
-            if (metric, members[0].filter) in reported:
-                difference = group_difference(name, members, metric)
-                if difference:
-                    yield difference
+        for metric in group_metrics(a, b, name, members, metrics):
+            difference = group_difference(name, members, metric)
+            if difference:
+                yield difference

@@ -195,7 +195,11 @@ def notes_on(topics: Sequence[ComparedTopic]) -> Iterator[str]:
         if not main.is_significant and (detectable := main.metric.detectable(main.contrast.detectable)) is not None
     ]
     if tested:
-        text = "p: corrected (Holm) over the benchmarks that both runs have, each by its main metric."
+        has_mean = not all(topic.is_of_one_benchmark for topic, _ in tested)
+        text = (
+            "p: corrected (Holm) over the benchmarks that both runs have, each by its main metric"
+            f"{'; a mean over benchmarks is tested by itself' * has_mean}."
+        )
         not_shown = (
             " A difference that is not shown may still exist: even uncorrected, a true difference of "
             f"{', '.join(shown)} is detected only four times in five (--plan 3: how many questions 3 points need)."

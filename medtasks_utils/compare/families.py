@@ -8,14 +8,16 @@ runs alone determine the families, whatever is selected or printed:
 - the tasks of such a group, such as the specialties of ``medexqa``, by the same metric
 - the parts of a breakdown of a task
 - pairs of tasks with different names in the two runs, by the same metric
+- each mean over several benchmarks by itself, by its first compared metric: a single test, whose p-value stays as it is
 
-Other metrics, and means over several benchmarks, have only their own p-value.
+Other metrics have only their own p-value.
 """
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain
 
 from medtasks_utils.filters import DEFAULT_FILTER
 from medtasks_utils.results import Run, TaskRun
@@ -50,11 +52,14 @@ def corrected(
     common = common_pairs(a, b, filter_name)
     grouped: set[str] = set()
     for name, members in common_groups(a, b, common).items():
+        of_group = (group_difference(name, members, metric) for metric in group_metrics(a, b, name, members))
+        main = [*filter(None, of_group)][:1]
         if len({member.a.benchmark_name for member in members}) == 1:
             grouped.update(member.a.task for member in members)
             families[name] = [*filter(None, map(TaskPair.headline, members))]
-            of_group = (group_difference(name, members, metric) for metric in members[0].a.facts.compared)
-            families["benchmarks"] += [*filter(None, of_group)][:1]
+            families["benchmarks"] += main
+        else:
+            families["mean", name] = main
     alone = (pair.headline() for name, pair in common.items() if name not in grouped)
     families["benchmarks"] += filter(None, alone)
     others = (pair for name, pair in pairs.items() if pair != common.get(name))
@@ -101,6 +106,13 @@ def common_groups(a: Run, b: Run, pairs: TaskPairs) -> dict[str, tuple[TaskPair,
         for name, group in a.groups.items()
         if group.tasks and name in b.groups and b.groups[name].tasks == group.tasks and pairs.keys() >= {*group.tasks}
     }
+
+
+def group_metrics(a: Run, b: Run, name: str, members: Sequence[TaskPair], wanted: Sequence[str] = ()) -> list[str]:
+    """Return the wanted metrics that both runs report for a group; by default those that its benchmarks compare."""
+    reported = a.groups[name].metrics.keys() & b.groups[name].metrics.keys()
+    metrics = wanted or dict.fromkeys(chain.from_iterable(pair.a.facts.compared for pair in members))
+    return [metric for metric in metrics if (metric, members[0].filter) in reported]
 
 
 @lru_cache(maxsize=1024)
