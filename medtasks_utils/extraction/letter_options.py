@@ -80,10 +80,14 @@ _TRIMMED = " .;,\"'“”\n"
 _EDGE = later(r"(?!(?<=\w)(?!e?s\b)\w)")
 
 
+_GLOSS = later(r" [(\[]([A-D])[)\]]")  # the letter after the text of a choice, such as "the nerve (C)"
+
+
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     """Return the places where a text contains the text of a choice, ignoring case and plural endings.
 
-    Texts shared by two choices, single characters and a few common words are left out.
+    The choice's own letter in parentheses after it is part of the place. Texts shared by two choices, single characters
+    and a few common words are left out.
 
     >>> texts_in("There is no such sign.", ["Yes", "No"])
     []
@@ -94,8 +98,12 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
         for name, letter in zip(names, LETTERS, strict=False)
         if len(name) > 1 and names.count(name) == 1 and name not in ("or", "and", "no")
     }
-    places = occurrences(sorted(letters, key=len, reverse=True), text.translate(_DASHES), _is_whole)
-    return [Mention(letters[name], start, end, "text") for name, start, end in places]
+    mentions = []
+    for name, start, end in occurrences(sorted(letters, key=len, reverse=True), text.translate(_DASHES), _is_whole):
+        glossed = _GLOSS.match(text, end)
+        is_own = glossed and glossed[1] == letters[name]
+        mentions.append(Mention(letters[name], start, glossed.end() if glossed and is_own else end, "text"))
+    return mentions
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
@@ -104,6 +112,11 @@ def _is_whole(text: str, start: int, end: int) -> bool:
 
 
 _ALIKE_ENOUGH, _APART = 0.84, 0.12  # minimum similarity of a choice, and its minimum lead over the others; from 0 to 1
+
+
+def _normalized(text: str, options: Sequence[str]) -> list[str]:
+    """Return the text, and the text of each choice, in lower case with spaces for other characters than letters."""
+    return [_FORM.sub(" ", phrase).lower().strip() for phrase in (text, *options[: len(LETTERS)])]
 
 
 def similar_text(text: str, options: Sequence[str]) -> str | None:
@@ -115,7 +128,7 @@ def similar_text(text: str, options: Sequence[str]) -> str | None:
     >>> similar_text("cyclopentolat", ["Cyclopentolate", "Timolol"]), similar_text("S. albus", ["S. album", "S. alba"])
     ('A', None)
     """
-    words, *names = (_FORM.sub(" ", phrase).lower().strip() for phrase in (text, *options[: len(LETTERS)]))
+    words, *names = _normalized(text, options)
     if len(words) < 6 or not names or len(words) > 2 * max(map(len, names)):
         return None
     ratios = [SequenceMatcher(None, words, name, autojunk=False).ratio() for name in names]
@@ -124,6 +137,29 @@ def similar_text(text: str, options: Sequence[str]) -> str | None:
     return LETTERS[ratios.index(best)] if is_alike else None
 
 
+_SMALL_WORDS = ("a", "an", "and", "for", "in", "of", "the", "to", "with")
+
+
+def named_in_short(text: str, options: Sequence[str]) -> str | None:
+    """Return the letter of the only choice that a text names in other punctuation, by a part or by its initials.
+
+    >>> options = ["Magnetic resonance imaging", "Titanium alloy", "O negative"]
+    >>> [named_in_short(text, options) for text in ("MRI", "Titanium", "O-negative", "alloys")]
+    ['A', 'B', 'C', None]
+    """
+    words, *names = _normalized(text, options)
+    initials = ["".join(word[0] for word in name.split() if word not in _SMALL_WORDS) for name in names]
+    for are_named in (
+        [words == name for name in names],
+        [len(words) >= _SHORTEST_PART and f" {words} " in f" {name} " for name in names],
+        [text.strip().isupper() and len(words) > 1 and words == letters for letters in initials],
+    ):
+        if any(are_named):
+            return LETTERS[are_named.index(True)] if sum(are_named) == 1 else None
+    return None
+
+
+_SHORTEST_PART = 4  # characters
 _BETWEEN = later(r"[).:\]*, –—-][^\w\n]{0,5}")  # a letter and its text
 
 

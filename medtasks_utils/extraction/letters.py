@@ -8,7 +8,7 @@ from . import nothing
 from .boxes import unwrap
 from .containers import Container, candidates_in, first_reading, upheld
 from .letter_options import LETTERS as LETTERS
-from .letter_options import latin_letters, mentions_of, similar_text
+from .letter_options import latin_letters, mentions_of, named_in_short, similar_text
 from .patterns import later
 from .plain import JOINED, line_start, unformatted
 from .weighing import MARGIN, NOTHING, OUTRIGHT, Candidate, Reading, certainty, choose, rows, weighed
@@ -25,7 +25,7 @@ marks = [the fill option open dash head digits stop op bar]*
 68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* <cand weak> {end}
     D: Answer d, since it innervates the trapezius.
 end = (?=[stop line close dash comma because colon is]|$)
-60 correct: <any> close* (comma ~5 comma)? (?=(is|so|colon)+ [the fill so comma]* (right|answer))
+60 correct: <any> close* (comma ~5 comma|comma? because)? (?=(is|so|colon)+ [the fill so comma]* {chosen})
     D: While A is tempting, D is correct.
 60 correct: <cand text> (?=dash right)
     C: A – false, C – true, D.
@@ -37,6 +37,8 @@ end = (?=[stop line close dash comma because colon is]|$)
     C: A ❌ B ❌ C ✅ D ❌
 58 ticked: (^|line) {others} (cross {some})* tick {lead} <cand text> {only}
     D: ✗ A\n✗ B\n✗ C\n✓ D
+chosen = (right|answer|choose (stop|$))
+verdict = [stop open dash comma] [so is the fill]* (right|answer)
 some = [^ line cross tick]*
 others = [^ line cand text cross tick]*
 only = (?![^ line]* tick)
@@ -44,6 +46,16 @@ only = (?![^ line]* tick)
     B: A – no\nB – yes\nC – no\nD – no
 58 ticked: <cand text> (?={cell} ({cell})* [the fill tick]* (right|yes) [^ line bar]{0,3} {over})
     B: | A | wrong |\n| B | correct |\n| C | wrong |\n| D | wrong |
+58 ticked: (^|line|colon) [dash digits stop open option]* <cand text> (?=[^ line]* {verdict} [close stop]* (line|$))
+    B: A – it is whole. Incorrect.\nB – it is cut. Correct.\nC – it is whole. Incorrect.
+54 left: (^|stop|line|so|comma) so? fill <cand text> (?=[is so]+ (stop|line|because|$))
+    C: The axillary and the musculocutaneous nerve are whole. Only C remains.
+56 choose: <any> (?=is word choose (stop|line|comma|because|$))
+    C: The axillary nerve is whole; the long thoracic nerve is what I would choose.
+52 fits: <text> (?=fill* right+ (stop|line|$))
+    C: The axillary nerve is whole. Given the findings, the long thoracic nerve fits best.
+54 more: <any> (?=close* is range (fill|right) (stop|line|comma|because|$))
+    C: The axillary nerve is possible, but C is more likely.
 54 colon: (?<!options )is [^ stop line comma cand text not colon]{0,3} colon {marks} <any>
     D: In this case the position would be:\n\n**D) Face down**
 46 colon: (?<!options )[word the because] colon {lead} <cand text> (?=[stop close]* (line|$))
@@ -59,11 +71,11 @@ to it = [because the is so fill]{0,3}
     D: The axillary nerve, which is a branch of the cord, is fine. D is the odd one out.
 60 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} odd {lead} <any> (?=close* (stop|line|$))
     C: All of these are features except (C).
-46 ends: open option {lead} <cand text> (?=close+ stop* line* $)
+46 ends: [open comma] option {lead} <cand text> (?=close* stop* line* $)
     B: The best step would be to test flexion (option B).
 54 most: fill [fill right] ~12 is to [word calc] the? <text>
     C: The most appropriate step would be to test the long thoracic nerve.
-54 so: so {lead} (colon|answer|is|choose|comma)* {lead} <cand weak> (?=stop|line|close|$|because|comma|is right)
+54 so: (?<!or )so {lead} (colon|answer|is|choose|comma)* {lead} <cand weak> (?=stop|line|close|$|because|comma|is right)
     D: Ruled out: A, B, C.\n\nRemaining: D\n\nGrade: B
 64 alone: ^ line* <cand weak> line+
     B: B\n\nThe most common cause of this is A, but here the pulse is slow.
@@ -96,10 +108,15 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
     none: The answer cannot be A. It cannot be C either.
 -60 denied: [versus odd] {lead} <any>
     C: Rather than the axillary nerve, the findings indicate the long thoracic nerve.
+-40 conceded: (^|stop|line|comma) though [^ stop line comma cand text]{0,4}? <any>
+    C: Although option A is exposed, the long thoracic nerve is cut.
 -60 denied: not [the fill option open is right so answer]* <cand text>
     B: It is not A but B.
--60 denied: <any> (?=close* {apart}? (is|colon|dash|arrow|bar)* word? [the fill so]* (wrong|not))
+-60 denied: <any> (?=close* {said} (wrong|not [the fill so]* [right answer choose stop line comma]))
     none: A is wrong.
+-60 not so: <any> (?=close* {said} not (?![the fill so]* [right answer choose stop line comma]))
+    none: The axillary nerve does not supply it.
+said = {apart}? (is|colon|dash|arrow|bar)* word? [the fill so]*
 apart = word|comma (?!not {lead} [cand text])
 -100 denied: <any> (?=is? rather)
     B: 正解はAではなくBです。
@@ -143,6 +160,7 @@ _ASKS_WHICH_FALSE = later(
 )
 _ASKING = later(r"\b(?:which|what|who|all|following)\b.*|[^,]*\Z", re.IGNORECASE | re.DOTALL)
 _LACKS = 45.0  # support of a choice that lacks what is asked for
+_CHOSEN = ("answer", "choose")  # cues of a choice that may lack something
 _OPEN = ("named", "said to be", "lacking", "written out")
 _PARTS = "^ line* open [cand weak] close .*? (stop|line) line* open [cand weak] close"  # "(a) …", parts of a question
 _BY_NUMBER = str.maketrans("0123", LETTERS)
@@ -207,7 +225,8 @@ def _read_part(text: str, options: Sequence[str], asked_for: str) -> Reading:
     reading = choose(candidates, _OPEN)
     if reading.value:
         return reading
-    quoted = _misspelt(plain, symbols, options) if whole == len(plain) else None
+    is_whole = whole == len(plain) and nothing.retracted_until(symbols) < 0
+    quoted = _misspelt(plain, symbols, options) if is_whole else None
     if quoted:
         return reading._replace(value=quoted, cue="named", certainty=certainty(0.0, MARGIN))
     return NOTHING._replace(candidates=reading.candidates)  # also if the best candidate says that there is no answer
@@ -226,12 +245,17 @@ def _candidates(plain: str, options: Sequence[str], asked_for: str = "") -> tupl
     for match in symbols.matches(lacks) if asked_for else ():
         lacking = at[match.start()]
         lacking.evidence.pop("denied", None)
+        lacking.evidence.pop("not so", None)
         if lacking.support < _LACKS:
             lacking.cue, lacking.support = "lacking", _LACKS
     rejected = {candidate.value for candidate in candidates if "not chosen" in candidate.evidence}
     for candidate in candidates:
         if candidate.cue in ("false", "odd"):
             candidate.evidence.pop("denied", None)
+        if candidate.cue in _CHOSEN:
+            candidate.evidence.pop("not so", None)
+        if candidate.cue == "ticked":
+            candidate.evidence.pop("announced", None)
         if candidate.cue == "named" and candidate.value in rejected:
             candidate.discard("not chosen elsewhere")
     written_out = [candidate for candidate in candidates if _is_written_out(candidate, plain)]
@@ -255,7 +279,7 @@ def _inside(container: Container, options: Sequence[str]) -> str | None:
     if letter:
         return letter
     candidates = _candidates(unformatted(content).replace(";", ","), options)[1]
-    letter = choose(candidates, _OPEN).value
+    letter = choose(candidates, _OPEN).value or named_in_short(unformatted(content), options)
     are_several = any("one of several" in candidate.evidence for candidate in candidates)
     says_none = container.key and content and not candidates and similar_text(content, options) is None
     return "" if letter is None and (are_several or says_none) else letter
@@ -268,7 +292,10 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
     """
     ends = [match.end() for match in symbols.matches("(answer|right option) ~4 [is colon]+? the?")]
     clause = _CLAUSE.match(plain, symbols.places[ends[-1]] if ends else 0)
-    return similar_text(clause[0], options) if clause else None
+    if clause is None:
+        return None
+    is_whole = bool(ends) or clause[0] == plain.rstrip(".!")
+    return (is_whole and named_in_short(clause[0], options)) or similar_text(clause[0], options)
 
 
 def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int) -> None:

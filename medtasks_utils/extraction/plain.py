@@ -140,7 +140,7 @@ def stated(text: str) -> str:
     if last and re.search(r"\w", _SOLUTION.sub("", text[last.end() :])):
         return text[last.end() :]
     opened = _REASONING.search(text)
-    if opened and last is None and not opened[0].startswith("<|"):
+    if opened and last is None and opened[0].lower() != "<|begin_of_thought|>":
         return text[: opened.start()]
     return _SOLUTION.sub(" ", _REASONING.sub(" ", text))
 
