@@ -104,7 +104,7 @@ class Pace:
         pause = min(error.retry_after, LONGEST_PAUSE) or BACKOFF * 2 ** min(self._setbacks, _DOUBLINGS)
         self._setbacks += 1
         self._resumes_at = now + pause
-        self._next_remark = self._next_remark or now + _BEFORE_REMARK
+        self._next_remark = self._next_remark or now + max(_BEFORE_REMARK - pause, 0.0)
         if now >= self._next_remark:
             self._next_remark = now + _BETWEEN_REMARKS
             message = "%s; failing for %.0f s; waiting %.0f s, then sending at most %d at once"

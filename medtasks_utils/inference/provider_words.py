@@ -34,7 +34,7 @@ _EXCESS = _words(r"""
     | should[ ](be|not) | max | limit | at[ ]most | overflow | reduce | disabled | only | fit | supports | > | 超 | 过长
 """)
 _OTHER_LENGTH = _words(r"""
-    queue | worker | per[ ](min|day|hour) | out[ ]?of[ ]?memory | exhausted | \bdied
+    queue | worker | per[ ](min|day|hour) | throttl | please[ ]wait | out[ ]?of[ ]?memory | exhausted | \bdied
     | \A (?! (.|\n)* ( \b(prompt|inputs?|messages|context|total)\b | max_seq ) ) (.|\n)*
       (max_(completion_|output_|new_)?tokens | maximum[ ]tokens[ ]you[ ]requested)
 """)
@@ -131,8 +131,8 @@ def is_about_policy(status: int, words: str) -> bool:
 
 _UNITS = {"ms": 0.001, "m": 60.0, "mi": 60.0, "h": 3600.0, "ho": 3600.0}
 """The seconds in a unit, by the first two letters of its name; any other unit is a second."""
-_PART = r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]*)"
-_DURATION = r"[0-9.]+(?:\s*[a-z]+\s*[0-9.]+)*\s*[a-z]*"
+_NUMBER = r"[0-9]*\.?[0-9]+"
+_DURATION = rf"{_NUMBER}(?:[ ]*[a-z]+[ ]*{_NUMBER})*[ ]*[a-z]*"
 _PAUSE_IN_WORDS = re.compile(rf"(?:again|retry|wait|retrydelay)\s+(?:in\s+|after\s+|for\s+)?({_DURATION})")
 
 
@@ -148,4 +148,6 @@ def asked_pause(retry_after: str, words: str) -> float:
                 return max(mktime_tz(date) - time.time(), 0.0)
         in_words = _PAUSE_IN_WORDS.search(words.lower())
         asked = in_words[1] if in_words else ""
-    return sum(float(number) * _UNITS.get(unit[:2], 1.0) for number, unit in re.findall(_PART, asked))
+    return sum(
+        float(number) * _UNITS.get(unit[:2], 1.0) for number, unit in re.findall(rf"({_NUMBER})[ ]*([a-z]*)", asked)
+    )

@@ -36,7 +36,18 @@ _FIELDS_OF_REASONING = ("reasoning_content", "reasoning", "thinking", "reasoning
 _FIELDS_OF_TEXT = ("text", "value", "content", "summary", "thinking", "reasoning", "refusal")
 _LONGEST_NAME = 100  # maximum number of characters of a model's name
 _FIELDS_OF_ERROR = ("error", "errors", "error_message")
-_FIELDS_OF_WORDS = ("error", "message", "detail", "msg", "type", "code")
+_FIELDS_OF_WORDS = (
+    "error",
+    "errors",
+    "message",
+    "detail",
+    "description",
+    "msg",
+    "status_msg",
+    "base_resp",
+    "type",
+    "code",
+)
 _THOUGHT = ("thinking", "reasoning", "redacted_thinking")
 
 

@@ -144,9 +144,10 @@ def parse_response(
         if "max_tokens" in request and "max_completion_tokens" in words:
             hint = "use --model openai-chat-completions, which sends max_completion_tokens"
         raise RequestRefused(problem, hint, status, body)
-    is_busy = status in OF_THE_TIME and not NO_CREDIT.search(everything)
-    kind = ServerBusy if is_busy else ServerUnavailable
-    unavailable = kind(problem, "the server cannot answer now; see its log for the reason", status, body)
+    has_credit = not NO_CREDIT.search(everything)
+    kind = ServerBusy if status in OF_THE_TIME and has_credit else ServerUnavailable
+    hint = "the server cannot answer now; see its log for the reason" if has_credit else "top up the account"
+    unavailable = kind(problem, hint, status, body)
     unavailable.retry_after = asked_pause(retry_after or "", everything)
     raise unavailable
 
