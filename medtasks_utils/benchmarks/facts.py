@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from medtasks_utils.errors import DataError
-from medtasks_utils.statistics.scores import Score
 
 from .tables import Row
 
@@ -237,35 +236,16 @@ BY_DOUBT = Breakdown("label", doubt_of)
 """A breakdown by whether a known issue casts doubt on an example's label."""
 
 
-class AbstentionRow(NamedTuple):
-    """A row of the report's table on the cost of abstaining.
-
-    Attributes:
-        name: the heading of the row.
-        metric: the metric that the row shows.
-        rescore: a function that returns a score for a logged answer and its logged example, to aggregate instead of the
-            metric's own; None to show the metric as reported.
-    """
-
-    name: str
-    metric: str
-    rescore: Callable[[str, Row], Score] | None = None
-
-
 class Abstention(NamedTuple):
-    """The answer that abstains, and the report's table on the cost of abstaining.
+    """How responses abstain.
 
     Attributes:
         answer: the answer that abstains, one of the benchmark's ``answers``.
         rate_metric: the metric with the share of responses that abstain.
-        rows: the rows of the report's table, in order; if empty, there is no table.
-        lead: an introduction to the table, which explains its rows.
     """
 
     answer: str
     rate_metric: str
-    rows: tuple[AbstentionRow, ...] = ()
-    lead: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -277,7 +257,7 @@ class ReportFacts:
         compared: names of the metrics on which runs are compared. The first one that a task reports ranks the
             runs, and its p-value is corrected for the number of benchmarks.
         breakdowns: the ways in which the report divides the examples into groups.
-        abstention: the answer that abstains, and its cost; None if responses cannot abstain.
+        abstention: the answer that abstains, and its metric; None if responses cannot abstain.
         marks: by metric, the report's badge for samples with a value above 0.
         range_of_right: the fields with the lowest and highest right value; empty if answers have no range.
         solution: the field with a worked solution; empty if there is none.

@@ -133,7 +133,7 @@ def _contradictions_of_metrics(benchmark: AnyBenchmark) -> Iterator[str]:
         "report.marks": facts.marks,
     }
     if facts.abstention:
-        mentions["abstention"] = [facts.abstention.rate_metric, *(row.metric for row in facts.abstention.rows)]
+        mentions["abstention"] = [facts.abstention.rate_metric]
     mentions |= {f"the breakdown {division.name!r}": division.metrics for division in facts.breakdowns}
     for place, mentioned in mentions.items():
         for name in dict.fromkeys(mentioned):

@@ -1,4 +1,4 @@
-"""Collect facts about the runs: finish reasons, the cost of abstaining, settings and durations, and signatures."""
+"""Collect facts about the runs: finish reasons, settings and durations, and signatures."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -10,9 +10,7 @@ import numpy as np
 from medtasks_utils.filters import STRICT
 from medtasks_utils.results import Run
 from medtasks_utils.results.samples import ENDINGS, mapping
-from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import ACC
-from medtasks_utils.statistics.score_arrays import concatenate
 from medtasks_utils.writing import Secrets
 
 from .topics import Topic
@@ -36,22 +34,6 @@ def endings_of_replies(topics: Sequence[Topic]) -> Iterator[list[str]]:
             counts = [count for sample in result.samples for count in sample.tokens if count is not None]
             tokens = [f"{count:,.0f}" for count in np.quantile(counts, [0.5, 0.9, 1.0])] if counts else ["–"] * 3
             yield [topic.label, run, f"{total:,}", *shares, accuracy, *tokens]
-
-
-def costs_of_abstaining(topic: Topic, filter_name: str) -> Iterator[tuple[str, list[tuple[str, str]]]]:
-    """Yield each run that has samples, with its abstention metrics and intervals; nothing without an abstention."""
-    abstention = topic.facts.abstention
-    for run, result in topic.sampled.items() if abstention and filter_name in topic.filters else ():
-        numbers = []
-        for row in abstention.rows if abstention else ():
-            values = topic.in_runs(filter_name, row.metric)
-            measured = values.estimates[run]
-            if row.rescore:
-                scores = [task.rescored(filter_name, row.rescore) for task in result.tasks]
-                measured = estimate(concatenate(scores), values.metric)
-            interval = "–".join(map(values.metric.shown, measured.interval or ()))
-            numbers.append((values.metric.shown(measured.value), interval))
-        yield run, numbers
 
 
 def runs_by_signatures(topics: Sequence[Topic]) -> dict[str, list[str]]:

@@ -19,7 +19,7 @@ from medtasks_utils.results.samples import ENDINGS
 from medtasks_utils.writing import csv_of, write_whole
 
 from . import rendering
-from .about import costs_of_abstaining, endings_of_replies, runs_by_signatures, settings
+from .about import endings_of_replies, runs_by_signatures, settings
 from .audits import audits_of
 from .board import Board, board_of, shown
 from .calibration import calibrations, to_draw
@@ -97,7 +97,6 @@ def page_of(runs: Sequence[Run], beside: Path | None = None, baseline: str = "")
         signatures=runs_by_signatures(topics),
         endings=list(ENDINGS),
         replies=list(endings_of_replies(topics)),
-        abstaining=[(topic, list(costs_of_abstaining(topic, filters[0]))) for topic in topics],
         audits=list(audits_of(runs)),
         metrics=base64.b64encode(shown_metrics(topics).encode()).decode(),
         warnings=warnings,

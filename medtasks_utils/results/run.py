@@ -1,7 +1,7 @@
 """Define a saved run, with its tasks, their metrics and their samples."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,10 +15,9 @@ from medtasks_utils.benchmarks.shortcuts import Reached, most_reached
 from medtasks_utils.filters import DEFAULT_FILTER, FLEXIBLE, STRICT
 from medtasks_utils.statistics.metrics import Metric
 from medtasks_utils.statistics.score_arrays import Codes, MetricScores, integer_codes
-from medtasks_utils.statistics.scores import Score
 from medtasks_utils.writing import JsonObject, digest
 
-from .samples import Row, Sample, SampleLog, mapping, read_samples
+from .samples import Sample, SampleLog, mapping, read_samples
 
 
 class Value(NamedTuple):
@@ -147,14 +146,6 @@ class TaskRun:
             rows = [sample.scores_of(filter_name, logged_as) for sample in self.samples]
             self._scores[key] = MetricScores.of(rows, *self._codes)
         return self._scores[key]
-
-    def rescored(self, filter_name: str, rescore: Callable[[str, Row], Score]) -> MetricScores:
-        """Rescore all samples, in order, with a function of a logged answer and its logged example."""
-        rows = []
-        for sample in self.samples:
-            answers = sample.answers.get(filter_name, ())
-            rows.append([rescore(answer, sample.doc) for answer in answers])
-        return MetricScores.of(rows, *self._codes)
 
     @property
     def samples(self) -> list[Sample]:

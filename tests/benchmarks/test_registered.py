@@ -17,7 +17,7 @@ from running import load
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.base import Benchmark
-from medtasks_utils.benchmarks.facts import Abstention, AbstentionRow, Breakdown, by_field
+from medtasks_utils.benchmarks.facts import Abstention, Breakdown, by_field
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.options import About
 from medtasks_utils.benchmarks.registered import OWN, Benchmarks, problems_of
@@ -44,7 +44,6 @@ def changed(**attributes: Any) -> Any:
     ("stratum is missing, but the metric mean", {"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}),
     ("abstention.answer is 'maybe', which is not in answers", {"abstention": Abstention("maybe", "unsure_rate")}),
     ("abstention names unsure,", {"abstention": Abstention("2", "unsure")}),
-    ("abstention names sure,", {"abstention": Abstention("2", "unsure_rate", (AbstentionRow("of all", "sure"),))}),
     ("sample is nowhere, but there is no such folder", {"sample": Path("nowhere")}),
 )
 def test_a_benchmark_with_missing_or_contradictory_facts_is_an_error_that_names_them(said, attributes):

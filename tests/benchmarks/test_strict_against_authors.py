@@ -2,7 +2,6 @@
 
 import json
 import shutil
-from typing import Any
 
 from given import BY_CALCULATOR, each_row, json_lines, table
 from places import at
@@ -78,12 +77,6 @@ def test_every_calculator_has_this_kind_of_judgement():
 
 
 # ---- what one response scores
-
-
-def test_an_answer_of_medhallu_decides_unless_it_is_unsure_or_missing():
-    kind: Any = benchmarks()["medhallu"]
-    decided = kind.report.abstention.rows[0].rescore
-    assert [decided(answer, {}) for answer in ("0", "1", "2", "[invalid]")] == [1, 1, 0, 0]
 
 
 EXAMPLES = {benchmark: examples for benchmark, change, examples in table("examples") if not change}

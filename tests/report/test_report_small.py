@@ -21,7 +21,7 @@ from places import at
 from medtasks_utils.__main__ import main
 from medtasks_utils.filters import FILTERS, FLEXIBLE, STRICT
 from medtasks_utils.report import eval_results, every_eval_ever
-from medtasks_utils.report.about import costs_of_abstaining, endings_of_replies, runs_by_signatures, settings
+from medtasks_utils.report.about import endings_of_replies, runs_by_signatures, settings
 from medtasks_utils.report.audits import audits_of
 from medtasks_utils.report.board import board_of, ratios
 from medtasks_utils.report.calibration import calibrations
@@ -119,7 +119,6 @@ def larger(tmp_path_factory):
         "settings": [*map(settings, runs)],
         "endings": [*endings_of_replies(topics)],
         "signatures": runs_by_signatures(topics),
-        "abstaining": {topic.name: dict(costs_of_abstaining(topic, STRICT)) for topic in topics},
         "audits": [*audits_of(runs)],
         "metrics": shown_metrics(topics).split("\n"),
         "topics": {topic.name: topic for topic in topics},

@@ -15,7 +15,6 @@ from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import (
     Abstention,
-    AbstentionRow,
     Breakdown,
     Data,
     Example,
@@ -90,12 +89,6 @@ def _kind_of_hallucination(example: Row) -> str | None:
     return example.get("category") or None if example.get("shown") == "hallucinated" else None
 
 
-def _f1_score(answer: str | None, example: Row) -> tuple[float, float]:
-    """Return an example's contributions to the numerator and denominator of F1; hallucinated is the positive class."""
-    predicted, target = float(answer == HALLUCINATED), float(example["target"] == HALLUCINATED)
-    return 2 * target * predicted, target + predicted
-
-
 class MedHallu(Benchmark[MedHalluOptions]):
     """``medhallu`` and its variants: the model decides whether an answer is factual (0) or hallucinated (1)."""
 
@@ -134,20 +127,7 @@ class MedHallu(Benchmark[MedHalluOptions]):
             Breakdown("style", by_field("style"), ("f1", "acc"), (TELLS, MISLEADS)),
             Breakdown("kind", _kind_of_hallucination, ("acc", "unsure_rate")),
         ),
-        abstention=Abstention(
-            UNSURE,
-            rate_metric="unsure_rate",
-            rows=(
-                AbstentionRow("decided: answered 0 or 1", "acc", lambda answer, example: float(answer in _VERDICTS)),
-                AbstentionRow("acc of decided answers", "accuracy_answered"),
-                AbstentionRow("acc of all", "acc"),
-                AbstentionRow("F1 of decided answers", "f1"),
-                AbstentionRow("F1 of all", "f1", _f1_score),
-                AbstentionRow("reward", "reward"),
-            ),
-            lead="As in the paper, F1 covers only the examples answered 0 or 1, so abstaining does not lower it. Over "
-            "all examples, an abstention or a missing answer counts as wrong; F1 treats it as not hallucinated.",
-        ),
+        abstention=Abstention(UNSURE, rate_metric="unsure_rate"),
     )
     answers = {FACTUAL: "factual", HALLUCINATED: "hallucinated", UNSURE: "unsure"}
 
@@ -215,7 +195,7 @@ class MedHallu(Benchmark[MedHalluOptions]):
         target, predicted = (float(verdict == HALLUCINATED) for verdict in (example["target"], answer.value))
         hit = target * predicted
         ratios: dict[str, Score] = {
-            "f1": _f1_score(answer.value, example),
+            "f1": (2 * hit, target + predicted),
             "precision": (hit, predicted),
             "recall": (hit, target),
             "accuracy_answered": (float(right), 1.0),

@@ -12,7 +12,6 @@ from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import (
     Abstention,
-    AbstentionRow,
     Breakdown,
     Data,
     Example,
@@ -83,12 +82,7 @@ class ToyBench(Benchmark[ToyOptions]):
     report = ReportFacts(
         compared=("acc_decided", "acc"),
         breakdowns=(Breakdown("colour", by_field("colour"), ("acc", "maybe_rate"), ("white", "green", "black")),),
-        abstention=Abstention(
-            MAYBE,
-            rate_metric="maybe_rate",
-            rows=(AbstentionRow("decided: yes or no", "acc", lambda answer, example: float(answer in (YES, NO))),),
-            lead="A response that says maybe decides nothing.",
-        ),
+        abstention=Abstention(MAYBE, rate_metric="maybe_rate"),
     )
     answers = dict(zip(ANSWERS, ANSWERS, strict=True))  # noqa: RUF012
 
