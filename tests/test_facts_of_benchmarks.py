@@ -16,12 +16,11 @@ NAMES = {name.removesuffix("_bench") for name in OWN}
 
 
 def facts() -> set[str]:
-    """The fields of the benchmarks' examples, their own metrics, and groups that have an order."""
+    """The fields of the benchmarks' examples and their own metrics."""
     found = {field for task in GENERATION_TASKS for example in documents_of(task) for field in example}
     for name in BENCHMARKS:
         benchmark = benchmarks()[name]
         found.update(metric.name for metric in benchmark.metrics)
-        found.update(group for breakdown in benchmark.report.breakdowns for group in breakdown.order)
     return found - {metric.name for metric in (ACC, ANSWERED, *REPEAT_METRICS, *TOOL_METRICS)}
 
 
@@ -38,7 +37,7 @@ def test_no_other_room_knows_a_benchmark_by_its_name_or_by_its_facts():
     """But for the words of the table, by file, each with the reason."""
     expected = {place: words for place, words, _ in table("words_of_benchmarks")}
     known = facts() - {*expected.pop("everywhere")}
-    assert {"answer_letter", "unsure_rate", "judgement", "acc_unanswerable", "easy"} <= known
+    assert {"answer_letter", "unsure_rate", "judgement", "acc_unanswerable"} <= known
     found = {}
     for path in PACKAGE.rglob("*.py"):
         place = path.relative_to(PACKAGE).as_posix()

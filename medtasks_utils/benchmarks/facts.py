@@ -210,13 +210,11 @@ class Breakdown(NamedTuple):
         name: the criterion of the division, such as ``subject``.
         key: a function that returns the group of an example; None leaves the example out.
         metrics: names of the metrics to show for each group.
-        order: the groups in their natural order; empty to rank them by value.
     """
 
     name: str
     key: Callable[[Row], str | None]
     metrics: tuple[str, ...] = ("acc",)
-    order: tuple[str, ...] = ()
 
 
 def by_field(name: str) -> Callable[[Row], str | None]:

@@ -32,7 +32,6 @@ import numpy as np
 import scipy
 
 from .metrics import Metric
-from .planning import Sensitivity
 from .ratio import ALPHA, MIN_CLUSTERS, Interval, Ratio, Z, student
 from .score_arrays import MetricScores
 
@@ -92,28 +91,13 @@ class Estimate(ResultWithInterval):
         n: the number of examples to which the metric applies; 0 if the value is not defined.
         value: the value, in the metric's own unit; None if the metric applies to no example, or a stratum has none.
         stderr: the standard error; None for fewer than two clusters, or if the metric has none.
-        clusters: the number of contributing clusters, where an independent example is its own cluster; 0 if unknown.
     """
 
     n: int
     value: float | None
     stderr: float | None = None
     interval: Interval | None = None
-    clusters: int = 0
     unreliable: str = ""
-
-    @property
-    def detectable(self) -> float | None:
-        """The smallest true difference from another run that a test at 5 % detects with 80 % power.
-
-        The other run is assumed to have an independent error of the same size. On the same examples, the errors of two
-        runs are correlated, so smaller differences are detected. None if the standard error is unknown, or 0 because
-        all scores are equal, or the number of clusters is unknown or below two.
-        """
-        if self.stderr is None or self.stderr < 1e-9 or self.clusters < 2:  # 0 but for rounding
-            return None
-        stderr = math.sqrt(2) * self.stderr
-        return Sensitivity(self.clusters, stderr, stderr, self.clusters - 1).detectable
 
 
 def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False) -> Estimate:
@@ -131,7 +115,7 @@ def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False)
         is_positive = replace(ratio.scores, numerators=numerators)
         informative = min(informative, Ratio(is_positive).informative_clusters)
     unreliable = why_unreliable(ratio.clusters, informative, _rare(metric, ratio.value) if interval else ALL_EQUAL)
-    return Estimate(n, ratio.value, ratio.stderr, interval, ratio.clusters, unreliable)
+    return Estimate(n, ratio.value, ratio.stderr, interval, unreliable)
 
 
 def estimate_from_results(
@@ -157,7 +141,7 @@ def estimate_from_results(
     if highest:  # as if every score were the lowest or the highest
         product = value / highest * (1 - value / highest)
         informative = 2 * clusters * product / max(1 - 4 * product, 1e-9)
-    return Estimate(n, value, stderr, interval, clusters, why_unreliable(n, informative, _rare(metric, value)))
+    return Estimate(n, value, stderr, interval, why_unreliable(n, informative, _rare(metric, value)))
 
 
 def why_unreliable(clusters: int, informative: float, too_few: str = TOO_FEW_DIFFER) -> str:

@@ -60,14 +60,11 @@ class Metric:
         """The factor from a value to the number shown: 100 for shares, else 1."""
         return 100.0 if self.unit == "share" else 1.0
 
-    def shown(self, value: float | None, decimals: int = 1) -> str:
-        """Format a value for readers: shares in per cent, and None as a dash.
-
-        ``decimals`` applies to shares and points; counts and numbers have at least two.
-        """
+    def shown(self, value: float | None) -> str:
+        """Format a value for readers: shares in per cent, and None as a dash; counts and numbers have two decimals."""
         if value is None:
             return "–"
-        places = decimals if self.unit in ("share", "points") else max(decimals, 2)
+        places = 1 if self.unit in ("share", "points") else 2
         return f"{round(value * self.scale, places) + 0.0:.{places}f}"  # adding 0.0 turns -0.0 into 0.0
 
     def detectable(self, difference: float | None) -> float | None:

@@ -173,7 +173,7 @@ def declared(kind: Any, fact: str) -> Any:
     if what == "metric":
         return next(facts_of(metric) for metric in kind.metrics if metric.name == name)
     if what == "breakdown":
-        return next((each.metrics, each.order) for each in kind.report.breakdowns if each.name == name)
+        return next(each.metrics for each in kind.report.breakdowns if each.name == name)
     value = attrgetter(fact)(kind)
     return list(value) if fact == "blanks" else value
 

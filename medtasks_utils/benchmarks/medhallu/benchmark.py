@@ -121,10 +121,8 @@ class MedHallu(Benchmark[MedHalluOptions]):
         headline=("acc", "unsure_rate"),  # F1 leaves out unsure and unanswered examples
         compared=("acc", "f1"),
         breakdowns=(
-            Breakdown(
-                "difficulty", by_field("difficulty"), ("f1", "acc", "precision", "recall", "unsure_rate"), DIFFICULTIES
-            ),
-            Breakdown("style", by_field("style"), ("f1", "acc"), (TELLS, MISLEADS)),
+            Breakdown("difficulty", by_field("difficulty"), ("f1", "acc", "precision", "recall", "unsure_rate")),
+            Breakdown("style", by_field("style"), ("f1", "acc")),
             Breakdown("kind", _kind_of_hallucination, ("acc", "unsure_rate")),
         ),
         abstention=Abstention(UNSURE, rate_metric="unsure_rate"),

@@ -81,7 +81,7 @@ class ToyBench(Benchmark[ToyOptions]):
     )
     report = ReportFacts(
         compared=("acc_decided", "acc"),
-        breakdowns=(Breakdown("colour", by_field("colour"), ("acc", "maybe_rate"), ("white", "green", "black")),),
+        breakdowns=(Breakdown("colour", by_field("colour"), ("acc", "maybe_rate")),),
         abstention=Abstention(MAYBE, rate_metric="maybe_rate"),
     )
     answers = dict(zip(ANSWERS, ANSWERS, strict=True))  # noqa: RUF012
