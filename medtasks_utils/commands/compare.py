@@ -51,7 +51,6 @@ class Compare(Command):
         """Return the comparison of two runs, or of one run and its harness; with ``--plan``, the sample sizes."""
         from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
         from medtasks_utils.compare.difference_plan import lines_of, plan
-        from medtasks_utils.compare.pairing import growth
         from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
         from medtasks_utils.results import name_apart
 
@@ -74,8 +73,7 @@ class Compare(Command):
             force=self.force,
         )
         if self.plan is None:
-            grown = {run.name: note for run, path in ((a, self.a), (b, self.b)) if (note := growth(run, path))}
-            lines = comparison_lines(comparison, all_parts=self.parts == "all", grown=grown)
+            lines = comparison_lines(comparison, all_parts=self.parts == "all")
             way_on = f"next    medtasks report {shlex.quote(self.a)} {shlex.quote(self.b)} -o pair.html"
             return CommandResult([*lines, way_on], comparison_data(comparison))
         needs = list(plan(comparison, self.plan))

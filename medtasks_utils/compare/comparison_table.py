@@ -20,7 +20,7 @@ Values are in the metric's own unit (shares from 0 to 1, scores of explanations 
 """
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -77,18 +77,15 @@ def _difference_data(difference: MetricDifference) -> JsonObject:
 # ---- table
 
 
-def comparison_lines(
-    comparison: Comparison, *, all_parts: bool = False, grown: Mapping[str, str] = {}
-) -> Iterator[str]:
+def comparison_lines(comparison: Comparison, *, all_parts: bool = False) -> Iterator[str]:
     """Yield the runs, a row for each benchmark, detectable differences, the parts of each task, and cautions.
 
     Args:
         comparison: the comparison.
         all_parts: True to show all parts of tasks, not only large ones that are far from the whole.
-        grown: by run name, a phrase on how the run was extended.
     """
     topics = list(_topics(comparison))
-    yield from heading(comparison, grown)
+    yield from heading(comparison)
     yield ""
     yield table_of_wholes(topics)
     yield ""
@@ -156,15 +153,15 @@ def _topics(comparison: Comparison) -> Iterator[ComparedTopic]:
             yield topic
 
 
-def heading(comparison: Comparison, grown: Mapping[str, str]) -> Iterator[str]:
-    """Yield lines with the runs' names, the compared questions, and the rule by which answers are read."""
+def heading(comparison: Comparison) -> Iterator[str]:
+    """Yield lines with the runs' names, how they grew, the compared questions, and the rule that reads answers."""
     names = [f"{letter}  {plain(run.name)}" for letter, run in (("A", comparison.a), ("B", comparison.b))]
     rules = {pair.filter: _RULES.get(pair.filter, pair.filter) for pair in comparison.pairs.values()}
     how = "same questions" if all(pair.is_whole for pair in comparison.pairs.values()) else "questions in both"
     how += ", " + " or ".join(rules.values())
     line = "    ".join(names)
-    if grown or len(line) + len(how) + 4 > WIDTH:
-        notes = [grown.get(run.name, "") for run in (comparison.a, comparison.b)]
+    notes = comparison.a.growth, comparison.b.growth
+    if any(notes) or len(line) + len(how) + 4 > WIDTH:
         yield from (f"{name}   {note}".rstrip() for name, note in zip(names, notes, strict=True))
         yield how
     else:

@@ -1,7 +1,6 @@
 """Find the runs and examples to compare, and decide whether results are comparable."""
 
 from collections.abc import Sequence
-from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
@@ -31,28 +30,6 @@ def one_run(path: str | Path, tasks: Sequence[str] = ()) -> Run:
         return runs[0]
     listed = ", ".join(str(run.path) for run in runs)
     raise MedtasksError(f"{path} has {len(runs)} runs, but one is expected; name one of the files: {listed}")
-
-
-def growth(run: Run, path: str | Path) -> str:
-    """Return a phrase with a run's size and date, now and before its extension; empty if the run was not extended."""
-    before = [
-        old
-        for old in read_runs(path)
-        if old.model == run.model
-        and old.date < run.date
-        and old.tasks.keys() <= run.tasks.keys()
-        and {*run.tasks.values()}.isdisjoint(old.tasks.values())
-    ]
-    if not before:
-        return ""
-    now, then = map(size_and_date, (run, before[-1]))
-    return f"{now.replace(' of', ' questions of')} (grew from {then})"
-
-
-def size_and_date(run: Run) -> str:
-    """Return the number of questions, and the day and time at which the run began, as warnings name it."""
-    date = datetime.strptime(run.date[:16], "%Y-%m-%dT%H-%M")
-    return f"{sum(task.asked for task in run.tasks.values()):,} of {date:%d %b %H:%M}"
 
 
 @lru_cache(maxsize=1024)  # called again for every filter and metric

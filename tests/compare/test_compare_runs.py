@@ -9,7 +9,6 @@ from itertools import cycle
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from given import GENERATION_TASKS, Row, each_row, table
@@ -20,7 +19,6 @@ from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
 from medtasks_utils.compare.comparing import Comparison
 from medtasks_utils.compare.difference_plan import lines_of, plan
-from medtasks_utils.compare.pairing import growth
 from medtasks_utils.compare.verdicts import compare_verdicts
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import STRICT
@@ -148,19 +146,6 @@ def test_a_group_is_compared_whole_or_not_at_all(pair_of_runs):
     assert "medexqa" not in {line.task for line in compare_runs(a, b).differences}, "another group of this name"
     del b.tasks["medhallu"]
     assert "medtasks" not in {line.task for line in compare_runs(a, b).differences}
-
-
-def test_a_run_says_from_what_it_grew(monkeypatch):
-    def run(date: str, model: str = "m", **asked: int) -> Any:
-        tasks = {name: Mock(asked=count) for name, count in asked.items()}
-        return SimpleNamespace(date=f"2026-11-{date}", model=model, tasks=tasks)
-
-    now = run("28T14-26-01", x=30, y=10)
-    others = [run("27T09-05-01", x=10), run("28T10-05-01", x=20), run("28T11-00-00", z=9)]
-    others += [run("28T12-00-00", "n", x=25), run("29T01-00-00", x=50), now]
-    monkeypatch.setattr("medtasks_utils.compare.pairing.read_runs", lambda path: others)
-    assert growth(now, "") == "40 questions of 28 Nov 14:26 (grew from 20 of 28 Nov 10:05)"
-    assert growth(others[0], "") == ""
 
 
 # ---- what is refused, and what is warned of
@@ -303,13 +288,6 @@ def test_the_json_of_a_comparison_has_everything_under_stable_keys(found):
     assert mean["p_adjusted"] == mean["p"], "a mean over benchmarks is tested by itself"
     for name, keys in (("comparisons", KEYS), ("flips", FLIPS)):
         assert {*map(frozenset, content[name])} == {frozenset(keys.split())}
-
-
-def test_both_runs_say_how_they_grew(saved, monkeypatch, capsys):
-    monkeypatch.chdir(saved)
-    monkeypatch.setattr("medtasks_utils.compare.pairing.growth", lambda run, path: f"from {path}")
-    assert cli.main(["compare", "a", "b"]) == 0
-    assert capsys.readouterr().out.startswith("A  first   from a\nB  second   from b\n")
 
 
 def test_a_plan_is_for_the_points_that_are_named(saved, found, monkeypatch, capsys):
