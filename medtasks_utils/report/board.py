@@ -24,18 +24,9 @@ from medtasks_utils.statistics.score_arrays import MetricScores, concatenate
 
 from .audits import audit_of
 from .drawing import Axis
-from .outcomes import outcomes
+from .outcomes import ENDED, outcomes
 from .topics import RunResult, Topic
 
-ENDED = {
-    "right": "right",
-    "form": "right, wrong form",
-    "wrong": "wrong",
-    "unsure": "unsure",
-    "none": "no answer",
-    "cut": "cut off, no answer",
-}
-"""The outcomes of examples, in the order of the bars."""
 HATCHED = 0.4
 """The possible gain of a score, in points, from which it is drawn with hatching."""
 FEW = 30
@@ -279,7 +270,7 @@ def _column(topic: Topic, filter_name: str) -> Column:
         topic=topic,
         filter=filter_name,
         reasons=_reasons(topic, values.incomparable),
-        outcomes={run: _ended(result, filter_name) for run, result in sampled.items()},
+        outcomes={run: outcomes(result, filter_name) for run, result in sampled.items()},
         counts={},
         also={other: scores_of(metric.estimates, metric.metric) for other, metric in also.items()},
         floor=floor_of(topic, values.metric, values.without_question and values.without_question.value),
@@ -396,17 +387,6 @@ def ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) 
 def scores_of(estimates: Mapping[str, Estimate], metric: Metric) -> dict[str, Score]:
     """Return the scores of the runs that have a value."""
     return {run: score for run, estimate in estimates.items() if (score := shown(estimate, metric))}
-
-
-def _ended(result: RunResult, filter_name: str) -> dict[str, float]:
-    """Return the number of examples by outcome under a filter (:data:`ENDED`)."""
-    strict_alone, right, form, *others = outcomes(result).values()
-    wrong, *lost = others
-    if filter_name == STRICT:
-        numbers = right + strict_alone, form, wrong
-    else:
-        numbers = right + form, 0.0, wrong + strict_alone
-    return dict(zip(ENDED, (*numbers, *lost), strict=True))
 
 
 def counts_of(column: Column, run: str) -> dict[str, float]:

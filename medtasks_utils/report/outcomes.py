@@ -9,17 +9,15 @@ from medtasks_utils.statistics.score_arrays import Array
 
 from .topics import RunResult
 
-OUTCOMES = (
-    "right under the strict rule alone",
-    "right",
-    "right, but in the wrong form",
-    "wrong",
-    "unsure",
-    "no answer found",
-    "cut",
-)
-"""The outcomes, ordered so that the right answers of each filter are adjacent in a bar. *cut* means unanswered at the
-token limit."""
+ENDED = {
+    "right": "right",
+    "form": "right, wrong form",
+    "wrong": "wrong",
+    "unsure": "unsure",
+    "none": "no answer",
+    "cut": "cut off, no answer",
+}
+"""The outcomes of examples, in the order of the bars. *cut* means unanswered at the token limit."""
 
 
 def outcome_of(sample: Sample, filter_name: str, abstention: Abstention | None) -> str | None:
@@ -46,8 +44,8 @@ def outcome_of(sample: Sample, filter_name: str, abstention: Abstention | None) 
     return next((name for name, holds in reasons.items() if holds), "wrong")
 
 
-def outcomes(result: RunResult) -> dict[str, float]:
-    """Return the number of scored examples by outcome, in the order of :data:`OUTCOMES`.
+def outcomes(result: RunResult, filter_name: str) -> dict[str, float]:
+    """Return the number of scored examples by outcome under a filter, in the order of :data:`ENDED`.
 
     With repeats, the numbers are expected values for one generation: two right generations of four count as half a
     right example. Since only each filter's share of right generations is known, the filters' right generations are
@@ -62,11 +60,13 @@ def outcomes(result: RunResult) -> dict[str, float]:
 
     flexible, strict = rates(best, "acc"), rates(STRICT, "acc")
     strict = np.where(np.isnan(strict), flexible, strict)
-    right, not_right = np.minimum(flexible, strict), 1 - np.maximum(flexible, strict)
+    right = strict if filter_name == STRICT else flexible
+    form = np.maximum(flexible - right, 0)
+    not_right = 1 - np.maximum(flexible, strict)
     abstained = np.nan_to_num(rates(best, abstention.rate_metric)) if abstention else np.zeros(len(right))
     unsure = np.minimum(not_right, abstained)
     unanswered = np.minimum(not_right - unsure, 1 - np.nan_to_num(rates(best, "answered"), nan=1.0))
-    wrong = not_right - unsure - unanswered
     cut = np.minimum(unanswered, np.nan_to_num(rates(STRICT, "cut")))
-    shares = strict - flexible, right, flexible - strict, wrong, unsure, unanswered - cut, cut
-    return {name: round(share.clip(min=0).sum(), 6) for name, share in zip(OUTCOMES, shares, strict=True)}
+    wrong = 1 - right - form - unsure - unanswered
+    shares = right, form, wrong, unsure, unanswered - cut, cut
+    return {name: round(share.clip(min=0).sum(), 6) for name, share in zip(ENDED, shares, strict=True)}

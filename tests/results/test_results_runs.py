@@ -73,7 +73,7 @@ def test_log_likelihoods_are_read_as_letters_and_prompts_that_were_refused_as_un
     lines[1]["target"] = "B"
     write_rows(lines, log)
     (topic,) = topics_of(read_runs(tmp_path))
-    assert outcomes(topic.results["model"])["no answer found"] == 1
+    assert outcomes(topic.results["model"], "none")["none"] == 1
     refused, named, *others = topic.results["model"].samples
     assert (refused.answers, refused.responses) == ({"none": [UNANSWERED]}, [""])
     assert refused.target == refused.doc["answer_letter"] and named.target == "B"
