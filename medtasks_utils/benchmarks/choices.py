@@ -15,7 +15,7 @@ from .answers import Answer
 from .base import Benchmark
 from .facts import Data, Example
 from .known_issues import ALIKE, CONTRADICTED, NO_IMAGE, contradicted, has_options_alike, refers_to_image, words_of
-from .option_order import ORDER, in_new_order
+from .option_order import ORDER, shuffled_order
 from .options import CHOOSES_ROWS, About, Needs, Options
 
 
@@ -60,7 +60,12 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
     def reordered(self, examples: Sequence[Example]) -> list[Example]:
         """Return the examples with their choices shuffled by ``order_seed``; unchanged without a seed."""
         seed = self.options.order_seed
-        return list(examples) if seed is None else [in_new_order(example, seed) for example in examples]
+        if seed is None:
+            return list(examples)
+        orders = [shuffled_order(example["question"], example["options"], seed) for example in examples]
+        return [
+            {**self.relabelled(example, order), ORDER: order} for example, order in zip(examples, orders, strict=True)
+        ]
 
     def first_order(self, example: Example) -> str:
         """Return the letters in the order in which the first generation shows the choices; by default, A to D."""

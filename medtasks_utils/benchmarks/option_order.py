@@ -8,8 +8,6 @@ from itertools import groupby
 
 from medtasks_utils.extraction.letters import LETTERS
 
-from .facts import Example
-
 ORDER = "option_order"
 """The field of an example with the original letters of its choices, in the shuffled order."""
 
@@ -43,12 +41,3 @@ def shuffled_order(question: str, options: Sequence[str], seed: int) -> str:
             draws.shuffle(members)
         order += members
     return "".join(LETTERS[place] for place in order)
-
-
-def in_new_order(example: Example, seed: int) -> Example:
-    """Return an example with shuffled choices, the right choice's new letter, and the order as :data:`ORDER`."""
-    options = example["options"]
-    order = shuffled_order(example["question"], options, seed)
-    place = order.index(example["answer_letter"])
-    moved = [options[LETTERS.index(letter)] for letter in order]
-    return {**example, "options": moved, "answer_letter": LETTERS[place], "answer_idx": place, ORDER: order}

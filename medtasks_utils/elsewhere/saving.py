@@ -67,7 +67,7 @@ class Rows:
     """
 
     def __init__(self, name: str, arguments: Row, data: str | None) -> None:
-        self.task = _build_task(name, arguments, data)
+        self.task = build_task(name, arguments, data)
         self.documents = Documents(self.task.eval_docs)
 
 
@@ -197,7 +197,7 @@ def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[int]
     return [number for place in doubtful for number, _ in matched.pop(place)]
 
 
-def _build_task(name: str, arguments: Row, data: str | None) -> MedTask:
+def build_task(name: str, arguments: Row, data: str | None) -> MedTask:
     """Build a task with the options of an environment, without costly scores and without tools.
 
     Raises:

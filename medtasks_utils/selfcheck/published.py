@@ -22,11 +22,10 @@ from typing import NamedTuple
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.facts import Example
+from medtasks_utils.elsewhere.saving import build_task
 from medtasks_utils.errors import DataError, MedtasksError, reason_of
 from medtasks_utils.filters import FILTERS
-from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.harness.task import MedTask
-from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.results.samples import Row
 from medtasks_utils.writing import JsonObject
 
@@ -83,20 +82,12 @@ def score_published(folder: Path, data: str) -> Iterator[PublishedRun]:
                 raise ValueError("the file has no lines")
             for (name, run), of_run in records.items():
                 if name not in tasks:
-                    tasks[name] = _task(name, data)
+                    tasks[name] = build_task(benchmarks().named(name, "benchmark").tasks.whole, {}, data)
                 yield PublishedRun(path.name.partition(".")[0], name, run, list(_verdicts(tasks[name], of_run)))
         except (OSError, EOFError, ValueError, KeyError, TypeError) as error:
             raise DataError(
                 f"{path}: not published responses to the rows of {data} (--data): {reason_of(error)}"
             ) from None
-
-
-def _task(name: str, data: str) -> MedTask:
-    benchmark = benchmarks().named(name, "benchmark")
-    whole = benchmark.tasks.whole
-    metadata = {DATA_KEY: data, name: benchmark.options_class.without_costly()}
-    task: MedTask = manager_for([whole], metadata=metadata).load([whole])["tasks"][whole]
-    return task
 
 
 def _verdicts(task: MedTask, records: Sequence[Row]) -> Iterator[Verdict]:
