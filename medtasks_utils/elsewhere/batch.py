@@ -198,8 +198,8 @@ class BatchResponses:
         unanswered: the requests without a reply, by custom id.
     """
 
-    def __init__(self, paths: Sequence[Path], edited: Mapping[str, Row] | None = None) -> None:
-        self._edited = edited or {}
+    def __init__(self, paths: Sequence[Path], edited: Mapping[str, Row]) -> None:
+        self._edited = edited
         self.unanswered: dict[str, Row] = {}
         self._responses: dict[str, list[Row]] = defaultdict(list)
         self._unreadable: list[str] = []

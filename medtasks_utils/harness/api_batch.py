@@ -47,7 +47,7 @@ class ApiBatch:
         attempts: the maximum number of attempts per request; None to retry for :data:`.pace.LONGEST_OUTAGE`.
     """
 
-    def __init__(self, model: LM, stages: Stages, attempts: int | None = None) -> None:
+    def __init__(self, model: LM, stages: Stages, attempts: int | None) -> None:
         self._model, self._stages, self._attempts = model, stages, attempts
         self.conversations: dict[str, Conversing] = {}
         self._answered = 0

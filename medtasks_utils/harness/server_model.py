@@ -46,7 +46,7 @@ def can_be_asked_singly(model: LM) -> bool:
     )
 
 
-def attempts_of(model: LM, arguments: Settings | None = None) -> int | None:
+def attempts_of(model: LM, arguments: Settings | None) -> int | None:
     """Return the maximum number of attempts per request; None to retry patiently if ``max_retries`` is not set.
 
     Without the model's arguments, a ``max_retries`` of 3, lm_eval's default, counts as not set.

@@ -50,9 +50,7 @@ class Stages:
         self.readers: dict[str, Callable[[Instance, Any], None]] = {}
         self._closes_unopened: Counter[bool] = Counter()
 
-    def without_model(
-        self, method: str, task: str, arguments: Arguments, first: Arguments | None = None
-    ) -> list[Any] | None:
+    def without_model(self, method: str, task: str, arguments: Arguments, first: Arguments | None) -> list[Any] | None:
         """Return stored replies to a request, or empty ones if its prompt does not fit; None if it must be sent.
 
         Args:

@@ -58,7 +58,7 @@ class NoReplyError(Exception):
         status: the HTTP status that an error in the body states, or None.
     """
 
-    def __init__(self, words: str = "", status: int | None = None) -> None:
+    def __init__(self, words: str, status: int | None = None) -> None:
         super().__init__(words)
         self.status = status
 

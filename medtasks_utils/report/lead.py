@@ -120,7 +120,7 @@ def _ahead(standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
     return f"{right}, {one(score.value)} points ahead of {second}{_interval(score, before)}"
 
 
-def _interval(score: Score, before: str = "") -> str:
+def _interval(score: Score, before: str) -> str:
     """Format the interval of a score in brackets; empty without one."""
     return "" if score.low is None else f" ({before}{ends(score.low, score.high)})"
 
