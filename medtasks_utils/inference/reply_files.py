@@ -29,8 +29,8 @@ _MEMBER_LINES = 2_000  # maximum number of lines that damage in one place can lo
 
 
 def files_of_replies(folder: Path, ending: str) -> list[Path]:
-    """Return the files of kept replies under a folder by their ending, including those of earlier versions."""
-    return sorted([*folder.rglob(f"answers_*{ending}"), *folder.rglob(f"replies_*{ending}")])
+    """Return the files of kept replies under a folder by their ending."""
+    return sorted(folder.rglob(f"replies_*{ending}"))
 
 
 def line_of(value: Any) -> bytes:

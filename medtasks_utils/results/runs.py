@@ -21,7 +21,6 @@ from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import MedtasksError, logger, reason_of
 from medtasks_utils.harness.signature import NO_VALUE, parse
 from medtasks_utils.inference.reply_files import files_of_replies
-from medtasks_utils.statistics.metrics import FORMER_NAMES
 from medtasks_utils.writing import JsonObject, one_line, without_secrets
 
 from .run import GroupRun, Metrics, Run, TaskRun, Value
@@ -168,16 +167,14 @@ def benchmark_of(task: str, config: Mapping[str, Any]) -> str | None:
 def metrics_of(values: Mapping[str, Any]) -> Metrics:
     """Convert the harness's values, such as ``{"acc,strict-match": 0.5, "acc_stderr,strict-match": 0.1}``.
 
-    Values that are not finite numbers are left out, and former names of metrics are replaced by the current ones.
+    Values that are not finite numbers are left out.
     """
     metrics: Metrics = {}
     for key, value in values.items():
         metric, comma, filter_name = key.rpartition(",")
         known = number(value)
         if comma and known is not None and not metric.endswith("_stderr"):
-            metrics[FORMER_NAMES.get(metric, metric), filter_name] = Value(
-                known, number(values.get(f"{metric}_stderr,{filter_name}"))
-            )
+            metrics[metric, filter_name] = Value(known, number(values.get(f"{metric}_stderr,{filter_name}")))
     return metrics
 
 

@@ -16,7 +16,6 @@ from pydantic_core import from_json
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import UNANSWERED
 from medtasks_utils.extraction.letters import LETTERS
-from medtasks_utils.statistics.metrics import FORMER_NAMES
 from medtasks_utils.statistics.scores import ConfidenceTerms, JudgedScore, Score
 
 Row = dict[str, Any]
@@ -246,7 +245,7 @@ def _add_filter(sample: Sample, line: Row) -> int:
     answers = [max(choices, key=lambda choice: choice[1])[0]] if choices else _texts(line["filtered_resps"])
     check_orders(line.get("shown_as"), len(sample.responses))
     names = line.get("metrics", ())
-    values = {FORMER_NAMES.get(metric, metric): line[metric] for metric in names}
+    values = {metric: line[metric] for metric in names}
     sample.metrics[name] = numbers = {
         metric: number(value) for metric, value in values.items() if value is None or number(value) is not None
     }

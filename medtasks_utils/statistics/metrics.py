@@ -120,9 +120,6 @@ ADDED_METRICS = (*REPLY_METRICS, *REPEAT_METRICS, *CONFIDENCE_METRICS, NLL)
 PASSES = ("pass@", "pass^")
 """Prefixes of the names of metrics over j of the k generations, such as ``pass@2``."""
 
-FORMER_NAMES = {"any@k": "pass@k", "all@k": "pass^k"}
-"""The current names of metrics, by the names that earlier versions saved."""
-
 
 def repeat_metrics(repeats: int) -> tuple[Metric, ...]:
     """Return the metrics over ``repeats`` generations of an example; none if there is one generation."""

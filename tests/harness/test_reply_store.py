@@ -306,15 +306,12 @@ def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(name, task, 
 
 
 def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
-    """Earlier versions named the files of kept replies ``answers_…``."""
     with LocalServer(answer) as served:
         words = command(served, tmp_path, "plain")
         words.remove("--json")
         assert main([*words, "--predict_only"]) == 0
         assert "the same command with --extend instead of --predict_only" in capsys.readouterr().out
         expected, _ = run(command(served, tmp_path / "whole", "plain"), capsys)
-    (kept,) = (path for path in tmp_path.glob("*/replies_*.gz") if path.parent.name != "whole")
-    kept.rename(kept.with_name(kept.name.replace("replies", "answers")))
     scored, errors = run([*words, "--json", "--extend"], capsys)
     assert "the run continues with kept replies only" in errors
     assert scored["scores"] == expected["scores"] and scored["answers_taken_over"] == 24

@@ -138,18 +138,6 @@ def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
     assert merged(twice) == twice, "no task of two runs is left out"
 
 
-def test_metrics_over_generations_are_read_under_their_former_names_too(tmp_path):
-    path = save_run(tmp_path, right_in(0.5), tasks="medhallu", metadata={"medhallu": {"repeats": 3}}, limit=12)
-    (now,) = read_runs(tmp_path)
-    for file in (path, sample_file(path, "medhallu")):
-        file.write_text(file.read_text().replace("pass@k", "any@k").replace("pass^k", "all@k"))
-    (earlier,) = read_runs(tmp_path)
-    assert earlier.tasks["medhallu"].metrics == now.tasks["medhallu"].metrics
-    assert {("pass@k", "strict-match"), ("pass@2", "strict-match")} <= now.tasks["medhallu"].metrics.keys()
-    for one, other in zip(now.tasks["medhallu"].samples, earlier.tasks["medhallu"].samples, strict=True):
-        assert (one.metrics, one.details) == (other.metrics, other.details)
-
-
 def saved_as(folder: str, date: str, task: str, asked: int = 1, **results: object) -> Run:
     counts = {"effective": asked, "original": 99}
     content = {"results": {task: {"acc,f": 1}}, "configs": {task: {}}, "n-samples": {task: counts}}
