@@ -125,9 +125,9 @@ def estimate_from_results(
 
     Args:
         n: the number of examples; 0 if unknown.
-        are_independent: False if examples form clusters. The estimate's ``clusters`` is then the number of independent
-            examples with the same standard error, at most n. There is no interval if the standard error is unknown or
-            0, or the metric has no upper limit.
+        are_independent: False if examples form clusters. The interval is then that of as many independent examples as
+            have this standard error, at most n. There is none if the standard error is unknown or 0, or the metric has
+            no upper limit.
     """
     clusters, highest = n, metric.range[1]
     if not are_independent:
