@@ -30,7 +30,7 @@ def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), n=0
     config = {"metadata": {"benchmark": benchmark}}
     counts = {task: {"original": n, "effective": n}}
     content = {"model_name": name, "results": {task: values or {}}, "configs": {task: config}, "n-samples": counts}
-    run = as_run(content, folder / name / "results.json")
+    run = as_run(content, folder / name / "results.json", date=name)
     run.name = name
     run.tasks[task].__dict__["_log"] = SampleLog(list(samples), [])
     return run
