@@ -77,16 +77,6 @@ def test_every_prompt_is_that_of_medmarks(reference, shared):
             assert [{**schema, "strict": None} for schema in schemas] == (line["tools"] or [])
 
 
-def test_every_order_of_choices_is_that_of_medmarks(reference, shared):
-    lines = reference("medmcqa_shuffle")
-    for seed in ("1618", "9331"):
-        docs = documents_of(f"medmarks_medmcqa_{seed}", shared / "data")
-        found = [
-            (docs[line["example_id"]]["option_order"], docs[line["example_id"]]["answer_letter"]) for line in lines
-        ]
-        assert found == [(line[seed]["order"], line[seed]["answer"]) for line in lines]
-
-
 def test_every_verdict_on_a_letter_is_that_of_medmarks(reference):
     for name, place, verdict in (("medmcqa_verdicts", 0, "reward"), ("medexqa_letter", -1, "letter_right")):
         for line in reference(name):

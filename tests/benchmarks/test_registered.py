@@ -15,13 +15,11 @@ from given import ROOT, TASKS, each_row, error_line, table
 from running import load
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import Abstention, Breakdown, by_field
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.options import About
 from medtasks_utils.benchmarks.registered import OWN, Benchmarks, problems_of
-from medtasks_utils.benchmarks.tables import find_split
 from medtasks_utils.benchmarks.yaml_tasks import listings, place_of, tasks_named
 from medtasks_utils.errors import DataError
 from medtasks_utils.statistics.aggregation import MACRO
@@ -61,30 +59,11 @@ def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_fol
     assert "not a class derived from medtasks_utils.benchmarks.base.Benchmark" in problem
 
 
-def test_hidden_files_are_no_part_of_a_split(tmp_path):
-    (tmp_path / "test").mkdir()
-    for name in (".a.jsonl", "b.jsonl"):
-        (tmp_path / "test" / name).touch()
-    assert find_split(tmp_path, "test") == [tmp_path / "test" / "b.jsonl"]
-
-
 def test_an_answer_is_one_of_those_listed_in_any_case():
     kind: Any = changed(answers={"Yes": "it does", "No": "it does not"})
     assert [Benchmark.value(kind(), text, {}) for text in ("yes", "NO.", "perhaps")] == ["Yes", "No", None]
     of_any: Any = changed(answers={})
     assert [Benchmark.value(of_any(), text, {}) for text in ("(perhaps).", " ")] == ["perhaps", None]
-
-
-def test_a_box_after_the_reasoning_ends_a_conversation_with_tools():
-    ends = changed()().has_final_answer
-    assert [ends(text) for text in (r"\boxed{1}", r"<think>\boxed{1}</think>So.", "1")] == [True, False, False]
-
-
-def test_an_answer_is_logged_with_a_certainty_of_three_places_and_without_one_there_are_no_words_for_it():
-    logged = Answer("Yes", certainty=2 / 3, words="so \ud800").details
-    assert logged == {"found_by": "statement", "certainty": 0.667, "words": "so \ufffd"}
-    nothing = Answer(None, "No.", "No", "box", 1.0, "No")
-    assert (nothing, nothing.details) == ("[invalid]", {"found_by": "none", "certainty": 0.0, "words": ""})
 
 
 @pytest.mark.parametrize("brackets", ["MedHalluOptions", int])

@@ -17,7 +17,6 @@ from running import (
     load,
     manager,
     right_answer,
-    samples,
     saved_results,
     saved_samples,
     shown,
@@ -138,11 +137,6 @@ def test_cached_requests_are_those_of_the_same_run_only(tmp_path, monkeypatch):
     monkeypatch.setattr(Scripted, "tokenizer_name", "another")
     monkeypatch.setattr(Scripted, "apply_chat_template", lambda *given, **settings: "of another template")
     assert {*asked("medhallu", cache_requests=True)[0]} == {"of another template"}
-
-
-def test_samples_that_are_named_are_evaluated_under_their_own_numbers():
-    logged, docs = samples(evaluate("medhallu", samples={"medhallu": [3, 1]})), documents_of("medhallu")
-    assert [(sample["doc_id"], shown(sample["doc"])) for sample in logged] == [(3, docs[3]), (1, docs[1])]
 
 
 # ---- groups

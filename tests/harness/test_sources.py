@@ -6,7 +6,7 @@ import re
 import shutil
 from functools import partial
 from pathlib import Path
-from unittest.mock import Mock, call
+from unittest.mock import Mock
 
 import huggingface_hub
 import pytest
@@ -18,11 +18,10 @@ from pinned_sample import CONTENT, REAL, REPOSITORY, SERVED
 from running import documents, documents_of, evaluate, load
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.facts import Repository
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as CARD
 from medtasks_utils.errors import DataError, MedtasksError
 from medtasks_utils.harness import sources
-from medtasks_utils.harness.sources import SAMPLE, BenchmarkFiles
+from medtasks_utils.harness.sources import SAMPLE
 
 FORMATS = ("parquet", "jsonl", "csv", "tsv")
 
@@ -143,11 +142,6 @@ def test_a_cut_parquet_file_is_one_error(end, data):
     assert "cannot read" in message_of("medmcqa_openmed", data)
 
 
-def test_a_benchmark_must_name_the_known_issues_of_every_example(monkeypatch):
-    monkeypatch.setattr(benchmarks()["medhallu"], "known_issues", lambda self, examples: [[]] * 29)
-    assert message_of("medhallu") == "medhallu: known_issues returns 29 lists for 28 examples"
-
-
 # ---- which source
 
 
@@ -212,15 +206,6 @@ def test_each_task_downloads_its_files_at_its_revision(task, repository, revisio
 @each_row("real_rows")
 def test_the_real_data_sets_have_the_expected_numbers_of_rows(task, examples, shared):
     assert len(documents_of(task, shared / "data")) == examples
-
-
-def test_a_revision_is_that_of_the_repository_which_is_needed_first(monkeypatch, tmp_path):
-    downloaded = Mock(return_value=tmp_path)
-    monkeypatch.setattr("medtasks_utils.harness.sources._download", downloaded)
-    files = BenchmarkFiles("hub", benchmarks()["medhallu"], "mine")
-    for name in ("a", "b", "a"):
-        files.folder(Repository(name, "pinned"))
-    assert downloaded.mock_calls == [call("a", "mine"), call("b", "pinned")]
 
 
 # ---- files of a GitHub repository at one commit: downloaded once, checked and cached, or one error
