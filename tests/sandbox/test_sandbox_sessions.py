@@ -217,6 +217,7 @@ def test_calls_that_wait_when_it_is_closed_do_not_start_it_again():
     with ThreadPoolExecutor(3) as threads:
         calls = [threads.submit(sandbox.run, [(key, "import time; time.sleep(50)")]) for key in "abc"]
         until(lambda: sandbox._threads._work_queue.qsize() == 2)
+        until(lambda: any(session.connection for session in sandbox._sessions.values()))
         sandbox.close()
         ended = [call.exception(timeout=30) for call in calls]
     assert [type(error) for error in ended] == [type(None), CancelledError, CancelledError]
