@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from places import at
 from running import documents, reader
 
-from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.medcalc_bench.absence import states_not_available
 from medtasks_utils.benchmarks.medcalc_bench.kinds import KINDS
 from medtasks_utils.benchmarks.medcalc_bench.numbers import evaluate, python_literal, strict_decimal
@@ -57,12 +56,6 @@ def test_each_text_gives_its_expected_answer(name):
 @each_row("functions_of_extraction")
 def test_a_function_of_readers_returns_what_its_row_says(name, place, expected):
     assert at(place, expected) == expected
-
-
-@each_row("letter_by_question")
-def test_a_question_for_the_exception_reads_the_letter_that_is_denied(text, question, letter):
-    reading = benchmarks()["medmcqa"]().read(text, {"options": NERVES, "question": question})
-    assert reading and reading.value == letter
 
 
 def test_of_a_range_the_upper_end_is_an_unsure_answer():

@@ -20,7 +20,7 @@ from scripts import in_turn
 from tool_caller import reply, run, tagged, turn
 
 from medtasks_utils.harness.lm_eval_names import Instance, TemplateAPI
-from medtasks_utils.harness.models import begins_with_bos, context_error_of, may_reason, seed_of
+from medtasks_utils.harness.models import begins_with_bos, context_error_of, seed_of
 from medtasks_utils.harness.progress import Progress
 from medtasks_utils.harness.run_model import RunModel, pieces_of
 from medtasks_utils.harness.stages import Stages
@@ -46,10 +46,7 @@ def test_a_prompt_is_not_sent_if_it_and_the_reply_exceed_the_context(name, kind,
     assert (context_error_of(model, "x" * length, reply) is None) == fits
 
 
-def test_what_is_known_of_a_model_before_its_weights_are_loaded():
-    for switches, reasons in (({}, True), ({"enable_thinking": True}, True), ({"enable_thinking": False}, False)):
-        of: Any = SimpleNamespace(chat_template_args=switches)
-        assert may_reason(of, "{{ m }}<think>") == reasons and not may_reason(of, "{{ m }}")
+def test_a_tokenizer_begins_texts_with_a_token_if_it_does_so_with_none():
     for token, begins in ((5, True), (6, False), (None, False)):
         tokenizer = Mock(return_value=SimpleNamespace(input_ids=[5, 7]), bos_token_id=token)
         assert begins_with_bos(tokenizer) == begins

@@ -52,12 +52,6 @@ def test_other_measurements_are_not_compared_and_other_models_are_a_warning(task
     assert [each.field for each in differences if not each.not_comparable] == warned
 
 
-@each_row("signature_differences")
-def test_a_difference_between_signatures_is_an_error_or_a_warning(first, second, expected):
-    a, b = (TaskRun("t", None, {}, {"metadata": {"signature": text and {STRICT: text}}}) for text in (first, second))
-    assert [[*each] for each in incompatibilities(a, b, STRICT)] == expected
-
-
 @each_row("signature_sources")
 def test_the_text_of_prompts_is_signed_and_not_its_source(source, is_same):
     task = load("medhallu")

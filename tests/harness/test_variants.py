@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import ROOT, TASK_OF, TASKS, Row, each_row, error_line, table
+from given import ROOT, TASK_OF, TASKS, each_row, error_line, table
 from lm_eval.config.task import TaskConfig
 from lm_eval.tasks import TaskManager
 from running import load
 
-from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.errors import DataError, MedtasksError
 from medtasks_utils.harness.catalog import manager_for
 from medtasks_utils.report.score_table import lines_of
@@ -143,13 +142,6 @@ def test_tools_are_described_after_a_description_of_ones_own(tmp_path):
     assert text.startswith("Be brief.\n\nYou can use these tools:") and "<tool_call>" in text
     without = made(tmp_path, "medcalc_bench", "description: Be brief.")
     assert without.config.description == "Be brief."
-
-
-@each_row("filter_contents")
-def test_the_output_of_other_filters_is_read_as_the_content_of_a_box_or_tag(benchmark, text, value):
-    example: Row = {"judgement": "decimal", "options": ["a", "b", "c", "d"]}
-    answer = benchmarks()[benchmark]().answer(text, example)
-    assert (answer.value, answer.details["found_by"]) == (value, "none" if value is None else "filter")
 
 
 def test_the_documented_use_from_python_applies_its_options():

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from medtasks_utils.harness.in_process import replies_of_transformers
-from medtasks_utils.harness.server_model import replies_in
 from medtasks_utils.inference.replies import NoReplyError, Reply, read_completion
 from medtasks_utils.inference.reply_checks import Exchange, failure_of, remarks_on
 from medtasks_utils.inference.responses import ServerError, parse_response
@@ -52,14 +51,6 @@ def test_several_choices_come_in_the_order_of_their_index_if_each_has_one(name, 
     assert list(map(str, found.replies)) == list(texts)
     assert [reply.tokens for reply in found.replies] == [None, None]
     assert found.usage == {"prompt": 7, "completion": 9}
-
-
-@pytest.mark.parametrize("name", ["max_tokens", "max_completion_tokens"])
-def test_a_reply_without_an_end_is_cut_at_the_limit_and_its_thoughts_end_at_the_last_mark(name):
-    sent = json.dumps({"choices": [{"text": "Hm.<end>So.<end> A"}], "usage": {"completion_tokens": 3}})
-    completion = parse_response(200, sent, "http://a", "m", {name: 3})
-    (reply,) = replies_in(completion, SimpleNamespace(think_end_token="<end>"), "http://a", 1)
-    assert (reply, reply.ended, reply.reasoning) == ("A", "length", "Hm.<end>So.")
 
 
 def test_a_reply_passes_through_caches_as_it_is():

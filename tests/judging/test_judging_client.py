@@ -14,7 +14,6 @@ from local_server import HANG_UP, Fault, completion
 from places import at
 from scripts import in_turn, refusal, together, whole
 
-from medtasks_utils.inference.client import Endpoint
 from medtasks_utils.judging import (
     JudgeError,
     Judgement,
@@ -25,8 +24,6 @@ from medtasks_utils.judging import (
     templates,
 )
 from medtasks_utils.judging.cache import Cache
-from medtasks_utils.judging.judge import joint
-from medtasks_utils.judging.judge_client import endpoint_of
 from medtasks_utils.judging.judge_settings import find_key
 
 __all__ = ["no_keys_and_no_waits"]
@@ -67,12 +64,6 @@ def test_a_request_that_the_judge_s_server_rejects_is_not_retried(words, request
     judgement, server = one(tmp_path, said)
     assert (judgement.failure, len(server.requests)) == ("http_400", requests)
     assert "400" in judgement.error and f"{words}, say we" in judgement.error
-
-
-def test_judges_are_averaged_and_a_failed_one_is_counted():
-    by_judge = {"a": Judgement(40.0, output={"rate": 0.0}), "b": Judgement(80.0, output={"rate": 100.0})}
-    found = joint({**by_judge, "c": Judgement(None, "timeout"), "d": Judgement(60.0, output={"rate": None})}, ["rate"])
-    assert (found.score, found.output["rate"], found.output["failed_judges"]) == (60.0, 50.0, 1)
 
 
 # ---- replies
@@ -174,14 +165,6 @@ def test_without_an_address_it_is_that_of_openai_s_own_client(tmp_path, monkeypa
     expected = JudgeSettings("gpt-4o-mini", "http://h:1/v1", "none", cache, 16, 4096, None, 0.0)
     assert JudgeSettings.from_environment() == expected
     assert JudgeSettings.from_environment(base_url="http://own/v1").base_url == "http://own/v1"
-
-
-@pytest.mark.parametrize(("retries", "attempts"), [(5, 6), (0, 1), (None, None)])
-def test_a_judge_s_server_is_asked_as_the_settings_say(retries, attempts):
-    settings = JudgeSettings("m", "http://h/v1", "k", Path("c"), 3, 9, retries, 2.0)
-    limits: Any = {"at_once": 3, "attempts": attempts, "timeout": 180.0, "pause": 2.0}
-    url, headers = "http://h/v1/chat/completions", {"Authorization": "Bearer k"}
-    assert endpoint_of(settings) == Endpoint(url=url, model="m", headers=headers, **limits)
 
 
 # ---- the cache

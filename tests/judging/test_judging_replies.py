@@ -62,12 +62,6 @@ def test_claims_are_read_once_each_without_blanks(around, claims):
     assert read_claims(around.replace("{}", json.dumps(claims))) == expected
 
 
-def test_up_to_twenty_claims_are_read_and_half_a_character_is_replaced():
-    assert read_claims(r'["\ud800"]') == ["\ufffd"]
-    assert read_claims('["a"] That is: ["a"]') == ["a"]
-    assert len(read_claims(json.dumps([f"Claim {index}" for index in range(20)]))) == MAX_CLAIMS == 20
-
-
 @each_row("around_labels")
 def test_a_label_is_read_in_any_case_and_wrapping_and_nothing_else_is(around):
     for label in LABELS:

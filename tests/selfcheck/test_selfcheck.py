@@ -19,7 +19,7 @@ from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.harness.aggregates import HarnessAggregation
-from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores, known_answer
+from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores
 from medtasks_utils.selfcheck.selfcheck_result import CheckedScore, SelfcheckResult
 from medtasks_utils.statistics.ratio import Ratio
 
@@ -118,12 +118,6 @@ def expected_of(answers: Iterable[KnownAnswer]) -> Any:
 def test_of_an_empty_reply_it_is_not_known_how_it_ended(name, texts, cut, finished):
     expected = expected_of(KnownAnswer(text, "") for text in texts)
     assert (expected["cut"], expected["acc_finished"]) == (cut, finished)
-
-
-@each_row("known_answers")
-def test_a_response_with_a_known_answer_is_written_in_the_benchmarks_form(name, behaviour, seed, answer, text):
-    benchmark = benchmarks()[name]()
-    assert known_answer(benchmark, behaviour, {benchmark.data.truth: "C"}, seed) == (text, answer)
 
 
 @each_row("selfcheck_results")
