@@ -6,7 +6,7 @@ A place is a list of steps from the package, or from what a test made: a functio
 
 import json
 from collections.abc import Iterable, Mapping
-from pydoc import locate
+from pkgutil import resolve_name
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -51,7 +51,7 @@ def part(made: Any, expected: Any) -> Any:
 
 
 def in_package(name: str) -> Any:
-    return locate(f"medtasks_utils.{name}")
+    return resolve_name(f"medtasks_utils.{name}")
 
 
 def alive(value: Any) -> Any:
