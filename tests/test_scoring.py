@@ -91,13 +91,8 @@ def test_the_label_of_one_row_of_medmcqa_counts_from_0_as_on_the_hub(label):
 
 
 def test_saved_runs_are_frames_with_the_columns_that_are_documented():
-    """One row of examples for each filter, with the texts of all generations."""
     runs = load_runs(ROOT / "tests" / "report" / "small")
     values, examples = runs.to_pandas()
-    first, second = (examples[examples["task"] == "medhallu"].iloc[place] for place in (0, 1))
-    assert (first["filter"], second["filter"]) == ("strict-match", "flexible-extract")
-    assert first["doc_id"] == second["doc_id"]
-    assert len(first["response"]) == len(first["answer"]) == 2
     documented = [re.findall(r"``(\w+)``", text) for text in str(Frames.__doc__).split("samples:")]
     assert [*values] == documented[0] and [*examples][: len(documented[1])] == documented[1]
 

@@ -218,16 +218,6 @@ def test_the_mark_that_a_model_in_this_process_was_given_ends_its_reasoning(name
     assert not {"_model_generate", "tok_decode"} & vars(model).keys()
 
 
-def test_a_server_whose_template_opens_reasoning_shows_in_finished_replies():
-    """If most finished replies end reasoning, a cut reply is only reasoning; otherwise it is an answer."""
-    for count, answered in ((4, [1.0, 1.0, 1.0, 1.0, 0.0]), (2, [1.0] * 5)):
-        replies = [completion("So B?</think>\\boxed{A}" if place < count else "\\boxed{A}") for place in range(4)]
-        with LocalServer(in_turn(*replies, completion("\\boxed{A} maybe. But", "length"))) as server:
-            result = evaluate("medmcqa_openmed", model_of(server, num_concurrent=1), limit=5)
-        for name in ("strict-match", "flexible-extract"):
-            assert [sample["answered"] for sample in samples(result, name)] == answered
-
-
 def test_whether_prompts_open_reasoning_is_decided_for_all_tasks_of_a_run():
     of_letters = in_turn(*[completion("So B?</think>\\boxed{A}")] * 4)
     of_verdicts = in_turn(*[completion("\\boxed{1}")] * 2, completion("\\boxed{1} maybe. But", "length"))
