@@ -44,6 +44,8 @@ LONGEST = [
     "test_medmarks",
     "test_eval_mistakes",
     "test_reply_store",
+    "test_against",
+    "test_compare_runs",
     "test_statistics",
 ]
 
