@@ -135,7 +135,7 @@ def stated(text: str) -> str:
     lower = text.lower()
     if not any(sign in lower for sign in SIGNS):
         return text
-    ends = list(islice(_SOLUTION.finditer(text), 200))
+    ends = list(_SOLUTION.finditer(text))
     last = ends[-1] if ends else None
     if last and re.search(r"\w", _SOLUTION.sub("", text[last.end() :])):
         return text[last.end() :]
