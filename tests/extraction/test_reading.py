@@ -9,8 +9,6 @@ from typing import Any
 import pytest
 from given import ROOT, TASK_OF, each_row, table
 from hostile_texts import texts
-from hypothesis import given
-from hypothesis import strategies as st
 from judged import CORPUS, judged, outcome
 from running import reader
 from scripts import draw
@@ -18,7 +16,7 @@ from scripts import draw
 from medtasks_utils.benchmarks.medcalc_bench import values
 from medtasks_utils.benchmarks.medcalc_bench.absence import states_not_available
 from medtasks_utils.benchmarks.medhallu import verdicts
-from medtasks_utils.extraction import containers, letters, nothing, words
+from medtasks_utils.extraction import containers, letters, words
 from medtasks_utils.extraction.weighing import rows, weighed
 from medtasks_utils.extraction.words import symbols_of
 
@@ -49,22 +47,6 @@ def test_not_available_is_told_apart_from_a_value_with_a_caveat(task):
 @pytest.mark.parametrize("filter_name", ["strict-match", "flexible-extract"])
 def test_a_response_that_states_nothing_has_no_answer(task, filter_name):
     assert {task.extract(filter_name, text, task.eval_docs[0]).value for text in texts("nothing")} == {None}
-
-
-# ---- nothing from nothing
-
-
-@given(st.text(alphabet="abcdefgh", min_size=30, max_size=400), st.integers(9, 40))
-def test_a_response_that_repeats_itself_is_recognized_as_a_loop(sentence, times):
-    assert nothing.loops(f"{sentence}. " * times)
-    assert not nothing.loops(f"{sentence}. ")
-
-
-@given(st.sampled_from(["and the", "which is", "3 +", "so that", "of"]), st.integers(1, 9))
-def test_a_response_that_ends_within_a_sentence_is_recognized_as_cut(end, sentences):
-    text = "The pulse adds two. " * sentences
-    assert nothing.whole_until(f"{text}It is {end}") == len(text)
-    assert nothing.whole_until(text) == len(text)
 
 
 # ---- the judged corpus

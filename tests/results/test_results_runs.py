@@ -224,17 +224,18 @@ def logged(draw, number):
     lines = []
     for name in FILTERS:
         sample.answers[name], sample.found_by[name] = draw(texts), draw(texts)
-        sample.metrics[name], sample.details[name] = {"acc": draw(NUMBER), "f1": draw(NUMBER)}, details
+        sample.metrics[name], sample.details[name] = {"acc": draw(NUMBER), "pass@k": draw(NUMBER)}, details
         sample.scores[name] = {"f1": draw(st.lists(NUMBER | st.tuples(st.floats(0, 1), st.just(2.0)), **several))}
         of_filter = {"filter": name, "filtered_resps": sample.answers[name], "found_by": sample.found_by[name]}
-        metrics = {**sample.metrics[name], "metrics": [*sample.metrics[name]], "scores": sample.scores[name]}
-        lines.append({**of_both, **of_filter, **metrics, "resps": [sample.responses], "target_hash": "h"})
+        metrics = dict(zip(("acc", "any@k"), sample.metrics[name].values(), strict=True))
+        logged = {"metrics": [*metrics], "scores": sample.scores[name], "resps": [sample.responses], "target_hash": "h"}
+        lines.append({**of_both, **of_filter, **metrics, **logged})
     return sample, lines
 
 
 @given(st.data(), st.integers(1, 4))
 def test_a_log_is_read_as_it_was_written(tmp_path_factory, data, number):
-    """Whatever the order of its lines, and packed or not; without its texts, a sample keeps what counts."""
+    """Whatever the order of its lines; ``any@k`` is what ``pass@k`` was called. Without texts, a sample keeps the rest."""
     pairs = [data.draw(logged(place)) for place in range(number)]
     lines = data.draw(st.permutations([json.dumps(line) for _, lines in pairs for line in lines]))
     path = tmp_path_factory.getbasetemp() / "samples_t.jsonl.gz"
