@@ -11,7 +11,7 @@ from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, json_lin
 from hypothesis import given
 from hypothesis import strategies as st
 from places import at
-from saved_runs import edit_lines, right_in, sample_file, save_run
+from saved_runs import right_in, sample_file, save_run
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
@@ -114,39 +114,30 @@ def test_runs_of_one_name_are_told_apart_by_what_differs(case, first, second, na
     assert [run.name for run in runs] == names, case
 
 
-def test_runs_of_one_set_up_over_different_tasks_are_one_run(tmp_path):
-    for folder, task, model in table("two_models"):
-        save_run(tmp_path / folder, tasks=task, model=model, limit=2)
-    runs = read_runs([tmp_path / name for name in "abc"])
-    for run in runs:
-        spent: Row = {"tokens": {"prompt": 3}, "cost": {"joules": 2}}
-        run.results |= {"medtasks": spent, "total_evaluation_time_seconds": "1.5"}
-    both, other = merged(runs)
-    spent = {"medtasks": {"tokens": {"prompt": 6}, "cost": {"joules": 4}}, "total_evaluation_time_seconds": 3}
-    assert both.results.items() >= spent.items()
-    assert [*both.tasks] == ["medhallu", "medmcqa_openmed"] and all(task.asked == 2 for task in both.tasks.values())
-    assert both.path == runs[0].path and other is runs[2]
-    for case, first, second, number in table("set_ups"):
-        pair = read_runs([tmp_path / name for name in "ab"])
-        for run, settings in zip(pair, (first, second), strict=True):
-            run.results |= {"config": run.results["config"] | settings, **settings}
-        assert len(merged(pair)) == number, case
-    task = pair[0].tasks["medhallu"]
-    task.metrics = {("bypass", "none"): task.metrics["acc", "strict-match"]}
-    assert merged(pair) == pair, "one has responses alone"
-    twice = read_runs([tmp_path / name for name in "abb"]) + read_runs(tmp_path / "b")
-    assert merged(twice) == twice, "no task of two runs is left out"
-
-
 def saved_as(folder: str, date: str, task: str, asked: int = 1, **results: object) -> Run:
     counts = {"effective": asked, "original": 99}
     content = {"results": {task: {"acc,f": 1}}, "configs": {task: {}}, "n-samples": {task: counts}}
     return as_run({"model_name": "m", **content, **results}, Path(folder) / f"results_{date}.json", date)
 
 
-def test_runs_of_a_folder_are_one_before_those_of_others():
-    runs = [saved_as(folder, f"2026-11-2{day}", task) for folder in "ab" for day, task in enumerate("xy")]
-    assert [sorted(run.tasks) for run in merged(runs)] == [["x", "y"]] * 2
+@each_row("set_ups")
+def test_runs_over_different_tasks_are_one_unless_their_set_ups_differ(case, first, second, number):
+    """Each run: what its results say, and its configuration."""
+    runs = [saved_as("a", "1", task, **{"config": of, **of}) for task, of in (("x", first), ("y", second))]
+    assert len(merged(runs)) == number, case
+
+
+SPENT: Row = {"medtasks": {"tokens": {"prompt": 3}, "cost": {"joules": 2}}, "total_evaluation_time_seconds": "1.5"}
+
+
+@given(st.permutations([("a", "x"), ("a", "y"), ("b", "x"), ("b", "y"), ("b", "z")]))
+def test_runs_of_a_folder_are_one_before_those_of_others_in_any_order(order):
+    """With what they spent together."""
+    found = {run.name: run for run in merged([saved_as(f"{folder}/m", task, task, **SPENT) for folder, task in order])}
+    assert {name: sorted(run.tasks) for name, run in found.items()} == {"m a": ["x", "y"], "m b": ["x", "y", "z"]}
+    both = {"medtasks": {"tokens": {"prompt": 6}, "cost": {"joules": 4}}, "total_evaluation_time_seconds": 3}
+    assert found["m a"].results.items() >= both.items()
+    assert found["m a"].path == Path(f"a/m/results_{next(task for folder, task in order if folder == 'a')}.json")
 
 
 @each_row("copies")
@@ -175,6 +166,8 @@ def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, numb
             "model_name": "m",
             "results": {task: {"acc,strict-match": 0.5} for task in tasks},
             "configs": dict.fromkeys(tasks, settings),
+            "groups": {date: {}},
+            "group_subtasks": {date: tasks},
             "n-samples": {task: {"original": 100, "effective": asked} for task in tasks},
             "medtasks": {"answers_taken_over": taken},
             "config": {"gen_kwargs": settings.get("generation_kwargs", {}), "model_args": {"num_concurrent": asked}},
@@ -182,6 +175,7 @@ def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, numb
         runs.append(as_run(content, tmp_path / folder / f"results_{date}.json", date))
     found = merged(runs)
     assert (len(found), found[-1].tasks["t"].asked) == (number, second[2]), case
+    assert [*found[-1].groups] == [dates[1]] and found[0].groups.keys() == {dates[number == 1]}
     if case == "more examples":
         assert found[0].growth == "grew from 10 to 20 questions, 2026-11-28 14:26"
 
@@ -233,50 +227,40 @@ def logged(draw, number):
     return sample, lines
 
 
-@given(st.data(), st.integers(1, 4))
-def test_a_log_is_read_as_it_was_written(tmp_path_factory, data, number):
-    """Whatever the order of its lines; ``any@k`` is what ``pass@k`` was called. Without texts, a sample keeps the rest."""
+JUNK = st.binary(max_size=60) | st.sampled_from([b"null", b"[]", b"{}", b'{"doc_id": 1}', b"[" * 5000])
+
+
+@given(st.data(), st.integers(2, 4), JUNK.map(lambda junk: junk.replace(b"\n", b"")))
+def test_a_log_is_read_as_it_was_written_but_for_a_damaged_line(tmp_path_factory, data, number, junk):
+    """In any order of its lines; ``any@k`` is what ``pass@k`` was called. Without texts, a sample keeps the rest."""
     pairs = [data.draw(logged(place)) for place in range(number)]
-    lines = data.draw(st.permutations([json.dumps(line) for _, lines in pairs for line in lines]))
+    lines = data.draw(st.permutations([(place, line) for place, (_, lines) in enumerate(pairs) for line in lines]))
     path = tmp_path_factory.getbasetemp() / "samples_t.jsonl.gz"
-    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+    rows = [json.dumps(line).encode() for _, line in lines]
+    path.write_bytes(gzip.compress(b"\n".join(rows)))
     log = read_samples(path)
-    assert log.problems == []
-    assert sorted(log.samples, key=lambda sample: sample.doc_id) == [sample for sample, _ in pairs]
+    samples = {sample.doc_id: sample for sample in log.samples}
+    assert samples == {sample.doc_id: sample for sample, _ in pairs} and log.problems == []
     for sample in log.samples:
         details = sample.details[STRICT]
         assert (sample.ended, sample.tokens, sample.reasoning) == (details["ended"], details["tokens"], [])
         short = {"messages": [], "found_by": {}, "responses": [text.strip()[:1] for text in sample.responses]}
         assert vars(sample.without_texts()) == {**vars(sample), **short}
 
+    at = data.draw(st.integers(0, len(lines) - 1))
+    lost, line = lines[at]
+    path.write_bytes(gzip.compress(b"\n".join([*rows[:at], junk, *rows[at + 1 :], b""])))
+    log = read_samples(path)
+    assert all(samples[sample.doc_id] == sample for sample in log.samples if sample.doc_id != lost)
+    assert len(log.samples) == number
+    said = (
+        [f"lines left out because they are truncated or unreadable: 1 (first: line {at + 1})"] if junk.strip() else []
+    )
+    said.append(f"1 of {number} examples lack the filter {line['filter']}")
+    assert log.problems == [f"{path.name}: {problem}" for problem in said]
+
 
 # ---- damage
-
-
-def test_lines_cut_short_are_counted_and_the_rest_is_used(results):
-    path = sample_file(results, "medmcqa_openmed")
-    whole = len(read_samples(path).samples)
-    edit_lines(path, lambda lines: [*lines[:-1], lines[-1][: len(lines[-1]) // 2]])
-    log = read_samples(path)
-    assert len(log.samples) == whole
-    said = " ".join(log.problems)
-    assert f"truncated or unreadable: 1 (first: line {2 * whole})" in said
-    assert f"1 of {whole} examples lack the filter flexible-extract" in said
-
-
-JUNK = st.binary(max_size=60) | st.sampled_from([b"null", b"[]", b"{}", b'{"doc_id": 1}', b"[" * 5000])
-
-
-@given(index=st.integers(0, 11), junk=JUNK)
-def test_a_damaged_line_leaves_the_other_samples_as_they_were(saved, tmp_path_factory, index, junk):
-    lines = sample_file(saved, "medhallu").read_bytes().splitlines()[:12]
-    path = tmp_path_factory.getbasetemp() / "samples_medhallu.jsonl"
-    lost = json.loads(lines[index])["doc_id"]
-    others = []
-    for line in (lines[index], junk.replace(b"\n", b"")):
-        path.write_bytes(b"\n".join([*lines[:index], line, *lines[index + 1 :], b""]))
-        others.append([sample for sample in read_samples(path).samples if sample.doc_id != lost])
-    assert others[0] == others[1] != []
 
 
 @pytest.mark.parametrize("content", [b'{"other": 1}', b"\xff\xfe", b"[" * 300_000 + b"]" * 300_000])
