@@ -41,7 +41,7 @@ or = open? [comma or op]+ (open [^ stop line close cand]* close)? (wrong comma)?
     """
 )
 _CLAUSE = later(r"[^.,;!?\n]*")
-_BEFORE, _AFTER = 160, 80  # maximum characters around a box or tag that may deny it
+_AROUND = 160  # maximum characters on each side of a box or tag that may deny it
 
 _NEAR_BOX = later(
     r"(?:\\?f?b|\x08|(?<!\w))ox(?:ed)?\s?(?:\{(?P<braced>[^{}\n]{1,80})\}|(?<=ed)\((?P<round>[A-Da-d]|-?\d[\d.,/]{0,20})\)"
@@ -151,12 +151,12 @@ def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate],
         return [], text
     for candidate in forms:
         between = text[end : candidate.start]
-        if len(between) > _BEFORE + _AFTER:
-            between = f"{between[:_AFTER]}\n{between[-_BEFORE:]}"
+        if len(between) > 2 * _AROUND:
+            between = f"{between[:_AROUND]}\n{between[-_AROUND:]}"
         surrounded += unformatted(between)
         mentions.append(Mention(candidate.value, len(surrounded), len(surrounded) + 1))
         surrounded, end = f"{surrounded}□", candidate.end
-    places = weighed(CONTAINER_ROWS, symbols_of(surrounded + unformatted(text[end : end + _AFTER]), mentions))
+    places = weighed(CONTAINER_ROWS, symbols_of(surrounded + unformatted(text[end : end + _AROUND]), mentions))
     for first, second in pairwise(places):
         if first.value == second.value:
             first.evidence.pop("one of two", None)

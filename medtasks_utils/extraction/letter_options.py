@@ -122,14 +122,13 @@ def _normalized(text: str, options: Sequence[str]) -> list[str]:
 def similar_text(text: str, options: Sequence[str]) -> str | None:
     """Return the letter of the choice that a text almost quotes, with a misspelling or different punctuation.
 
-    Return None if the text resembles no choice or more than one, has fewer than 6 characters, or is more than twice as
-    long as any choice.
+    Return None if the text resembles no choice or more than one, or has fewer than 6 characters.
 
     >>> similar_text("cyclopentolat", ["Cyclopentolate", "Timolol"]), similar_text("S. albus", ["S. album", "S. alba"])
     ('A', None)
     """
     words, *names = _normalized(text, options)
-    if len(words) < 6 or not names or len(words) > 2 * max(map(len, names)):
+    if len(words) < 6 or not names:
         return None
     ratios = [SequenceMatcher(None, words, name, autojunk=False).ratio() for name in names]
     best, *others = sorted(ratios, reverse=True)
