@@ -1,6 +1,7 @@
 """From rows to documents: labels in all their forms, what is left out or refused, selection, pairing, subsets."""
 
 import hashlib
+import math
 from collections import Counter
 from functools import partial
 from itertools import chain
@@ -24,7 +25,8 @@ from given import (
 )
 from running import documents, documents_of, evaluate, load, manager, right_answer, samples, shown
 
-from medtasks_utils.benchmarks.facts import LoadReport
+from medtasks_utils.benchmarks.base import Benchmark
+from medtasks_utils.benchmarks.facts import LoadReport, Tasks
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.errors import DataError, UsageError
@@ -340,3 +342,10 @@ def test_medhallu_has_no_other_split():
     task = load("medhallu")
     with pytest.raises(DataError, match=r"medhallu: there is no split 'dev'; MedHallu's only split is 'train'"):
         task.benchmark.load(task.files, "dev", LoadReport())
+
+
+def test_the_fields_of_a_row_are_text_by_default():
+    class Plain(Benchmark):
+        tasks = Tasks(default="plain")
+
+    assert Plain().example({"a": None, "b": 3, "c": math.nan, "d": b"x"}) == {"a": "", "b": "3", "c": "", "d": "x"}
