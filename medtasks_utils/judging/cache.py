@@ -31,7 +31,6 @@ class Cache:
             self._added = path.open("ab", buffering=0)  # so that the lines of several processes do not mix
             self._read = path.open("rb")
             if not _BEGINNING.startswith(self._read.read(len(_BEGINNING))):
-                self.close()
                 raise OSError("this file is not a cache of replies")
             self._read.seek(0)
         self._path = path

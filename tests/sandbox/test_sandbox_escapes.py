@@ -21,6 +21,7 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 from given import each_row, error_line, table
 
@@ -281,3 +282,6 @@ def test_code_runs_where_there_are_no_namespaces():
         skip_without(sandbox, "landlock", "seccomp", "limits")
         assert sandbox.run([("a", "1 + 1")]) == [ExecutionResult("2", False)]
         assert re.match(r"plain Python, confined by .*seccomp", sandbox.started().description)
+        worker = psutil.Process(int(number_of(sandbox._sessions["a"])))
+        sandbox.started()._process.kill()
+        worker.wait(60)  # the kernel ends it with the process that it was forked from
