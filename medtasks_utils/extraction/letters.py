@@ -355,7 +355,7 @@ def _in_a_line(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
     for candidate in candidates:
         signs = {plain[letter.start + 1 : letter.start + 2] for letter in (*run, candidate)}
         is_denied = candidate.weight < candidate.support
-        if plain[candidate.start] != candidate.value or is_denied or len(signs) > 1 or not signs <= {")", ".", ":"}:
+        if plain[candidate.start] != candidate.value or is_denied or not signs <= {")", ".", ":"}:
             continue
         is_same_line = not run or "\n" not in plain[run[0].start : candidate.start]
         if is_same_line and candidate.value == LETTERS[len(run) : len(run) + 1]:

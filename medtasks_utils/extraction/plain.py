@@ -25,7 +25,6 @@ _SIGNS = {
     **dict.fromkeys(map(ord, "➔➙➜➝➞➡⇨⟹⟶➤"), "→"),
     **dict.fromkeys(map(ord, "‘’ʼ"), "'"),
     **dict.fromkeys(map(ord, "−‑‐"), "-"),
-    ord("،"): ",",
     ord("İ"): "I",  # the only letter that becomes two in lower case
 }
 _SOLUTION = later(AT_END, re.IGNORECASE)
