@@ -6,9 +6,11 @@ Runs, the checks before them, and judges all use this client. No other module se
 import asyncio
 import math
 import os
+import re
 import signal
 import sys
 import threading
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -16,8 +18,8 @@ from itertools import count
 from ssl import SSLContext
 from typing import TYPE_CHECKING, TypeVar
 
-from medtasks_utils.errors import UsageError, reason_of
-from medtasks_utils.writing import Settings, quoted
+from medtasks_utils.errors import UsageError, logger, reason_of
+from medtasks_utils.writing import Settings, counted, quoted
 
 from .pace import LONGEST_OUTAGE, Pace
 from .replies import MAX_BODY, Completion
@@ -44,6 +46,9 @@ OTHER_WORDS = "Hi"
 _BEFORE_COMPARING, _FAILS_ALONE = 3, 5
 """The number of failures of a request before test prompts are sent, and the number of test prompts answered before the
 request is blamed."""
+_ENOUGH, _STILL_COMPARED = 10, 100
+"""The number of prompts, refused twice in the same words, after which such prompts are sent only once, except each of
+this number."""
 ANSWERING: set[tuple[str, str]] = set()
 """The URLs and models that have answered a request of this process."""
 
@@ -107,6 +112,8 @@ class Client:
         self.endpoint = endpoint
         self.sent = 0
         self._server = endpoint.url, endpoint.model
+        self._refused: Counter[str] = Counter()  # prompts without a reply, by the words of the refusal
+        self._comparing = asyncio.Semaphore(_ENOUGH)
         self.pace = Pace(
             endpoint.at_once, LONGEST_OUTAGE if endpoint.attempts is None else math.inf, self._server in ANSWERING
         )
@@ -143,11 +150,13 @@ class Client:
             ServerError: from the last attempt; PromptRefused if the server repeatedly fails on this prompt, but
                 answers the same request with a different prompt.
         """
-        attempts, alone, is_refused = attempts or self.endpoint.attempts, 0, False
+        attempts, alone = attempts or self.endpoint.attempts, 0
         for attempt in count(1):
+            completion = None
             await self.pace.start()
             try:
                 completion = await self._send(body)
+                self.pace.succeed()
             except ServerUnavailable as error:
                 self.pace.fail(error)
                 if attempt == attempts or isinstance(error, final):
@@ -157,19 +166,45 @@ class Client:
                     raise _refusing_alone(error, attempt) from None
             except RequestRefused as error:
                 self.pace.succeed()
-                is_explained = isinstance(error, PromptRefused) or (error.hint and error.status != 403)
-                if is_refused and not is_explained:
-                    raise _refusing_alone(error, attempt) from None
-                if is_explained or not await self._answers_other_words(body, error):
+                if _is_explained(error):
                     raise
-                is_refused = True
-            else:
-                self.pace.succeed()
-                ANSWERING.add(self._server)
-                return completion
+                completion = await self._sent_again(body, error)
             finally:
                 asyncio.get_running_loop().call_later(self.endpoint.pause, self.pace.release)
+            if completion:
+                ANSWERING.add(self._server)
+                return completion
         raise AssertionError  # the loop has no end
+
+    async def _sent_again(self, body: Settings, error: RequestRefused) -> Completion | None:
+        """Send a refused request again if the server answers a different prompt; None if it is then unavailable.
+
+        Raises:
+            PromptRefused: if the request is refused again, or if many prompts were, in the same words.
+            RequestRefused: if the server refuses the different prompt, too.
+        """
+        words = re.sub(r"\w*\d\w*", "", error.problem)  # without numbers, such as that of the request
+        async with self._comparing:
+            number = self._refused[words]
+            is_compared = number < _ENOUGH or number % _STILL_COMPARED == 0
+            if is_compared:
+                if not await self._answers_other_words(body, error):
+                    raise error
+                try:
+                    completion = await self._send(body)
+                except ServerUnavailable:
+                    return None
+                except RequestRefused as again:
+                    if _is_explained(again):
+                        raise
+                else:
+                    del self._refused[words]  # which say nothing about the prompt
+                    return completion
+            self._refused[words] += 1
+        if self._refused[words] == _ENOUGH:
+            message = "%s; it refuses %d prompts so, and answers others; more prompts that it refuses have no reply"
+            logger.warning(message, error.problem, _ENOUGH)
+        raise _refusing_alone(error, 1 + is_compared) from None
 
     async def _answers_other_words(self, body: Settings, error: ServerError) -> bool:
         """Return whether the server answers a failed request with a different prompt; False if it is busy or silent."""
@@ -246,10 +281,15 @@ def in_other_words(body: Settings) -> Settings:
     }
 
 
+def _is_explained(error: RequestRefused) -> bool:
+    """Return whether the reason of a refusal is known: the prompt, or a setting that the hint names."""
+    return isinstance(error, PromptRefused) or bool(error.hint and error.status != 403)
+
+
 def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
     """Return the error for a prompt that the server refuses, although it answers others; status 403 means a policy."""
     kind = PromptFiltered if error.status == 403 else PromptRefused
-    problem = f"{error.problem} (in {attempts} attempts), although it answers other prompts"
+    problem = f"{error.problem} (in {counted(attempts, 'attempt')}), although it answers other prompts"
     return kind(problem, "", error.status, error.body)
 
 
