@@ -30,7 +30,7 @@ class ScoreLine:
         answered: by filter, the share of examples in which an answer was found.
         without_question: the best score without the question; None if it was not measured.
         means: values under the first filter, None if unknown: ``tool_calls`` per example, the share of replies ``cut``
-            at the token limit, 0 to 1, and ``acc_finished``, the accuracy of the replies that ended on their own.
+            at the token limit, 0 to 1, and ``acc_finished``, the accuracy of the finished replies.
     """
 
     topic: Topic

@@ -86,8 +86,8 @@ REPLY_METRICS = (
     Metric("cut", higher_is_better=False),
     Metric("acc_finished"),
 )
-"""Metrics of every generation task: the share of replies that reached the token limit, and ``acc`` of those that ended
-on their own. Neither applies to a reply with an unknown finish reason."""
+"""Metrics of every generation task: the share of replies that reached the token limit, and ``acc`` of the
+finished ones. Neither applies to a reply with an unknown finish reason."""
 
 REPEAT_METRICS = (
     *map(Metric, ("maj@k", "pass@k", "pass^k")),

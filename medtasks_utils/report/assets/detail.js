@@ -120,7 +120,7 @@ function generationNodes(record, about) {
   })];
 }
 
-const ENDS = { stop: "ended by itself", length: "cut at the token limit", filter: "stopped by a content filter" };
+const ENDS = { stop: "finished", length: "cut at the token limit", filter: "stopped by a content filter" };
 
 /** Build a line with the end of a reply, its length, and how certain the reading is. */
 function endNode({ ended, tokens, certainty }, i, length) {
