@@ -57,7 +57,7 @@ class Progress:
 
     def __enter__(self) -> "Progress":
         self._context, log = ExitStack(), logger.parent or logger
-        file = sys.stderr if self._is_terminal else self._context.enter_context(open(os.devnull, "w"))
+        file = sys.stderr if self._is_terminal else self._context.enter_context(open(os.devnull, "w", encoding="utf-8"))
         if self._is_terminal:
             self._context.enter_context(logging_redirect_tqdm([log]))
             for handler in log.handlers:

@@ -5,6 +5,8 @@ import gc
 import os
 import re
 import signal
+import subprocess
+import sys
 import threading
 from itertools import count
 from types import SimpleNamespace
@@ -13,6 +15,7 @@ from unittest.mock import Mock, call
 
 import aiohttp
 import pytest
+from commanding import clean_environment
 from given import each_row
 from local_server import HANG_UP, Fault, LocalServer, Request, completion
 from running import evaluate, load, model_of, samples
@@ -195,6 +198,12 @@ def test_a_line_of_progress_has_the_count_the_speed_and_the_cut_replies(caplog, 
     way_out = " To request only these again, press Ctrl-C, and add --extend and a larger max_gen_toks."
     assert warning == f"3 of 8 replies reached max_gen_toks.{way_out}"
     assert re.fullmatch(r"task  1 of 2   .*/s   0 s left", caplog.messages[-1])
+
+
+def test_progress_is_logged_in_a_locale_without_its_characters():
+    code = "from medtasks_utils.harness.progress import Progress\nwith Progress(['t'], True) as p: p.count('t', False)"
+    environment = clean_environment({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
+    subprocess.run([sys.executable, "-c", code], env=environment, check=True)
 
 
 @pytest.mark.parametrize(("finish", "is_said"), [("length", True), ("odd", False)])
