@@ -152,6 +152,7 @@ class ApiBatch:
         self._stages.cache_hook.add_partial(method, arguments, replies[0])
         loop = asyncio.get_running_loop()
         kept = loop.run_in_executor(self._writer, self._stages.keep, method, arguments, replies)
+        kept.add_done_callback(asyncio.Future.exception)  # else asyncio prints it if this conversation is cancelled
         await asyncio.shield(kept)  # also if another conversation fails meanwhile
         return replies
 

@@ -305,9 +305,10 @@ class ReplyStore:
         return f"replies kept in {self.folder}: {self.kept}; run the same command again to continue where it stopped"
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file, which writes what could not be written before."""
         if self._file is not None:
-            self._file.close()
+            with self._explaining_errors():
+                self._file.close()
 
     def end(self, without_text: bool = False) -> None:
         """Close the file, and move replies received or used to the archive; call this after saving the results.

@@ -6,6 +6,7 @@ import json
 import os
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -197,6 +198,22 @@ def test_a_full_disk_is_one_line_and_loses_no_replies(step, tmp_path, monkeypatc
     ):
         put(store, "q", "reply") if step == "put" else store.end()
     store.close()
+    assert take(ReplyStore(tmp_path, MODEL), "p") == "reply"
+
+
+def test_a_disk_that_stays_full_is_one_line_when_the_file_is_closed_too(tmp_path):
+    store = ReplyStore(tmp_path, MODEL)
+    put(store, "p", "reply")
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limit[1]))
+    try:
+        for action in (lambda: put(store, "q", "long" * 999), store.close):
+            with pytest.raises(
+                MedtasksError, match=r"cannot store replies in .*File too large.*replies kept in .*: 1;"
+            ):
+                action()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
     assert take(ReplyStore(tmp_path, MODEL), "p") == "reply"
 
 
