@@ -5,6 +5,7 @@ import gc
 import io
 import os
 import shutil
+import signal
 import sys
 import tempfile
 import traceback
@@ -103,6 +104,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(end="", flush=True)  # standard output may be closed
         return code
     except KeyboardInterrupt:
+        if argv is None:  # else a second Ctrl-C prints where the process is waiting for its threads
+            signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
         print("medtasks: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # the program that reads our output has ended, for example head
