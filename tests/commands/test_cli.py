@@ -139,7 +139,7 @@ def test_characters_that_a_terminal_lacks_are_replaced_and_a_closed_output_is_no
     printed.flush()
     assert b"no command audit- (" in printed.buffer.getvalue()
     monkeypatch.setattr(sys, "stdout", None)
-    succeed("path")
+    succeed("eval", "--tasks", "medhallu", "--data", "sample", "--limit", "1", "--model", "dummy")
 
 
 @each_row("functions_of_commands")
