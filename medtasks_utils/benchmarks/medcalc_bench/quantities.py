@@ -57,7 +57,7 @@ _in_one_notation = rewriter(
         r"(?<=\d)\s?¾": (".75", "¾"),
         r"(?<=\d )ans\b": ("years", " ans"),
         r"\bthe one\b": ("the", "the one"),
-        r"(?<![\d)]\s)(?<![\d)])\b(?:[Mm]inus|[Nn]egative|[Mm]eno|[Mm]enos|[Mm]oins)\s(?=\d)": (
+        r"(?<![\d)]\s)(?<![\d)])\b(?:[Mm]inus|[Nn]egative|[Mm]enos?|[Mm]oins)\s(?=\d|(?:one|two|three|four)\b)": (
             "-",
             "inus|egative|eno|oins",
         ),
@@ -151,7 +151,7 @@ def _in_digits(text: str) -> Iterator[Mention]:
             yield Mention(Percentage(value) if match["percent"] else value, start, match.end())
 
 
-_WORD = later(r"[^\W\d_]+")
+_WORD = later(r"((?<!\S)-)?([^\W\d_]+)")
 
 
 def in_words(text: str) -> list[Mention]:
@@ -162,7 +162,7 @@ def in_words(text: str) -> list[Mention]:
     """
     values, mentions = numbers_by_word("n"), list[Mention]()
     for match in _WORD.finditer(text):
-        value = values.get(match[0].lower())
+        value = values.get(match[2].lower())
         if value is None:
             continue
         last = mentions[-1] if mentions else None
@@ -171,7 +171,7 @@ def in_words(text: str) -> list[Mention]:
         if last and total is not None:
             mentions[-1] = Mention(total, last.start, match.end(), "weak")
         else:
-            mentions.append(Mention(float(value), match.start(), match.end(), "weak"))
+            mentions.append(Mention(float(-value if match[1] else value), match.start(), match.end(), "weak"))
     return mentions
 
 

@@ -10,7 +10,7 @@ from medtasks_utils.extraction.containers import containers_of, corrected, first
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import BOLD, CALL_FORMS, is_bold, tidied, unformatted
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
-from medtasks_utils.extraction.words import Symbols, symbols_of
+from medtasks_utils.extraction.words import Mention, Symbols, symbols_of
 
 from . import no_result
 from .dates import written_dates
@@ -48,8 +48,13 @@ to the cell = [^ stop line cand text bar]{0,8} bar (~3 bar)?
     4.6: With b = -1.209, this results in a GFR for the patient of 4.6.
 46 verb last: <any> (?=word{0,3} is (stop|line|$))
     (22, 6): 그녀 22주 6일입니다.
-46 counted: <any> (?=(about the [cand weak])? [^ not comma colon stop line cand text]{0,5}? met)
+46 counted: <any> (?=((about the*)? [cand weak])? {criteria} (open [^ line close]* close)? {criteria} met)
     2: 1. Age over 65: met. 2. Urea 9: not met. Therefore, two of the criteria are met.
+criteria = [^ not comma colon stop line cand text open]{0,4}?
+-60 in all: [cand weak] (about the*)? <any> (?=~12 met)
+    3: Of these, 3 of the 4 criteria are met.
+-60 in all: (^|stop|line) about the <any> (?=[word result]{1,4} comma [cand weak])
+    2: Of the 8 criteria, 2 are met.
 45 estimated: (but ~5|stop|comma) [about calc]+ the* <cand text>
     45: An exact value cannot be calculated, but it is approximately 45 mL/min.
 44 is: is {lead} <any>
@@ -78,9 +83,11 @@ to the cell = [^ stop line cand text bar]{0,8} bar (~3 bar)?
     141: Result: 141. It is a normal value: 4
 -90 list: <cand text> (?=fill [cand weak])
     2: <answer>eGFR 8.1 then 2.00</answer>
+-90 list: <cand text> (?=close [^ close open line]{1,12} cand close)
+    none: Two are missing: 1) the age, 2) the urea.
 -90 list: (^|line) <cand text> (?=(stop|close) (?!$|line))
     2: 1. Age over 65: met. 2. Urea 9: not met. Therefore, two of the criteria are met.
--30 input: input (?!close) [^ stop line cand result final gives]{0,3}? [is eq colon about]* <cand text>
+-30 input: input (?!close) [^ stop line cand result final gives digits]{0,3}? [is eq colon about]* <cand text>
     none: The glucose is 90.
 44 it is: so {lead} <cand text> (?={unit} (stop|line|$))
     (8, 2): That is 8 weeks and 1 day. Wait, March has 31 days, so it is 8 weeks and 2 days.
@@ -144,6 +151,7 @@ _UNFENCED = later(  # lines of code, up to the last that prints
     r"[ \t]*print\(.*$",
     re.MULTILINE | re.IGNORECASE,
 )
+_NO_CRITERION = later(r"\bnone of (?:the|these)(?= (?:\S+ ){0,4}criteria\b)", re.IGNORECASE)
 _LEADING_MINUS = later(r"\A\s*[-–−]\s{1,2}(?=\.?\d)")
 _STATED_BEFORE_CODE = ("box", "tag", "key", "answer", "headed")
 _QUANTITIES = (  # those from which others are calculated
@@ -158,6 +166,22 @@ _QUANTITIES = (  # those from which others are calculated
     "delta gap",
     "r-?r interval",
 )
+_UNITS = (  # as they stand in prepared texts
+    "ml (?:per )?min(?:ute)?",
+    "ml (?:per )?h(?:our)?",
+    "ml (?:per )?day",
+    "ml",
+    "l(?:it(?:er|re)s?)?",
+    "mg (?:per )?dl",
+    "mmol (?:per )?l",
+    "ms(?:ec)?|milliseconds?",
+    "s(?:ec(?:onds?)?)?",
+    "kg|kilograms?",
+    "lbs?|pounds?",
+    "mm ?hg",
+    "kpa",
+)
+_UNIT = later(rf"[\s{BOLD}]{{0,3}}(?<![a-z])(?:{'|'.join(f'({unit})' for unit in _UNITS)})(?![a-z])", re.IGNORECASE)
 _NAMED_BEFORE = later(
     rf"\b(?:{'|'.join(f'({quantity})' for quantity in _QUANTITIES)})\b"
     r"(?: ?\([a-z]{2,5}\))?[^.;:=≈()\n\d]{0,24}[=≈:]?\s*$",
@@ -230,6 +254,8 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
     if kind in ("decimal", "integer"):
         plain = prepared(plain, score=kind == "integer")
         mentions = numbers(plain)
+        if kind == "integer":
+            mentions += [Mention(0.0, *none.span(), "weak") for none in _NO_CRITERION.finditer(plain)]
     else:
         find = written_dates if kind == "date" else written_ages
         mentions = [*find(plain.replace(BOLD, " "))]
@@ -257,7 +283,11 @@ def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
     asides = no_result.asides(symbols)
     least = _STATED + 1 if no_result.cannot(symbols) else 0.0
     asked = question[question.lower().find("what") :].partition("?")[0]
-    for candidate in candidates:
+    unit_asked = _unit(_UNIT.search(prepared(question.partition(" in ")[2])))
+    units = [_unit(_UNIT.match(symbols.text, candidate.end)) for candidate in candidates]
+    for candidate, unit in zip(candidates, units, strict=True):
+        if unit_asked and unit_asked in units and unit not in (None, unit_asked):
+            candidate.evidence["another unit"] = -40
         named = _NAMED_BEFORE.search(symbols.text[max(0, candidate.start - 60) : candidate.start]) if asked else None
         if named and not re.search(_QUANTITIES[(named.lastindex or 1) - 1], asked, re.IGNORECASE):
             candidate.evidence["another quantity"] = -40
@@ -272,6 +302,11 @@ def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
             if not is_unfinished or candidate.cue != "answer":
                 candidate.discard("the text gives no result")
     return candidates
+
+
+def _unit(match: re.Match[str] | None) -> int | None:
+    """Return which of the units that models convert a match is; None without a match."""
+    return match.lastindex if match else None
 
 
 def content_value(content: str, kind: Kind) -> Reading:
