@@ -24,7 +24,8 @@ _MARKS = (
 )
 _LETTERS = rf"[^\W\d_{_CJK}]"
 _TOKEN = later(
-    rf"{_LETTERS}+(?:[{_MARKS}]+{_LETTERS}*)*(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s{BOLD}{JOINED}]"
+    rf"\b(?:l|d|qu|un|all|dall|dell|nell|sull)'(?={_LETTERS}{{3}})"  # elided words
+    rf"|{_LETTERS}+(?:[{_MARKS}]+{_LETTERS}*)*(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|\n+|[^\w\s{BOLD}{JOINED}]"
     rf"|(?P<unspaced>[{_CJK}]+)"
 )
 _MOST_TOKENS = 6_000
@@ -164,6 +165,8 @@ def _symbol(word: str) -> str:
         return vocabulary.words[word]
     if word[0] == "\n":
         return _LINE
+    if word[1:].endswith("'"):
+        return vocabulary.symbols["the"]  # an elided article, as in "l'âge"
     if word[0].isdigit():
         return _DIGITS
     for end in range(len(word), 2, -1):

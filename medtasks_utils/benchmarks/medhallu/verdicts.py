@@ -104,6 +104,8 @@ _VALUES = {
     "flaw": "1",
     "unsure": "2",
     "cannot": "2",
+    "kind [is colon]* (not|none)": "0",
+    "(not|none) [^ stop line comma but calc]{0,5}? kind": "0",
 }
 _STRONG = ("factual", "hallu", "unsure")
 _DIGIT = later(
