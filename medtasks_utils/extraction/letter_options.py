@@ -70,6 +70,7 @@ def letters_in(text: str) -> Iterator[Mention]:
 
 
 _SPACE = later(r"\s+")
+_HYPHEN = later(r"(?<=\w)-(?=\w)")
 _DASHES = str.maketrans("–—", "--")
 _SIGNS = str.maketrans("–—İ", "--I", "$`")
 _FORM = later(r"\\text|\W+")
@@ -92,14 +93,17 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     >>> texts_in("There is no such sign.", ["Yes", "No"])
     []
     """
-    names = [_SPACE.sub(" ", option).strip(_TRIMMED).translate(_SIGNS).lower() for option in options[: len(LETTERS)]]
+    names = [
+        _HYPHEN.sub(" ", _SPACE.sub(" ", option).strip(_TRIMMED).translate(_SIGNS).lower())
+        for option in options[: len(LETTERS)]
+    ]
     letters = {
         name: letter
         for name, letter in zip(names, LETTERS, strict=False)
         if len(name) > 1 and names.count(name) == 1 and name not in ("or", "and", "no")
     }
     mentions = []
-    for name, start, end in occurrences(sorted(letters, key=len, reverse=True), text.translate(_DASHES), _is_whole):
+    for name, start, end in occurrences(sorted(letters, key=len, reverse=True), _HYPHEN.sub(" ", text.translate(_DASHES)), _is_whole):
         glossed = _GLOSS.match(text, end)
         is_own = glossed and glossed[1] == letters[name]
         mentions.append(Mention(letters[name], start, glossed.end() if glossed and is_own else end, "text"))

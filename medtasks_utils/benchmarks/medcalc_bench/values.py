@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Literal
 
@@ -181,6 +182,7 @@ _UNITS = (  # as they stand in prepared texts
     "mm ?hg",
     "kpa",
 )
+_CONVERTED = 20  # maximum characters from a value to the same in another unit
 _UNIT = later(rf"[\s{BOLD}]{{0,3}}(?<![a-z])(?:{'|'.join(f'({unit})' for unit in _UNITS)})(?![a-z])", re.IGNORECASE)
 _NAMED_BEFORE = later(
     rf"\b(?:{'|'.join(f'({quantity})' for quantity in _QUANTITIES)})\b"
@@ -283,11 +285,8 @@ def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
     asides = no_result.asides(symbols)
     least = _STATED + 1 if no_result.cannot(symbols) else 0.0
     asked = question[question.lower().find("what") :].partition("?")[0]
-    unit_asked = _unit(_UNIT.search(prepared(question.partition(" in ")[2])))
-    units = [_unit(_UNIT.match(symbols.text, candidate.end)) for candidate in candidates]
-    for candidate, unit in zip(candidates, units, strict=True):
-        if unit_asked and unit_asked in units and unit not in (None, unit_asked):
-            candidate.evidence["another unit"] = -40
+    _prefer_unit(_unit(_UNIT.search(prepared(question.partition(" in ")[2]))), candidates, symbols.text)
+    for candidate in candidates:
         named = _NAMED_BEFORE.search(symbols.text[max(0, candidate.start - 60) : candidate.start]) if asked else None
         if named and not re.search(_QUANTITIES[(named.lastindex or 1) - 1], asked, re.IGNORECASE):
             candidate.evidence["another quantity"] = -40
@@ -302,6 +301,22 @@ def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
             if not is_unfinished or candidate.cue != "answer":
                 candidate.discard("the text gives no result")
     return candidates
+
+
+def _prefer_unit(asked: int | None, candidates: Sequence[Candidate], text: str) -> None:
+    """Lower the weight of values in another unit than the one asked for, if there are values in the latter.
+
+    A value directly before the same in the unit asked for, as in "0.41 s (410 ms)", gets that value instead.
+    """
+    units = [_unit(_UNIT.match(text, candidate.end)) for candidate in candidates]
+    if asked is None or asked not in units:
+        return
+    for at, (candidate, unit) in enumerate(zip(candidates, units, strict=True)):
+        is_converted = units[at + 1 : at + 2] == [asked] and candidates[at + 1].start - candidate.end < _CONVERTED
+        if unit not in (None, asked) and is_converted:
+            candidate.value = candidates[at + 1].value
+        elif unit not in (None, asked):
+            candidate.evidence["another unit"] = -40
 
 
 def _unit(match: re.Match[str] | None) -> int | None:
