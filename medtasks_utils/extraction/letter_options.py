@@ -72,7 +72,7 @@ def letters_in(text: str) -> Iterator[Mention]:
 _SPACE = later(r"\s+")
 _HYPHEN = later(r"(?<=\w)-(?=\w)")
 _DASHES = str.maketrans("–—", "--")
-_SIGNS = str.maketrans("–—İ", "--I", "$`")
+_UNSEEN = str.maketrans("İ", "I", "$`")
 _FORM = later(r"\\text|\W+")
 _TRIMMED = " .;,\"'“”\n"
 
@@ -81,7 +81,9 @@ _TRIMMED = " .;,\"'“”\n"
 _EDGE = later(r"(?!(?<=\w)(?!e?s\b)\w)")
 
 
-_GLOSS = later(r" [(\[]([A-D])[)\]]")  # the letter after the text of a choice, such as "the nerve (C)"
+def _folded(text: str) -> str:
+    """Return a text in lower case, with a space for each hyphen within a word, and a hyphen for each dash."""
+    return _HYPHEN.sub(" ", text.lower().translate(_DASHES))
 
 
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
@@ -93,21 +95,15 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     >>> texts_in("There is no such sign.", ["Yes", "No"])
     []
     """
-    names = [
-        _HYPHEN.sub(" ", _SPACE.sub(" ", option).strip(_TRIMMED).translate(_SIGNS).lower())
-        for option in options[: len(LETTERS)]
-    ]
+    names = [_folded(_SPACE.sub(" ", option.translate(_UNSEEN)).strip(_TRIMMED)) for option in options[: len(LETTERS)]]
     letters = {
-        name: letter
+        form: letter
         for name, letter in zip(names, LETTERS, strict=False)
+        for form in (name, f"{name} ({letter.lower()})")
         if len(name) > 1 and names.count(name) == 1 and name not in ("or", "and", "no")
     }
-    mentions = []
-    for name, start, end in occurrences(sorted(letters, key=len, reverse=True), _HYPHEN.sub(" ", text.translate(_DASHES)), _is_whole):
-        glossed = _GLOSS.match(text, end)
-        is_own = glossed and glossed[1] == letters[name]
-        mentions.append(Mention(letters[name], start, glossed.end() if glossed and is_own else end, "text"))
-    return mentions
+    places = occurrences(sorted(letters, key=len, reverse=True), _folded(text), _is_whole)
+    return [Mention(letters[form], start, end, "text") for form, start, end in places]
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
@@ -140,26 +136,26 @@ def similar_text(text: str, options: Sequence[str]) -> str | None:
     return LETTERS[ratios.index(best)] if is_alike else None
 
 
-_SMALL_WORDS = ("a", "an", "and", "for", "in", "of", "the", "to", "with")
+_INITIAL = later(r"\b(?!(?:an?|and|for|in|of|the|to|with)\b)\w")
 
 
 def named_in_short(text: str, options: Sequence[str]) -> str | None:
-    """Return the letter of the only choice that a text names in other punctuation, by a part or by its initials.
+    """Return the letter of the only choice that a text names in full, by a part or by its initials.
 
     >>> options = ["Magnetic resonance imaging", "Titanium alloy", "O negative"]
     >>> [named_in_short(text, options) for text in ("MRI", "Titanium", "O-negative", "alloys")]
     ['A', 'B', 'C', None]
     """
     words, *names = _normalized(text, options)
-    initials = ["".join(word[0] for word in name.split() if word not in _SMALL_WORDS) for name in names]
-    for are_named in (
-        [words == name for name in names],
-        [len(words) >= _SHORTEST_PART and f" {words} " in f" {name} " for name in names],
-        [text.strip().isupper() and len(words) > 1 and words == letters for letters in initials],
-    ):
-        if any(are_named):
-            return LETTERS[are_named.index(True)] if sum(are_named) == 1 else None
-    return None
+    is_abbreviation = len(words) > 1 and text.strip().isupper()
+    named = [
+        letter
+        for letter, name in zip(LETTERS, names, strict=False)
+        if words == name != ""
+        or (len(words) >= _SHORTEST_PART and f" {words} " in f" {name} ")
+        or (is_abbreviation and words == "".join(_INITIAL.findall(name)))
+    ]
+    return named[0] if len(named) == 1 else None
 
 
 _SHORTEST_PART = 4  # characters
