@@ -1,6 +1,8 @@
 """Read the rows of a split from its files."""
 
 import csv
+import gzip
+import io
 import itertools
 import json
 import math
@@ -143,26 +145,52 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
             from pyarrow import parquet
 
             return list(parquet.read_table(path).to_pylist())
-        if path.suffix in (".jsonl", ".json"):
-            with path.open(encoding="utf-8-sig", newline="\n") as file:
-                lines = [line for line in file if line.strip()]
-            is_array = lines and lines[0].lstrip().startswith("[")
-            return Table(json.loads("".join(lines)) if is_array else lines, path).made(_object)
-        csv.field_size_limit(1 << 30)  # in characters; notes may be long
-        delimiter = "\t" if path.suffix == ".tsv" else ","
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            _check_quotes(file.read(), delimiter)
-            file.seek(0)
-            reader = csv.DictReader(file, columns and list(columns), delimiter=delimiter)
-            rows: list[Row] = []
-            for row in reader:
-                if None in row or None in row.values():  # DictReader marks too many or too few cells like this
-                    raise ValueError(f"line {reader.line_num} has more or fewer cells than the file has columns")
-                if [*row.values()] != reader.fieldnames:
-                    rows.append(row)
-            return rows
+        text = _text_in(path)
+        if kind_of(path) in (".csv", ".tsv"):
+            return _rows_of_table(text, columns, "\t" if kind_of(path) == ".tsv" else None)
+        lines = [line for line in text.split("\n") if line.strip()]
+        is_array = lines and lines[0].lstrip().startswith("[")
+        return Table(json.loads(text) if is_array else lines, path).made(_object)
     except (OSError, ValueError, csv.Error) as error:
         raise DataError(f"cannot read {path}: {reason_of(error)}") from None
+
+
+def kind_of(path: Path) -> str:
+    """Return the suffix of a file, without that of gzip."""
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix
+
+
+def _text_in(path: Path) -> str:
+    """Return the text of a file in UTF-8 or, with a byte order mark, UTF-16; the file may be compressed by gzip."""
+    content = path.read_bytes()
+    content = gzip.decompress(content) if path.suffix == ".gz" else content
+    try:
+        return content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{error}; save it as UTF-8") from None
+
+
+def _rows_of_table(text: str, columns: Sequence[str] | None, delimiter: str | None) -> list[Row]:
+    """Return the rows of a table; without a delimiter, cells are separated as in its header.
+
+    Raises:
+        ValueError: for a name of two columns, a row with more or fewer cells, or a quoted cell that is not closed.
+    """
+    header = text.partition("\n")[0]
+    delimiter = delimiter or next((mark for mark in ",;\t|" if mark in header), ",")
+    _check_quotes(text, delimiter)
+    csv.field_size_limit(1 << 30)  # in characters; notes may be long
+    reader = csv.DictReader(io.StringIO(text, newline=""), columns and list(columns), delimiter=delimiter)
+    names = list(reader.fieldnames or ())
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"several columns have the name {', '.join(twice)}")
+    rows: list[Row] = []
+    for row in reader:
+        if None in row or None in row.values():  # DictReader marks too many or too few cells like this
+            raise ValueError(f"line {reader.line_num} has more or fewer cells than the file has columns")
+        if [*row.values()] != names:
+            rows.append(row)
+    return rows
 
 
 def _object(line: Any) -> Row:

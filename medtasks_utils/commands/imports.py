@@ -41,7 +41,7 @@ class Import(Command):
     data: str | None = None
     """source of the task's rows: hub, sample, or a directory; default: as in medtasks eval"""
     id: str = ""
-    """the field that identifies the row: its id, its index in the data, or the question; or several fields, separated
+    """the field that identifies the row: its id in the data, the question, or the prompt; or several fields, separated
     by commas, that identify it together"""
     response: str = ""
     """the field with the response"""

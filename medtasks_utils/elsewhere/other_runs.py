@@ -33,7 +33,7 @@ from zipfile import ZIP_STORED, BadZipFile, ZipFile
 
 from pydantic_core import from_json
 
-from medtasks_utils.benchmarks.tables import read_rows
+from medtasks_utils.benchmarks.tables import kind_of, read_rows
 from medtasks_utils.errors import MedtasksError, reason_of
 from medtasks_utils.inference.replies import End, NoReplyError, Reply, read_completion
 from medtasks_utils.results.samples import Message, Row, content_of, mapping, number, numbered_lines
@@ -265,9 +265,13 @@ def run_of_records(path: Path, fields: Fields, records: Records) -> OtherRun:
     run = OtherRun(path, path.stem, path.stem, mapping(about.get("env_args")))
     names = (fields.score,) if fields.score else ("score", "correct", "is_correct", "acc", "accuracy", "reward")
     models: dict[str, None] = {}
+    filters: dict[str, None] = {}
     lacking = f" in {fields.response}, or without {' or '.join(fields.id)}"
 
     def convert(place: str, line: Row) -> Iterator[Response]:
+        filters.setdefault(str(line.get("filter")))
+        if "filtered_resps" in line and str(line.get("filter")) != next(iter(filters)):
+            return  # lm_eval logs each response once for each filter
         models.setdefault(str(line.get("model")))
         identity = tuple(_at(line, name) for name in fields.id)
         if None in identity:
@@ -304,21 +308,25 @@ def _at(record: Any, name: str) -> Any:
 
 
 def _replies(value: Any) -> Iterable[Reply]:
-    """Return the replies in a field: a string, a message, a response of a batch endpoint, or a list of these.
+    """Return the replies in a field: a text or number, a message, a response of a batch endpoint, or a list of these.
 
     The reply of a conversation is its last message.
 
     Raises:
-        TypeError: for any other kind of value.
+        TypeError: for any other kind of value, and for lm_eval's pair of a log-likelihood and a truth value.
         NoReplyError: for an object that contains no reply.
     """
-    if isinstance(value, str):
-        return [Reply(value)]
+    if isinstance(value, str) or number(value) is not None:
+        return [Reply(str(value))]
     if isinstance(value, list):
+        if len(value) == 2 and value[1] in ("True", "False"):
+            raise TypeError
         is_conversation = all(isinstance(item, dict) and "role" in item for item in value)
         return chain.from_iterable(map(_replies, value[-1:] if is_conversation else value))
     if "role" in value:
         return [Reply(content_of(value.get("content")))]
+    if "message" in value:
+        return _replies(value["message"])
     return read_completion(json.dumps(value.get("body", value))).replies
 
 
@@ -335,7 +343,7 @@ def verdict_of(value: Any) -> float | None:
 
 def _kind(path: Path) -> str:
     """Return the noun for a record of a file."""
-    return "row" if path.suffix in _TABLES else "line"
+    return "row" if kind_of(path) in _TABLES else "line"
 
 
 def _records(path: Path) -> Records:
@@ -344,10 +352,13 @@ def _records(path: Path) -> Records:
     Raises:
         DataError: for a table or an array that cannot be read to its end.
     """
+    if kind_of(path) in _TABLES:
+        return enumerate(read_rows(path), 1)
     _, first = next(numbered_lines(path), (0, b""))
-    is_array = first.lstrip(b"\xef\xbb\xbf \t").startswith(b"[")
-    is_whole = is_array or path.suffix in _TABLES
-    return enumerate(read_rows(path), 1) if is_whole else numbered_lines(path)
+    start = first.lstrip(b"\xef\xbb\xbf \t")[:1]
+    if start not in (b"{", b"[") and kind_of(path) not in (".jsonl", ".json"):
+        raise MedtasksError(f"{path} is neither JSON nor in .csv, .tsv or .parquet")
+    return enumerate(read_rows(path), 1) if start == b"[" else numbered_lines(path)
 
 
 # ---- inspect_ai

@@ -179,12 +179,30 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
     for text in texts:
         if text in (prompt, listed) or f" {asked} " in text:
             labels, lines = labelled(r"\w+", text)
-            if text != listed and {*labels} - {*"0123"} and not _LETTER_IN_REPLY.search(response.reply):
+            is_numbered = {*labels} <= {*"0123"} or len({*labels}) < len(labels)
+            is_in_columns = [label[-1] for label in labels] == [*"abcd"]  # such as opa, in a row of the data
+            were_shown = text != listed or not {*labels}.isdisjoint(_tokens(response.reply).split())
+            if were_shown and not (is_numbered or is_in_columns or _LETTER_IN_REPLY.search(response.reply)):
                 return "", f"to choices with the labels {' '.join(labels)}, which are not supported"
             lines = lines or re.findall(f"(?<= )(?:{choice})(?= )", " " + text.rpartition(f" {asked} ")[2])
             is_usual = [*dict.fromkeys(lines)] == [*dict.fromkeys(choices)]
             return (LETTERS, "") if is_usual else in_order(lines)
     return unknown if is_shuffled or shuffles(response.stated) else (LETTERS, "")
+
+
+def contradicts(reply: str, doc: Row, data: Data) -> bool | None:
+    """Return whether a reply gives letters with other choices than the row does; None if it gives no letter with any.
+
+    A reply with at least one of the row's own pairs, such as ``B. Dantrolene``, does not contradict it.
+    """
+    choices = [plain_words(choice) for choice in doc[data.choices]]
+    verdicts = {
+        letter == label
+        for letter, text in re.findall(r"\b([A-D])[.):\]]+[\s*]*(?=(\S.*))", reply)
+        for label, choice in zip(LETTERS, choices, strict=True)
+        if f"{plain_words(text)} ".startswith(f"{choice} ")
+    }
+    return True not in verdicts if verdicts else None
 
 
 def _tokens(text: str) -> str:

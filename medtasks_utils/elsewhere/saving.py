@@ -26,11 +26,11 @@ from medtasks_utils.harness.task_options import DATA_KEY
 from medtasks_utils.inference.replies import as_reply
 from medtasks_utils.inference.reply_checks import Exchange, failure_of, remarks_on
 from medtasks_utils.results.samples import Row
-from medtasks_utils.writing import printable, read_json, write_whole
+from medtasks_utils.writing import printable, read_json, shortened, write_whole
 
 from .matching import NOWHERE, Documents, find_documents
 from .other_runs import Fields, OtherRun, Response, Spool, named, read_other_run, records_by_run, run_of_records
-from .record_contents import differing, shown_order, shuffles, stated_fields
+from .record_contents import contradicts, differing, shown_order, shuffles, stated_fields
 
 
 @dataclass
@@ -154,12 +154,19 @@ def _match(run: OtherRun, rows: Rows, id_fields: Sequence[str]) -> Matched:
         nowhere = f"whose id matches no document of {task.task_name}, or more than one"
     matched: Matched = defaultdict(list)
     left_out: dict[str, list[int]] = defaultdict(list)
+    pairs: Counter[bool | None] = Counter()
     for number, (place, response) in enumerate(zip(places, responses, strict=True)):
         order, reason = (LETTERS, nowhere) if place == NOWHERE else check(response, documents[place])
         if reason:
             left_out[reason].append(number)
-        else:
-            matched[place].append((number, order))
+            continue
+        matched[place].append((number, order))
+        if data.choices and order == LETTERS:
+            pairs[contradicts(response.reply, documents[place], data)] += 1
+    if 2 * pairs[True] > pairs[False]:
+        left_out["whose letters often stand for other choices than the data's, in an order that the file lacks"] = [
+            number for number, _ in chain.from_iterable(map(matched.pop, list(matched)))
+        ]
     if 2 * len(left_out.get(_OTHER_ANSWER, ())) > sum(map(len, matched.values())):  # the others are equal by chance
         left_out["with their row's answer, since many differ from it, so the file is about different rows"] = [
             number for number, _ in chain.from_iterable(map(matched.pop, list(matched)))
@@ -240,8 +247,6 @@ def _save(rows: Rows, matched: Matched, run: OtherRun, folder: Path) -> Imported
     name, benchmark = task.task_name, task.benchmark.name
     exchanges = [Exchange(number, "", "", {}, reply) for number, reply in enumerate(run.ends)]
     of_replies = [*filter(None, [*remarks_on(exchanges), failure_of(exchanges)])]
-    for line in of_replies:
-        logger.warning("%s: %s", name, line)
     # A name of dots would lead out of the folder, and file names cannot contain NUL.
     model_folder = re.sub(r"^\.+$|[\x00-\x1f]", "_", sanitize_model_name(run.model))
     source = str(run.path.resolve())
@@ -254,6 +259,11 @@ def _save(rows: Rows, matched: Matched, run: OtherRun, folder: Path) -> Imported
     values: Values = defaultdict(list)
     samples = chain.from_iterable(_samples(rows, *item, run.responses) for item in sorted(matched.items()))
     write_whole(target.with_name(f"samples_{name}_{date}.jsonl"), _lines(samples, values))
+    if not any(chain.from_iterable(values["answered", by] for by in task.filter_names)):
+        shown = shortened(run.responses[next(iter(matched.values()))[0][0]].reply, 60)
+        of_replies.append(f"no response has an answer that can be read; is this a response: {shown!r}?")
+    for line in of_replies:
+        logger.warning("%s: %s", name, line)
     remarks = [f"imported from {run.path}", *task.config.metadata.get("remarks", ()), *of_replies]
     about = {"benchmark": benchmark, "remarks": remarks, "data_source": str(run.path), "imported_from": source}
     results_of_task = {

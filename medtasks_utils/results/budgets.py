@@ -54,7 +54,7 @@ def budget_curve(task: TaskRun, filter_name: str = STRICT) -> JsonObject | None:
         _ALMOST_ALL * value,
         key=lambda budget: metric.aggregation.value(_within(scores, tokens, budget)) or 0,
     )
-    per_right_answer = np.nansum(tokens) / scores.numerators.sum()
+    per_right_answer = np.nansum(tokens) / is_right.sum()
     return {"points": points, "almost_all": candidates[place], "per_right_answer": per_right_answer, "note": NOTE}
 
 

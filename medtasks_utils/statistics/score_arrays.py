@@ -51,7 +51,7 @@ class MetricScores:
         """Convert scores to arrays.
 
         ``rows`` has the scores of each example's generations; a row is empty if the run lacks them. None and NaN mean
-        no score.
+        no score. Generations of an example that has fewer than others weigh more, so that all examples weigh the same.
         """
         lengths = np.fromiter(map(len, rows), dtype=np.intp)
         exists = np.arange(lengths.max(initial=1)) < lengths[:, None]
@@ -63,6 +63,7 @@ class MetricScores:
         terms[exists] = np.reshape([terms or nothing for terms in terms_of_scores], (-1, classes, 2))
         is_right[exists] = [isinstance(score, JudgedScore) and score.right for score in scores]
         applies[exists] = [score is not None and score == score for score in scores]
+        terms *= (exists.shape[1] / np.maximum(lengths, 1))[:, None, None, None]  # an example counts once
         numerators, denominators = np.moveaxis(terms, -1, 0)
         return cls(numerators, denominators, is_right, clusters, strata, applies.sum(axis=1) > 0, lengths > 0)
 

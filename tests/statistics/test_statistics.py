@@ -106,6 +106,11 @@ def test_values_are_those_of_libraries_and_standard_errors_those_of_the_sandwich
     assert ratio.value == approx(f1_score(target, given_, zero_division=0), abs=1e-12)
 
 
+def test_an_example_counts_once_however_many_generations_it_has():
+    uneven, even = mean([[1.0], [0.0, 0.0, 0.0], [1.0, 0.0]]), mean([1.0, 0.0, 0.5])
+    assert (uneven.value, uneven.stderr) == approx((even.value, even.stderr))
+
+
 def test_macro_averages_are_means_of_means():
     own = scores("1 0 1 1 1 0", strata="aaaabb")
     tasks = concatenate([own[:4], own[4:]], tasks_are_strata=True)
