@@ -4,6 +4,7 @@ The runs are written as ``vf-eval -s`` writes them, over the bundled sample's ro
 what each environment makes of a row: its prompt, right answer and info.
 """
 
+import gzip
 import json
 import os
 import re
@@ -199,6 +200,16 @@ def test_a_file_of_another_harness_is_read_as_its_row_says(name, files, path, fi
     }
     assert {key: json.loads(json.dumps(found[key])) for key in expected} == expected
     assert not run.problems or "problems" in expected
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.csv", "k,said\n1,A\n".encode("utf-16")), ("a.tsv.gz", gzip.compress(b"k\tsaid\n1\tA\n"))],
+)
+def test_a_table_in_another_encoding_is_read(name, content, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    (response,) = read_other_run(tmp_path / name, Fields(["k"], "said")).responses
+    assert (response.id, response.reply, response.place) == (("1",), "A", "row 1")
 
 
 @each_row("functions_of_elsewhere")
