@@ -137,6 +137,7 @@ ROWS_OF_KIND = {
     ),
 }
 _KEYS = ("answer", "result", "value", "final", "score", "total", "date")
+_IN_QUOTES = later(r"(?<!\w)'(-?\d[^'\n]{0,30})'(?!\w)")  # as in ('4 weeks', '3 days'), unlike 5'11
 _STATED = 44.0  # minimum weight of a value that is stated
 _LEAST = 20.0  # candidates with a lower weight are discarded
 _STATEMENTS = ("rounded", "bold", "answer", "headed", "leads", "therefore", "result")
@@ -252,7 +253,7 @@ def _rounds(value: float, to: float) -> bool:
 
 def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
     """Return a text as symbols, and its weighted candidates."""
-    plain = unformatted(signed(text), keep=BOLD)
+    plain = _IN_QUOTES.sub(r"\1", unformatted(signed(text), keep=BOLD))
     if kind in ("decimal", "integer"):
         plain = prepared(plain, score=kind == "integer")
         mentions = numbers(plain)
