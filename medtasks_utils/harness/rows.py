@@ -8,6 +8,8 @@ from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, Example, LoadReport
 from medtasks_utils.errors import DataError, logger
 from medtasks_utils.writing import counted
 
+_MOST_COPIES = 0.05  # share of rows that equal others; it is .008 in MedCalc-Bench, and 0 in the other benchmarks
+
 
 class Rows(Sequence[Example]):
     """The examples of a split, with the interface that lm_eval expects of a data set.
@@ -54,6 +56,11 @@ def rows_of(task: Any, split: str) -> Any:
     if split == task.split:
         for text in report.remarks:
             task.remark(text)
+        data = task.benchmark.data
+        fields = [field for field in (*data.shown, data.told_apart_by, data.truth) if field]
+        copies = len(rows) - len({str([row[field] for field in fields]) for row in rows})
+        if copies > _MOST_COPIES * len(rows):
+            task.remark(f"{copies:,} of {len(rows):,} rows in {split} equal others; was a file added to itself?")
         if report.left_out:
             task.config.metadata["rows_left_out"] = dict(report.left_out)
     if task.config.process_docs is None and task.fewshot_cfg.process_docs is None:

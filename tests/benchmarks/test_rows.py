@@ -85,6 +85,13 @@ def test_a_row_without_a_label_or_a_text_is_left_out_and_counted(data, caplog):
     assert all(f"left out 2 rows: {reason}" in each for each, (*_, reason) in zip(warnings, cases, strict=True))
 
 
+def test_a_file_that_was_added_to_itself_is_remarked(data):
+    rows = sample_rows(FILE["medmcqa"])
+    write_rows([*rows, *rows], data / FILE["medmcqa"])
+    (remark,) = load("medmcqa_openmed", data).config.metadata["remarks"]
+    assert remark == f"{len(rows)} of {2 * len(rows)} rows in validation equal others; was a file added to itself?"
+
+
 @each_row("spellings")
 def test_categories_and_passages_may_be_written_in_several_ways(benchmark, cell, field, value, data):
     assert {doc[field] for doc in made(data, benchmark, cell)} == {value}
