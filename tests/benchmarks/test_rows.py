@@ -352,7 +352,7 @@ def test_medhallu_has_no_other_split():
 
 
 def test_the_fields_of_a_row_are_text_by_default():
-    class Plain(Benchmark):
+    class Plain(Benchmark[Any]):
         tasks = Tasks(default="plain")
 
     assert Plain().example({"a": None, "b": 3, "c": math.nan, "d": b"x"}) == {"a": "", "b": "3", "c": "", "d": "x"}
