@@ -3,7 +3,7 @@
 import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, count
@@ -29,7 +29,17 @@ from medtasks_utils.results.samples import Row
 from medtasks_utils.writing import printable, read_json, shortened, write_whole
 
 from .matching import NOWHERE, Documents, find_documents
-from .other_runs import Fields, OtherRun, Response, Spool, named, read_other_run, records_by_run, run_of_records
+from .other_runs import (
+    Fields,
+    OtherRun,
+    Records,
+    Response,
+    Spool,
+    named,
+    read_other_run,
+    records_by_run,
+    run_of_records,
+)
 from .record_contents import contradicts, differing, shown_order, shuffles, stated_fields
 
 
@@ -98,37 +108,26 @@ def import_runs(
         UsageError: for an unknown task, a group, or a task of no benchmark.
         DataError: if the rows cannot be read.
     """
-    if not fields.split_by:
-        run = read_other_run(path, fields)
-        yield _import(run, Rows(task or task_of(run), run.arguments, data), folder, fields.id, model)
-        return
-    runs, without = records_by_run(path, fields.split_by)
+    runs: Mapping[str, Records | None] = {model: None}
+    without: list[str] = []
+    if fields.split_by:
+        runs, without = records_by_run(path, fields.split_by)
     rows = None
     for name, records in runs.items():
         try:
-            run = run_of_records(path, fields, records)
+            run = read_other_run(path, fields) if records is None else run_of_records(path, fields, records)
+            run.model = name or run.model
             rows = rows or Rows(task or task_of(run), run.arguments, data)
-            result: Imported | MedtasksError = _import(run, rows, folder, fields.id, name)
-        except (UsageError, DataError):
-            raise
+            matched = _match(run, rows, fields.id)
+            if not matched:
+                raise MedtasksError(f"{run.problems[-1]}; choose another task with --task, or other rows with --data")
+            yield _save(rows, matched, run, folder)
         except MedtasksError as error:
-            result = MedtasksError(f"{name}: {error}")
-        yield result
+            if not fields.split_by or isinstance(error, UsageError | DataError):
+                raise
+            yield MedtasksError(f"{name}: {error}")
     if without:
         yield MedtasksError(f"{path}: left out {named(without, f'records without the field {fields.split_by}')}")
-
-
-def _import(run: OtherRun, rows: Rows, folder: Path, id_fields: Sequence[str], model: str) -> Imported:
-    """Score a run's responses and save them; ``model`` replaces the name in the run unless empty.
-
-    Raises:
-        MedtasksError: if no response belongs to a document of the task.
-    """
-    run.model = model or run.model
-    matched = _match(run, rows, id_fields)
-    if not matched:
-        raise MedtasksError(f"{run.problems[-1]}; choose another task with --task, or other rows with --data")
-    return _save(rows, matched, run, folder)
 
 
 _OTHER_ANSWER = "whose record differs from the row in answer"

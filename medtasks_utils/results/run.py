@@ -253,7 +253,7 @@ class Run:
     def files(self) -> dict[str, Path]:
         """The sample logs by task, and the results file, if there is one, under an empty name."""
         logs = {name: task.samples_path for name, task in self.tasks.items() if task.samples_path}
-        return {**logs, "": self.path} if self.results else logs
+        return {**logs, "": self.path} if self.path.is_file() else logs
 
     def tasks_of(self, name: str) -> list[TaskRun]:
         """Return the task of this name or, for a group, those of its tasks that the run has; empty for other names."""

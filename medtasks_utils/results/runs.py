@@ -11,7 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from textwrap import shorten
@@ -63,27 +63,22 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
 
 
 def _without_copies(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs that are no copies of another, in their order; of equal runs, the first."""
-    by_date: dict[str, list[Run]] = defaultdict(list)
+    """Return the runs without copies of others, in their order; of copies, the first one with the most files stays."""
+    originals: list[Run] = []
     for run in sorted(runs, key=lambda run: -len(run.files)):
-        original = next((other for other in by_date[run.date] if is_copy(run, other)), None)
+        original = next((other for other in originals if is_copy(run, other)), None)
         if original:
-            _warn_of_copy(*(next(iter(of.files.values())).parent for of in (run, original)))
+            logger.warning("%s is left out: it is a copy of the run in %s", run.path, original.path.parent)
         else:
-            by_date[run.date].append(run)
-    return [run for run in runs if run in by_date[run.date]]
+            originals.append(run)
+    return sorted(originals, key=runs.index)
 
 
 def is_copy(run: Run, other: Run) -> bool:
     """Return whether a run's files have the same names and content as those of another, which may have more."""
-    return run.date == other.date and all(
-        name in other.files and filecmp.cmp(path, other.files[name], shallow=False) for name, path in run.files.items()
-    )
-
-
-@cache
-def _warn_of_copy(folder: Path, original: Path) -> None:
-    logger.warning("%s is left out: it is a copy of the run in %s", folder, original)
+    if run.date != other.date or not run.files or not run.files.keys() <= other.files.keys():
+        return False
+    return all(filecmp.cmp(path, other.files[name], shallow=False) for name, path in run.files.items())
 
 
 def _files(place: Path) -> dict[tuple[Path, str], dict[str, Path]]:

@@ -4,8 +4,6 @@ The explanation of a wrong answer scores 0. With a judge, ``explanation`` is the
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
-from typing import Any
 
 from medtasks_utils import judging
 from medtasks_utils.benchmarks.answers import Answer
@@ -62,25 +60,21 @@ def _prepared(options: MedExQAOptions) -> list[ExplanationMetric]:
         MedtasksError: if a metric cannot be computed on this machine; the message names the others.
     """
     bertscore = {name: getattr(options, f"bertscore_{name}") for name in ("model", "device", "batch_size")}
-    failures: dict[str, str] = {}
-
-    def results(actions: Mapping[str, Callable[[], Any]]) -> list[Any]:
-        """Return the results of the metrics' actions, and add the errors to the failures."""
-        results = []
-        for name, action in actions.items():
-            try:
-                results.append(action())
-            except MedtasksError as error:
-                failures[name] = str(error)
-        return results
-
-    names = options.lexical_metrics
-    metrics = results({name: partial(make_metric, name, **bertscore) for name in names})
-    if not failures:
-        results({metric.name: metric.prepare for metric in metrics})
+    metrics: list[ExplanationMetric] = []
+    failures: dict[str, MedtasksError] = {}
+    for name in options.lexical_metrics:
+        try:
+            metrics.append(make_metric(name, **bertscore))
+        except MedtasksError as error:
+            failures[name] = error
+    for metric in () if failures else metrics:
+        try:
+            metric.prepare()
+        except MedtasksError as error:
+            failures[metric.name] = error
     if failures:
-        others = [name for name in names if name not in failures] or METRICS.keys() - failures.keys()
-        raise MedtasksError(f"{'; '.join(failures.values())}. {_WAYS_OUT % ','.join(sorted(others))}")
+        others = {*options.lexical_metrics} - {*failures} or {*METRICS} - {*failures}
+        raise MedtasksError(f"{'; '.join(map(str, failures.values()))}. {_WAYS_OUT % ','.join(sorted(others))}")
     return metrics
 
 
