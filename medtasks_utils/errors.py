@@ -5,7 +5,7 @@ import difflib
 import logging
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NoReturn
@@ -98,22 +98,6 @@ def install(extra: str) -> str:
 
     urls = dict(url.split(", ") for url in metadata("medtasks").get_all("Project-URL", []))
     return f"pip install 'medtasks[{extra}] @ git+{urls['Source']}'"
-
-
-def call_all(actions: Iterable[Callable[[], object]]) -> None:
-    """Call every action, and report their :class:`MedtasksError` exceptions together; any other propagates.
-
-    Raises:
-        MedtasksError: if any action raises one; the message joins those of all failed actions.
-    """
-    messages = []
-    for action in actions:
-        try:
-            action()
-        except MedtasksError as error:
-            messages.append(str(error))
-    if messages:
-        raise MedtasksError("; ".join(messages))
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:

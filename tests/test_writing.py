@@ -4,13 +4,12 @@ import errno
 import os
 import re
 from pathlib import Path
-from unittest.mock import Mock
 
 import pytest
-from given import ROOT, each_row, error_line
+from given import ROOT, each_row
 
 from medtasks_utils import writing
-from medtasks_utils.errors import MedtasksError, call_all, install
+from medtasks_utils.errors import MedtasksError, install
 from medtasks_utils.writing import Secrets, write_whole
 
 
@@ -65,12 +64,6 @@ def test_an_extra_is_installed_from_the_clone_or_else_from_the_repository(monkey
     (source,) = re.findall(r'^Source = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     monkeypatch.setattr("pathlib.Path.exists", lambda path: False)
     assert install("hf") == f"pip install 'medtasks[hf] @ git+{source}'"
-
-
-def test_all_that_fails_is_said_together():
-    fail, work, fail_too = Mock(side_effect=MedtasksError("one")), Mock(), Mock(side_effect=MedtasksError("two"))
-    assert error_line(MedtasksError, call_all, [fail, work, fail_too]) == "one; two"
-    work.assert_called_once()
 
 
 @each_row("written_texts")

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from contextlib import nullcontext
+from itertools import cycle
 
 import pytest
 from fake_time import FakeTime, FastLoop
@@ -240,48 +241,37 @@ def test_a_prompt_is_at_fault_for_a_refusal_if_other_words_are_answered(status, 
     assert not alone or len(server.requests) == 1 + 3 * alone, "a prompt, other words, and the prompt once more"
 
 
-def sent_one_by_one(server, prompts):
-    """Send prompts one after the other; return the names of the kinds of results, and the number of test prompts."""
+def results_of(answer, number):
+    """Send prompts one after the other; return the results by kind, and the numbers of requests and of test prompts."""
 
     async def work(client):
-        return [await asyncio.gather(client.complete({"prompt": prompt}), return_exceptions=True) for prompt in prompts]
+        prompts = ({"prompt": f"p{place}"} for place in range(number))
+        return [await asyncio.gather(client.complete(prompt), return_exceptions=True) for prompt in prompts]
 
-    found = run_with(Endpoint(url=server.chat, model="m", headers={}), work)
-    return [type(result).__name__ for (result,) in found], sum(r["prompt"] == "Hi" for r in server.requests)
+    def say(request):
+        return "." if answer(request["prompt"]) else refusal(400, f"No {len(server.requests)}.")
+
+    with LocalServer(say) as server:
+        found = run_with(Endpoint(url=server.chat, model="m", headers={}), work)
+    tests = sum(request["prompt"] == "Hi" for request in server.requests)
+    return Counter(type(result).__name__ for (result,) in found), len(server.requests), tests
 
 
 def test_of_many_prompts_refused_in_the_same_words_only_a_few_are_sent_again(time, caplog):
-    numbers = iter(range(10_000))
-    with LocalServer(
-        lambda request: "." if request["prompt"] == "Hi" else refusal(400, f"Odd, says {next(numbers)}.")
-    ) as server:
-        kinds, tests = sent_one_by_one(server, [f"bad {number}" for number in range(300)])
-    assert kinds == ["PromptRefused"] * 300
-    assert tests == 10 + 2 and len(server.requests) == 300 + 2 * tests
+    tests = 10 + 2
+    assert results_of("Hi".__eq__, 300) == ({"PromptRefused": 300}, 300 + 2 * tests, tests)
     assert caplog.text.count("it refuses 10 prompts so") == 1
 
 
-def test_a_server_that_refuses_at_random_is_always_asked_again(time):
-    seen = set()
-
-    def at_second_sight(request):
-        is_new = request["prompt"] not in seen
-        seen.add(request["prompt"])
-        return refusal(400, "Odd.") if is_new and request["prompt"] != "Hi" else "."
-
-    with LocalServer(at_second_sight) as server:
-        assert sent_one_by_one(server, map(str, range(50))) == (["Completion"] * 50, 50)
+def test_a_server_that_refuses_each_prompt_once_is_always_asked_again(time):
+    answers = cycle([False, True, True])  # to the prompt, the test prompt and the prompt again
+    assert results_of(lambda prompt: next(answers), 50) == ({"Completion": 50}, 150, 50)
 
 
 def test_a_server_that_begins_to_refuse_all_prompts_in_the_same_words_is_noticed(time):
-    tests_left = iter(range(10))
-    with LocalServer(
-        lambda request: (
-            "." if request["prompt"] == "Hi" and next(tests_left, None) is not None else refusal(400, "Odd.")
-        )
-    ) as server:
-        kinds, _ = sent_one_by_one(server, map(str, range(105)))
-    assert kinds == ["PromptRefused"] * 100 + ["RequestRefused"] * 5
+    answers = iter(range(10))
+    kinds, *_ = results_of(lambda prompt: prompt == "Hi" and next(answers, None) is not None, 105)
+    assert kinds == {"PromptRefused": 100, "RequestRefused": 5}
 
 
 # ---- what errors say

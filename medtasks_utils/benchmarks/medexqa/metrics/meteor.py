@@ -20,7 +20,7 @@ from nltk.stem.porter import PorterStemmer
 from nltk.translate.meteor_score import meteor_score
 
 from medtasks_utils.benchmarks.facts import Resource
-from medtasks_utils.errors import MedtasksError, NotDownloadedError, call_all, logger
+from medtasks_utils.errors import MedtasksError, NotDownloadedError, logger
 
 from . import ExplanationMetric
 
@@ -48,7 +48,8 @@ class Meteor(ExplanationMetric):
         Raises:
             MedtasksError: if WordNet or the model is not available.
         """
-        call_all(resource.load for resource in RESOURCES)
+        for resource in RESOURCES:
+            resource.load()
 
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
         """Return METEOR against the best reference, 0–1."""
