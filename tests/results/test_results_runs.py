@@ -7,24 +7,21 @@ import shutil
 from pathlib import Path
 
 import pytest
-from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, json_lines, table, write_rows
+from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, table, write_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from places import at
 from saved_runs import right_in, sample_file, save_run
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, UNANSWERED
+from medtasks_utils.benchmarks.facts import KNOWN_ISSUES
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FILTERS, STRICT
-from medtasks_utils.report.outcomes import outcomes
 from medtasks_utils.report.summary import problems
-from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import Run, Sample, as_run, merged, read_runs
 from medtasks_utils.results.run import content_keys
 from medtasks_utils.results.runs import name_apart
-from medtasks_utils.results.samples import number as finite
-from medtasks_utils.results.samples import numbered_lines, read_samples
+from medtasks_utils.results.samples import read_samples
 
 
 @pytest.fixture(scope="module")
@@ -62,25 +59,10 @@ def test_a_run_of_all_benchmarks_is_read_once(saved):
     assert [number for _, number in content_keys(alike, benchmarks()["medcalc_bench"]())] == [0, 1, 2, 3]
 
 
-def test_log_likelihoods_are_read_as_letters_and_prompts_that_were_refused_as_unanswered(tmp_path):
-    def prefers_b(doc):
-        return -0.5 if doc["continuation"].strip() == "B" else -2.0
-
-    name = "medexqa_clinical_psychology_logits"
-    log = sample_file(save_run(tmp_path, prefers_b, tasks=name), name)
-    lines = json_lines(log)
-    lines[0].update(acc=0.0, resps=[[""]] * 5, filtered_resps=[""] * 5, refusal=["too long"])
-    lines[1]["target"] = "B"
-    write_rows(lines, log)
-    (topic,) = topics_of(read_runs(tmp_path))
-    assert outcomes(topic.results["model"], "none")["none"] == 1
-    refused, named, *others = topic.results["model"].samples
-    assert (refused.answers, refused.responses) == ({"none": [UNANSWERED]}, [""])
-    assert refused.target == refused.doc["answer_letter"] and named.target == "B"
-    for sample in others:
-        assert (sample.answers, sample.target) == ({"none": ["B"]}, sample.doc["answer_letter"])
-        assert sample.responses[1] == "B: -0.5" and len(sample.responses) == 4
-        assert sample.metrics["none"]["acc"] == (sample.target == "B")
+@each_row("log_lines")
+def test_a_line_of_a_log_is_read_as_its_row_says(name, line, read, tmp_path):
+    (sample,) = read_samples(write_rows([line], tmp_path / "samples_t.jsonl")).samples
+    assert json.loads(json.dumps({field: getattr(sample, field) for field in read})) == read
 
 
 # ---- finding runs
@@ -221,7 +203,7 @@ def logged(draw, number):
         sample.metrics[name], sample.details[name] = {"acc": draw(NUMBER), "pass@k": draw(NUMBER)}, details
         sample.scores[name] = {"f1": draw(st.lists(NUMBER | st.tuples(st.floats(0, 1), st.just(2.0)), **several))}
         of_filter = {"filter": name, "filtered_resps": sample.answers[name], "found_by": sample.found_by[name]}
-        metrics = dict(zip(("acc", "any@k"), sample.metrics[name].values(), strict=True))
+        metrics = sample.metrics[name]
         logged = {"metrics": [*metrics], "scores": sample.scores[name], "resps": [sample.responses], "target_hash": "h"}
         lines.append({**of_both, **of_filter, **metrics, **logged})
     return sample, lines
@@ -232,12 +214,13 @@ JUNK = st.binary(max_size=60) | st.sampled_from([b"null", b"[]", b"{}", b'{"doc_
 
 @given(st.data(), st.integers(2, 4), JUNK.map(lambda junk: junk.replace(b"\n", b"")))
 def test_a_log_is_read_as_it_was_written_but_for_a_damaged_line(tmp_path_factory, data, number, junk):
-    """In any order of its lines; ``any@k`` is what ``pass@k`` was called. Without texts, a sample keeps the rest."""
+    """In any order of its lines. Without its texts, a sample keeps the rest."""
     pairs = [data.draw(logged(place)) for place in range(number)]
     lines = data.draw(st.permutations([(place, line) for place, (_, lines) in enumerate(pairs) for line in lines]))
-    path = tmp_path_factory.getbasetemp() / "samples_t.jsonl.gz"
+    pack, name = data.draw(st.sampled_from([(bytes, "samples_t.jsonl"), (gzip.compress, "samples_t.jsonl.gz")]))
+    path = tmp_path_factory.getbasetemp() / name
     rows = [json.dumps(line).encode() for _, line in lines]
-    path.write_bytes(gzip.compress(b"\n".join(rows)))
+    path.write_bytes(pack(b"\n\n".join(rows)))
     log = read_samples(path)
     samples = {sample.doc_id: sample for sample in log.samples}
     assert samples == {sample.doc_id: sample for sample, _ in pairs} and log.problems == []
@@ -248,15 +231,13 @@ def test_a_log_is_read_as_it_was_written_but_for_a_damaged_line(tmp_path_factory
         assert vars(sample.without_texts()) == {**vars(sample), **short}
 
     at = data.draw(st.integers(0, len(lines) - 1))
-    lost, line = lines[at]
-    path.write_bytes(gzip.compress(b"\n".join([*rows[:at], junk, *rows[at + 1 :], b""])))
+    place, line = lines[at]
+    path.write_bytes(pack(b"\n\n".join([*rows[:at], junk, *rows[at + 1 :], b""])))
     log = read_samples(path)
-    assert all(samples[sample.doc_id] == sample for sample in log.samples if sample.doc_id != lost)
+    assert all(samples[sample.doc_id] == sample for sample in log.samples if sample.doc_id != place)
     assert len(log.samples) == number
-    said = (
-        [f"lines left out because they are truncated or unreadable: 1 (first: line {at + 1})"] if junk.strip() else []
-    )
-    said.append(f"1 of {number} examples lack the filter {line['filter']}")
+    lost = f"lines left out because they are truncated or unreadable: 1 (first: line {2 * at + 1})"
+    said = [lost, f"1 of {number} examples lack the filter {line['filter']}"][not junk.strip() :]
     assert log.problems == [f"{path.name}: {problem}" for problem in said]
 
 
@@ -281,17 +262,3 @@ def test_samples_without_a_results_file_are_read(results):
     named = {str(task.benchmark_name): name for name, task in run.tasks.items()}
     assert len(named) == 3 and {**named, "medexqa": "medexqa_all"} == TASK_OF
     assert all(task.samples for task in run.tasks.values()) and [*run.tasks] == sorted(run.tasks)
-
-
-# ---- tasks of others
-
-
-# ---- what samples and tasks say
-
-
-def test_lines_are_numbered_from_one_in_plain_and_packed_files(tmp_path):
-    (tmp_path / "a.jsonl").write_bytes(b"x\n\ny\n")
-    (tmp_path / "a.jsonl.gz").write_bytes(gzip.compress(b"x\n\ny\n"))
-    for path in tmp_path.iterdir():
-        assert [*numbered_lines(path)] == [(1, b"x\n"), (3, b"y\n")]
-    assert [finite(value) for value in (2, float("inf"), "2", None)] == [2.0, None, None, None]
