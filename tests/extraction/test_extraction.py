@@ -37,6 +37,7 @@ READERS = {
     "last_tag": last_tag,
     "letter": lambda text: read_letter(text, NERVES).value,
     "literal": python_literal,
+    "words_that_decide": lambda text: read_letter(text, NERVES).words,
     "medexqa_authors": lambda text: authors_answer(text, APHASIAS)[0],
     "one_block": is_one_block_then_answer,
     "percentage": lambda text: isinstance(content_value(text, "decimal").value, Percentage),
