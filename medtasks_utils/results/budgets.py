@@ -63,7 +63,7 @@ def _tokens_of(task: TaskRun, scores: MetricScores) -> Array:
     tokens: Array = np.full(scores.counted.shape, np.nan)
     generations = tokens.shape[-1]
     for place, sample in enumerate(task.samples):
-        counts = np.array(sample.tokens[:generations], dtype=float)  # None is NaN
+        counts = sample.tokens[:generations]  # None becomes NaN
         tokens[place, : len(counts)] = counts
     return tokens
 

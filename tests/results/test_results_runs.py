@@ -162,6 +162,11 @@ def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, numb
         assert found[0].growth == "grew from 10 to 20 questions, 2026-11-28 14:26"
 
 
+def test_a_results_file_without_a_date_is_a_run_of_its_own(results):
+    results.with_name("results.json").write_text("{}")
+    assert [len(run.date) > 9 for run in read_runs(results.parent)] == [False, True]
+
+
 def test_an_unfinished_run_is_named(tmp_path):
     (tmp_path / "replies_1f2e_3d4c.jsonl").touch()
     with pytest.raises(MedtasksError, match="replies of an unfinished run: run its command again"):
