@@ -28,6 +28,7 @@ from running import documents, documents_of, evaluate, load, manager, right_answ
 from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import LoadReport, Tasks
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
+from medtasks_utils.benchmarks.options import Options
 from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.errors import DataError, UsageError
 
@@ -352,7 +353,7 @@ def test_medhallu_has_no_other_split():
 
 
 def test_the_fields_of_a_row_are_text_by_default():
-    class Plain(Benchmark[Any]):
+    class Plain(Benchmark[Options]):
         tasks = Tasks(default="plain")
 
     assert Plain().example({"a": None, "b": 3, "c": math.nan, "d": b"x"}) == {"a": "", "b": "3", "c": "", "d": "x"}
