@@ -108,6 +108,9 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
     none: The answer cannot be A. It cannot be C either.
 -60 denied: [versus odd] {lead} <any>
     C: Rather than the axillary nerve, the findings indicate the long thoracic nerve.
+-40 described: ^ the? <text> (?={of it} text {of it} text {of it} text [^ answer so choose right any]* $)
+    none: Axillary nerve is C5, musculocutaneous nerve C6, long thoracic nerve C7, and spinal accessory nerve C1.
+of it = [^ answer so choose right any]* [stop comma] [or the]*
 -40 conceded: (^|stop|line|comma) though [^ stop line comma cand text]{0,4}? <any>
     C: Although option A is exposed, the long thoracic nerve is cut.
 -60 denied: not [the fill option open is right so answer]* <cand text>
