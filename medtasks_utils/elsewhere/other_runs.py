@@ -49,6 +49,7 @@ _VERDICTS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0} | {
     **dict.fromkeys(("false", "incorrect", "wrong"), 0.0),
 }
 _ENDS: dict[str | None, End] = {"stop": "stop", "length": "length"}
+_MODEL_FIELDS = ("model", "model_name", "model_id")
 _NOTHING: Row = {}
 _WAY_ON = "For a file of your own, name its fields: --task TASK --id FIELD --response FIELD"
 _TABLES = (".csv", ".tsv", ".parquet")
@@ -264,7 +265,7 @@ def run_of_records(path: Path, fields: Fields, records: Records) -> OtherRun:
     about = read_json(path.with_name("metadata.json"))
     run = OtherRun(path, path.stem, path.stem, mapping(about.get("env_args")))
     names = (fields.score,) if fields.score else ("score", "correct", "is_correct", "acc", "accuracy", "reward")
-    models: dict[str, None] = {}
+    models: dict[str, str] = {}
     filters: dict[str, None] = {}
     lacking = f" in {fields.response}, or without {' or '.join(fields.id)}"
 
@@ -272,20 +273,26 @@ def run_of_records(path: Path, fields: Fields, records: Records) -> OtherRun:
         filters.setdefault(str(line.get("filter")))
         if "filtered_resps" in line and str(line.get("filter")) != next(iter(filters)):
             return  # lm_eval logs each response once for each filter
-        models.setdefault(str(line.get("model")))
+        name_field = next((name for name in line if name.lower() in _MODEL_FIELDS), "model")
+        models.setdefault(str(line.get(name_field)), name_field)
         identity = tuple(_at(line, name) for name in fields.id)
         if None in identity:
             raise LookupError
         scores = {f"their_{name}": value for name in names if (value := verdict_of(line.get(name))) is not None}
         # A record may have the row's fields in an object, such as doc.
-        stated = dict(ChainMap(line, *map(mapping, line.values())))
-        stated.pop(fields.response.partition(".")[0], None)
+        others = {name: value for name, value in line.items() if name != fields.response}
+        stated = dict(ChainMap(others, *map(mapping, others.values())))
+        for name in fields.response.split(".")[:2]:  # a completion's choices are not those of the question
+            stated.pop(name, None)
         for reply in _replies(_at(line, fields.response)):
             yield Response(place, [], reply, scores, tuple(map(str, identity)), stated)
 
     run.add_records(_kind(path), records, convert, lacking)
     if len(models) > 1 and not fields.split_by:
-        raise MedtasksError(f"{path} has {named([*models], 'responses of several models')}; add --split_by model")
+        name_field = [*models.values()][-1]
+        raise MedtasksError(
+            f"{path} has {named([*models], 'responses of several models')}; add --split_by {name_field}"
+        )
     if fields.score and not any(response.scores for response in run.responses):
         raise MedtasksError(
             f"{path}: no record has a number, true or false, or right or wrong in --score {fields.score}"
