@@ -162,14 +162,17 @@ def _match(run: OtherRun, rows: Rows, id_fields: Sequence[str]) -> Matched:
         matched[place].append((number, order))
         if data.choices and order == LETTERS:
             pairs[contradicts(response.reply, documents[place], data)] += 1
-    if 2 * pairs[True] > pairs[False]:
-        left_out["whose letters often stand for other choices than the data's, in an order that the file lacks"] = [
-            number for number, _ in chain.from_iterable(map(matched.pop, list(matched)))
-        ]
-    if 2 * len(left_out.get(_OTHER_ANSWER, ())) > sum(map(len, matched.values())):  # the others are equal by chance
-        left_out["with their row's answer, since many differ from it, so the file is about different rows"] = [
-            number for number, _ in chain.from_iterable(map(matched.pop, list(matched)))
-        ]
+    many_differ = {  # the others are equal by chance
+        "whose letters often stand for other choices than the data's, in an order that the file lacks": (
+            2 * pairs[True] > pairs[False]
+        ),
+        "with their row's answer, since many differ from it, so the file is about different rows": (
+            2 * len(left_out.get(_OTHER_ANSWER, ())) > sum(map(len, matched.values()))
+        ),
+    }
+    for reason in many_differ:
+        if many_differ[reason]:
+            left_out[reason] = [number for number, _ in chain.from_iterable(map(matched.pop, list(matched)))]
     if id_fields and data.told_apart_by not in (None, *id_fields):
         reason = f"that do not say which {data.told_apart_by} they are about; add this field to --id"
         left_out[reason] = _untold(matched, documents, data)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from copy import deepcopy
+from operator import itemgetter
 from typing import Any
 
 from medtasks_utils.benchmarks.facts import KNOWN_ISSUES, Example, LoadReport
@@ -56,9 +57,8 @@ def rows_of(task: Any, split: str) -> Any:
     if split == task.split:
         for text in report.remarks:
             task.remark(text)
-        data = task.benchmark.data
-        fields = [field for field in (*data.shown, data.told_apart_by, data.truth) if field]
-        copies = len(rows) - len({str([row[field] for field in fields]) for row in rows})
+        fields = itemgetter(*task.benchmark.data.shown, task.benchmark.data.truth)
+        copies = len(rows) - len(set(map(str, map(fields, rows))))
         if copies > _MOST_COPIES * len(rows):
             task.remark(f"{copies:,} of {len(rows):,} rows in {split} equal others; was a file added to itself?")
         if report.left_out:
