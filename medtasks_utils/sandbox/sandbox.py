@@ -93,9 +93,9 @@ class Sandbox:
         """End all processes, and with them all running and waiting calls. The next call starts the sandbox again."""
         self._threads.shutdown(wait=False, cancel_futures=True)
         self._threads = ThreadPoolExecutor(self._threads._max_workers)
-        if self._zygote:
-            self._zygote.end()
-        self._zygote = None
+        zygote, self._zygote = self._zygote, None
+        if zygote:
+            zygote.end()
         for session in list(self._sessions):
             self.forget(session)
 
@@ -144,7 +144,7 @@ class Sandbox:
         """Start a process for a session; if there is no room, end an idle session's process, or wait.
 
         Raises:
-            OSError: if there is still no room after :data:`.workers.PATIENCE` seconds.
+            OSError: if there is still no room after :data:`.workers.PATIENCE` seconds, or the sandbox is closed.
             MedtasksError: if the sandbox cannot start.
         """
         deadline = time.monotonic() + PATIENCE
@@ -157,6 +157,8 @@ class Sandbox:
                 try:
                     return zygote.spawn(session)
                 except ConnectionError:
+                    if self._zygote is not zygote:
+                        raise ConnectionAbortedError("the sandbox was closed") from None
                     logger.warning("sandbox: the forking process ended unexpectedly; starting it again")
                     self._zygote = None
                     zygote.end()

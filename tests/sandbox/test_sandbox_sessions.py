@@ -205,10 +205,22 @@ def test_calls_that_wait_when_it_is_closed_do_not_start_it_again():
     with ThreadPoolExecutor(3) as threads:
         calls = [threads.submit(sandbox.run, [(key, "import time; time.sleep(50)")]) for key in "abc"]
         until(lambda: sandbox._threads._work_queue.qsize() == 2)
-        until(lambda: any(session.connection for session in sandbox._sessions.values()))
         sandbox.close()
         ended = [call.exception(timeout=30) for call in calls]
     assert [type(error) for error in ended] == [type(None), CancelledError, CancelledError]
+    assert sandbox._zygote is None
+
+
+def test_a_sandbox_closed_while_it_starts_a_process_stays_closed(monkeypatch):
+    sandbox = Sandbox()
+
+    def closed(*given):
+        sandbox.close()
+        raise ConnectionResetError
+
+    monkeypatch.setattr(workers.Zygote, "spawn", closed)
+    (said,) = texts(sandbox, ("s", "1"))
+    assert said == "Error: could not start a process for the code: the sandbox was closed; all variables were lost"
     assert sandbox._zygote is None
 
 
