@@ -59,6 +59,8 @@ def test_replies_begin_in_reasoning_if_most_close_what_they_did_not_open():
     stages = Stages(Mock(cache_hook=None), None, {})
     request = Mock(args=([], {}), task_name="t")
     replies = [Reply(text, "stop") for text in ("so</think>A", "<think>so</think>A", "so</think>B")]
+    stages.note_reply(Mock(args=("a prompt, rendered here", {}), task_name="t"), replies[0])
+    assert not stages.begins_in_reasoning
     begins = []
     for known in (*replies, Reply("A", "length")):
         stages.note_reply(request, known)
