@@ -434,6 +434,20 @@ def test_if_a_third_of_the_records_has_another_answer_they_are_of_other_rows(wro
     assert ("about different rows" in capsys.readouterr().err) == too_many
 
 
+@pytest.mark.parametrize(("wrong", "stated", "too_many"), [(4, 4, False), (5, 14, True), (5, 16, False)])
+def test_replies_whose_letters_stand_for_other_choices_were_shown_another_order(
+    wrong, stated, too_many, tmp_path, capsys
+):
+    """Of 16 replies, some state a choice with its letter, and some of these with the letter of another choice."""
+    written = []
+    for number, doc in enumerate(rows("medmcqa")[:16]):
+        letter, choice = "ABCD"[number < wrong], doc["options"][0]
+        said = f"{letter}. {choice}" if number < stated else "\\boxed{A}"
+        written.append({"key": doc["question"], "said": said})
+    import_records("medmcqa", written, tmp_path)
+    assert ("in an order that the file lacks" in capsys.readouterr().err) == too_many
+
+
 def test_a_folder_with_traces_of_episodes_is_imported(tmp_path, capsys):
     shutil.copytree(Path(__file__).parent / "verifiers", tmp_path / "medhallu--x--null--1")
     succeed("import", tmp_path, "--data", "sample", "-o", tmp_path / "out", "--json")
