@@ -319,8 +319,9 @@ def test_weak_calls_end_without_a_process_descriptor(weak):
 
 
 @each_row("weak_refusals")
-def test_a_weak_sandbox_refuses_code_that_could_reach_out(code, weak):
-    assert weak.run([("refused", code)])[0].failed
+def test_a_weak_sandbox_refuses_code_that_could_reach_out(code, says, weak):
+    (result,) = weak.run([("refused", code)])
+    assert result.failed and says in result.text
 
 
 # ---- what a process wrote
