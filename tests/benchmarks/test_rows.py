@@ -29,7 +29,7 @@ from medtasks_utils.benchmarks.base import Benchmark
 from medtasks_utils.benchmarks.facts import LoadReport, Tasks
 from medtasks_utils.benchmarks.medexqa.options import SPECIALTIES
 from medtasks_utils.benchmarks.options import Options
-from medtasks_utils.benchmarks.tables import Table
+from medtasks_utils.benchmarks.tables import Table, find_split
 from medtasks_utils.errors import DataError, UsageError
 
 
@@ -190,6 +190,12 @@ def test_another_split_can_be_evaluated(task, split, path, data):
         name = "Question" if benchmark == "medcalc_bench" else "question"
         write_rows([{**ROW[benchmark], name: question}], data / place, header=benchmark != "medexqa")
     assert [doc["question"] for doc in documents_of(task, data, **{benchmark: {"split": split}})] == ["yes"]
+
+
+def test_of_a_split_in_two_formats_the_preferred_one_is_read(tmp_path):
+    for name in ("test.csv", "test_data.jsonl"):
+        (tmp_path / name).touch()
+    assert find_split(tmp_path, "train", "test") == [tmp_path / "test_data.jsonl"]
 
 
 @pytest.mark.parametrize(("benchmark", "split"), [("medmcqa", "train"), ("medexqa", "dev")])
