@@ -304,7 +304,10 @@ def test_shifted_labels_are_detected_by_explanations_and_realigned(offset, data)
     for specialty in SPECIALTIES:
         for split in ("test", "dev"):
             path = data / "medexqa" / split / f"{specialty.stem}_{split}.tsv"
-            write_rows(explained_rows(specialty.stem, offset * (specialty == SHIFTED)), path, header=False)
+            rows = explained_rows(specialty.stem, offset * (specialty == SHIFTED))
+            if specialty != SHIFTED:
+                rows[0]["explanation_1"] = ""  # which nobody needs
+            write_rows(rows, path, header=False)
     for seed in (None, 5):
         task = load("medexqa_all", data, medexqa={"use_explanations": False, "seed": seed})
         found = {doc["id"] for doc in documents(task) if "label of another row" in doc["known_issues"]}
