@@ -165,6 +165,7 @@ _ASKING = later(r"\b(?:which|what|who|all|following)\b.*|[^,]*\Z", re.IGNORECASE
 _LACKS = 45.0  # support of a choice that lacks what is asked for
 _CHOSEN = ("answer", "choose")  # cues of a choice that may lack something
 _OPEN = ("named", "said to be", "lacking", "written out")
+_PARTS = "^ line* open [cand weak] close .*? (stop|line) line* open [cand weak] close"  # "(a) …", parts of a question
 _BY_NUMBER = str.maketrans("0123", LETTERS)
 _KEYS = ("answer", "choice", "letter", "option")
 _BEFORE_ITEM = later(  # a list marker, "Option" or a number
@@ -375,6 +376,8 @@ def _discard_listed(candidates: Sequence[Candidate], symbols: Symbols, plain: st
     are_glossed = len({*glossed}) > 1  # such as "The nerve: … The vein: …"
     cues = {"named", "first"} if items or in_a_line else set[str]()
     of_glossed = ("named", "first", "leads") if glossed[:1] == ["A"] else ("named", "first")
+    if symbols.has(_PARTS):
+        cues |= {"leads", "first"}
     for candidate in candidates:
         is_item = candidate in items and candidate.cue not in _OF_AN_ITEM
         is_item |= candidate in in_a_line and candidate.cue not in _OF_AN_ITEM[1:]
