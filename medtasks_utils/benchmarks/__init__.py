@@ -37,7 +37,7 @@ def label_of(name: str, benchmark: str | None, beside: Container[str] = ()) -> s
 
     Args:
         name: the name of a task or group.
-        benchmark: the benchmark of the task or group; None if there is none, or more than one.
+        benchmark: the benchmark of the task or group; None if it has none, or more than one. The name is then returned.
         beside: all tasks and groups in the table.
     """
     if not benchmark:

@@ -60,7 +60,10 @@ class BatchScorer(Protocol):
 
     @property
     def signatures(self) -> dict[str, str]:
-        """A line for each metric or judge, with every setting and version that affects its scores."""
+        """For each metric or judge, by name, a line with every setting and version that affects its scores."""
 
     def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
-        """Add scores to each answer's ``scores``, and sample fields to its ``details``; set ``failure``."""
+        """Add scores to each answer's ``scores``, and fields for the sample log to its ``details``.
+
+        If there are answers to score, but none could be scored, set ``failure``.
+        """

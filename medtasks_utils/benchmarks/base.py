@@ -44,7 +44,11 @@ class AuditRules:
         self.benchmark = benchmark
 
     def question(self, example: Example) -> AuditQuestion:
-        """Return the question about an example, with the possible answers: those listed or else any short line."""
+        """Return the question about an example, and the form of its answers.
+
+        The possible answers are those in :attr:`Benchmark.answers` or, if it is empty, any line of at most 200
+        characters.
+        """
         form, pattern = "the answer alone, in the response's own words", r"\S[^\n]{0,199}?"
         meanings = self.benchmark.answers
         if meanings:
@@ -55,7 +59,7 @@ class AuditRules:
         return AuditQuestion(form, pattern, str(example.get("question", "")), choices, checked)
 
     def values_of(self, answer: str, example: Example) -> list[Any]:
-        """Return the values that a logged answer may represent, by default at most one; empty if it is unreadable."""
+        """Return the values that a logged answer may represent, by default at most one; [] for an unreadable answer."""
         value = self.benchmark.value(answer, example)
         return [] if value is None else [value]
 
@@ -83,11 +87,12 @@ class Benchmark(ABC, Generic[OptionsOf]):
         report: the settings for the report, comparisons and summaries.
         answers: the possible answers, as logged, with their meanings; empty if they cannot be listed.
         written: a template of a response that states an answer; ``%s`` is replaced by the answer.
-        stated_by: the ``found_by`` of answers outside boxes, tags and keys, unless it is ``option_text``.
-        blanks: by kind of answer, most common first, an example with only the fields needed for reading.
+        stated_by: the ``found_by`` of an answer that is stated outside boxes, tags and keys, other than by a choice's
+            text (``option_text``).
+        blanks: for each kind of answer, most common first, an example with only the fields that reading needs.
         packages: packages whose versions are part of the signature, besides medtasks and lm_eval.
         case_of: a function that returns a judge's input for an example and a response: the explanation, the question
-            and the references; None without reference explanations.
+            and the references; None for a benchmark without reference explanations.
         audit_class: the class of the rules for audits.
         dialogue_class: the class of the rules for conversations with tools.
         options, task: the options and the task of the run.
@@ -109,7 +114,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
     dialogue_class: ClassVar[type[Dialogue]] = Dialogue
 
     options_class: type[OptionsOf] = Options  # type: ignore[assignment]
-    """The class of the options; set from the brackets after the base class, if there are any."""
+    """The class of the options, as in ``Benchmark[MyOptions]``; :class:`Options` without brackets."""
 
     def __init_subclass__(cls, **settings: Any) -> None:
         super().__init_subclass__(**settings)
@@ -136,12 +141,14 @@ class Benchmark(ABC, Generic[OptionsOf]):
     @final
     @property
     def repository(self) -> Repository:
-        """The repository with the rows that the options choose."""
+        """The repository that the option ``dataset_version`` names; the first one for a benchmark without it."""
         repositories = self.data.repositories
         return repositories[getattr(self.options, "dataset_version", next(iter(repositories)))]
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
         """Return the examples of a split, either to evaluate on or to draw few-shot examples from.
+
+        Rows that are left out are counted in ``report``, which also collects remarks for readers of the results.
 
         Raises:
             DataError: for an unknown split, or rows that cannot be found, read or understood.
@@ -152,12 +159,13 @@ class Benchmark(ABC, Generic[OptionsOf]):
         """Convert rows to examples; leave out and count those without text in a field that every prompt shows.
 
         Raises:
-            DataError: for missing columns, rows that cannot be understood, or examples without such a field.
+            DataError: for missing columns, rows that cannot be understood, or examples in which a field that every
+                prompt shows does not exist.
         """
         return report.with_text(table.made(self.example), *self.data.shown)
 
     def example(self, row: Row) -> Example:
-        """Convert a row to an example; by default, its fields as text.
+        """Convert a row to an example; by default, convert each of the row's cells to text.
 
         Raises:
             KeyError: for a missing column.
@@ -168,13 +176,15 @@ class Benchmark(ABC, Generic[OptionsOf]):
     def relabelled(self, example: Example, order: str) -> Example:
         """Return the example with reordered choices: A to D become the choices that had the letters in ``order``.
 
+        With ``BADC``, A becomes the choice that was B.
+
         Raises:
             TypeError: by default, for a benchmark without choices.
         """
         raise TypeError(f"{self.name} has no choices to show in another order")
 
     def settle(self, rows: Sequence[Row]) -> None:
-        """Infer, from several rows, facts that a single row does not show; by default, do nothing."""
+        """Infer facts that a single row does not show from all rows that will be converted; by default, do nothing."""
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
         """Return the indices of the examples that ``--limit`` selects, in ascending order; all without a limit.
@@ -184,16 +194,23 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return range(len(examples))[:limit]
 
     def in_data_order(self, example: Example) -> Example:
-        """Return an example with its choices in the data's order, to recognise copies; by default, unchanged."""
+        """Return the example with its choices in the order of the data; by default, return it unchanged.
+
+        Copies of an example whose choices were shuffled are recognised in this form.
+        """
         return example
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Return the reasons to doubt each example's label; by default, a different answer to an equal question."""
+        """Return, for each example, the reasons to doubt its label; an empty list if there are none.
+
+        By default, the only reason is that another example has an equal question and a different answer. The question
+        consists of the fields ``data.content`` without the label; without such fields, no label is doubted.
+        """
         truth = self.data.truth
         names = [name for name in self.data.content if name != truth]
 
         def asked(example: Example) -> tuple[tuple[str, ...], str]:
-            """Return the normalised question of an example, and its right answer."""
+            """Return the normalised fields of an example's question, and its right answer."""
             return tuple(words_of(str(example[name])) for name in names), str(example[truth])
 
         return [[CONTRADICTED] if names and is_twice else [] for is_twice in contradicted(map(asked, examples))]
@@ -211,17 +228,24 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return next((answer for answer in self.answers if answer.lower() == text.lower()), None)
 
     def shown(self, value: Any, example: Example) -> str:
-        """Return an answer's value as samples show it."""
+        """Return the text that samples show for an answer's value; by default, ``str(value)``."""
         return str(value)
 
     @final
     def answer(self, content: str, example: Example, response: str = "", found_by: str = "filter") -> Answer:
-        """Create an answer from the content of a box or tag, or from the output of a variant's filter."""
+        """Create an answer from the content of a box or tag, or from the output of a variant's filter.
+
+        If :meth:`value` returns None for the content, the response is unanswered. ``response`` and ``found_by`` become
+        fields of the :class:`Answer`.
+        """
         value = self.value(content, example)
         return Answer(value, response, self.shown(value, example), found_by)
 
     def strict(self, text: str, example: Example) -> Answer:
-        """Read the answer by the benchmark's published rule; by default, it is the content of the last box."""
+        """Read the answer by the benchmark's published rule; by default, the content of the last box.
+
+        By default, only the text after the reasoning is searched, and a response without a box is unanswered.
+        """
         return self.answer(last_box(final_text(text)) or "", example, text, "box")
 
     def read(self, text: str, example: Example) -> Reading | None:
@@ -241,13 +265,17 @@ class Benchmark(ABC, Generic[OptionsOf]):
 
     @final
     def found_by(self, reading: Reading) -> str:
-        """Return the form in which an answer was found, one of the values listed in :class:`Answer`."""
+        """Return the form in which a reading found its answer, one of the values listed in :class:`Answer`."""
         otherwise = "option_text" if reading.cue == "named" else self.stated_by
         return reading.cue if reading.cue in ("box", "tag", "key") else otherwise
 
     @final
     def answer_read(self, reading: str, text: str, example: Example) -> Answer:
-        """Read the answer by ``strict`` or ``flexible``; with ``ask_confidence``, remove and log the confidence."""
+        """Read the answer by the method that ``reading`` names, ``strict`` or ``flexible``.
+
+        With the option ``ask_confidence``, the confidence that the response states is removed before reading, and
+        becomes the answer's detail ``confidence``; None if the response states none.
+        """
         if not self.options.ask_confidence:
             return getattr(self, reading)(text, example)  # type: ignore[no-any-return]
         confidence, rest = split_confidence(text)
@@ -258,21 +286,27 @@ class Benchmark(ABC, Generic[OptionsOf]):
     @final
     @property
     def readers(self) -> dict[str, Callable[[str, Example], Answer]]:
-        """The functions that find the answer in a response, by filter."""
+        """The functions that find the answer in a response, by the name of their filter."""
         return {STRICT: partial(self.answer_read, "strict"), FLEXIBLE: partial(self.answer_read, "flexible")}
 
     def has_final_answer(self, text: str) -> bool:
-        """Return whether a reply contains an answer in the requested form, by default a box; this ends a dialogue."""
+        """Return whether a reply contains an answer in the requested form, by default a box.
+
+        Such a reply ends a conversation with tools.
+        """
         return last_box(final_text(text)) is not None
 
     # ---- scores
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return whether ``value`` (None without an answer) is the right answer."""
+        """Return whether ``value`` (None without an answer) is right; by default, whether it equals the label."""
         return bool(value == example[self.data.truth])
 
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
-        """Return scores by metric, by default ``acc`` and ``answered``; only those in :meth:`reported` are reported."""
+        """Return an answer's scores by metric, by default ``acc`` and ``answered``.
+
+        Scores of metrics that :meth:`reported` does not return are not reported.
+        """
         right = self.is_right(answer.value, example)
         return {"acc": float(right), "answered": float(answer.value is not None)}
 

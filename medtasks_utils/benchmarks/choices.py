@@ -58,7 +58,10 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
     blanks = {"": {"options": [""] * len(LETTERS)}}
 
     def reordered(self, examples: Sequence[Example]) -> list[Example]:
-        """Return the examples with their choices shuffled by ``order_seed``; unchanged without a seed."""
+        """Return the examples with their choices shuffled by ``order_seed``; unchanged without a seed.
+
+        The field ``option_order`` of a shuffled example contains the original letters of its choices.
+        """
         seed = self.options.order_seed
         if seed is None:
             return list(examples)
@@ -94,7 +97,14 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
         return self.relabelled(original, before)
 
     def answer_in_data(self, answer: Answer, order: str) -> Answer:
-        """Translate an answer to a :meth:`relabelled` example to the data's letters; log the order as ``shown_as``."""
+        """Return an answer to a :meth:`relabelled` example with the letter that the chosen choice has in the data.
+
+        An unanswered response stays unanswered. The order of the choices is logged as the detail ``shown_as``.
+
+        Args:
+            answer: the answer, with the letter that the prompt showed.
+            order: the data's letters of the choices that the prompt showed as A to D.
+        """
         ours = Answer(None if answer.value is None else order[LETTERS.index(answer.value)], answer.response)
         ours.scores, ours.details = answer.scores, {**answer.details, "shown_as": order}
         return ours
@@ -123,7 +133,7 @@ class ChoiceBenchmark(Benchmark[ChoiceOptionsOf]):
         return letter_of(unwrap(content), self.are_numbered)
 
     def read(self, text: str, example: Example) -> Reading:
-        """Read the letter that a response chooses, in a box or elsewhere."""
+        """Read the letter that a response chooses, in a box or elsewhere; the value is None if it chooses none."""
         return read_letter(final_text(without_continuation(text)), example["options"], example.get("question", ""))
 
 

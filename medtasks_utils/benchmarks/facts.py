@@ -84,7 +84,7 @@ class Files(Protocol):
 
 
 def require(example: Example, *fields: str | None) -> None:
-    """Check that an example has the fields that its benchmark declares.
+    """Check that an example has all of ``fields``, which its benchmark declares; None is not a field, and is skipped.
 
     Raises:
         DataError: for the first missing field.
@@ -96,13 +96,13 @@ def require(example: Example, *fields: str | None) -> None:
 
 @dataclass
 class LoadReport:
-    """The numbers of rows or examples left out, by reason, and remarks for readers of the results."""
+    """The number of rows or examples left out for each reason, and remarks for readers of the results."""
 
     left_out: Counter[str] = field(default_factory=Counter)
     remarks: list[str] = field(default_factory=list)
 
     def with_text(self, examples: list[Example], *fields: str) -> list[Example]:
-        """Return the examples with text in all ``fields``, and count the other examples as left out, by field.
+        """Return the examples with text in all ``fields``; count the others as left out, by their first empty field.
 
         Raises:
             DataError: if the first example lacks one of the fields.
@@ -125,7 +125,7 @@ class Data:
             option, the first is read.
         truth: the field with the right answer, in the requested form.
         shown: fields of an example that every prompt shows; they identify the example of a prompt.
-        names: by field, its names in other projects' files, such as ``Patient Note``.
+        names: for each field that has them, its other names in files of other projects, such as ``patient_note``.
         told_apart_by: the field that distinguishes the examples of one row; None if a row is one example.
         content: the fields with the question and the right answer; required with ``shortcuts``.
         choices: the field with the texts of the choices A to D; empty if there are none.
@@ -186,7 +186,7 @@ class Tasks:
         default: the task or group to run when only the benchmark's name is given.
         whole: the task over all rows; by default, ``default``, which must then be a task.
         checked: the tasks and groups that ``medtasks selfcheck`` runs; by default, ``default``. Empty for a variant
-            whose protocol scores some right answers as wrong, or whose rows are checked with another benchmark.
+            whose protocol scores some right answers as wrong, or whose rows are checked with a different benchmark.
         folder: the folder with the YAML, if it is outside this package.
     """
 
@@ -223,7 +223,7 @@ def by_field(name: str) -> Callable[[Row], str | None]:
 
 
 def doubt_of(example: Row) -> str | None:
-    """Return the group of an example in :data:`BY_DOUBT`; None if the sample was logged without ``known_issues``."""
+    """Return ``doubted`` or ``not doubted``; None if the sample was logged without the field ``known_issues``."""
     issues = example.get(KNOWN_ISSUES)
     if issues is None:
         return None
@@ -235,7 +235,7 @@ BY_DOUBT = Breakdown("label", doubt_of)
 
 
 class Abstention(NamedTuple):
-    """How responses abstain.
+    """The answer with which a response abstains, and the metric that counts such responses.
 
     Attributes:
         answer: the answer that abstains, one of the benchmark's ``answers``.
@@ -274,7 +274,9 @@ class ReportFacts:
 
 
 class AuditQuestion(NamedTuple):
-    """The facts about an example for an auditor, besides the response; never the right answer or a filter's answer.
+    """The facts about an example that an auditor receives besides the response.
+
+    They include neither the right answer nor an answer that a filter read.
 
     Attributes:
         form: a description of the possible answers.

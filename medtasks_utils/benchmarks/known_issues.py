@@ -67,12 +67,12 @@ def words_of(text: str) -> str:
 
 
 class Shift(NamedTuple):
-    """Labels that are misaligned with their questions by some rows.
+    """Labels that are misaligned with their questions by a fixed number of rows.
 
     Attributes:
         offset: the number of rows from a question's row to the row with its label; negative if that row is earlier.
         fit: the share of answers that equal the label at that offset, 0 to 1.
-        own: the share that equal the label of their own row.
+        own: the share of answers that equal the label of their own row.
         rows: the number of rows with an answer.
     """
 
@@ -89,13 +89,14 @@ class Shift(NamedTuple):
 
 
 def shifts(rows: Iterable[tuple[str, str | None, str]]) -> dict[str, Shift]:
-    """Return the shifts of those parts of a data set whose labels fit far better at an offset of 1 to 3 rows.
+    """Return the shift of each part of a data set whose labels fit the answers far better at an offset of 1 to 3 rows.
 
-    Far better means that more labels fit than at every other offset, by over three standard errors of the difference,
-    as in McNemar's test.
+    Far better means that more labels fit than at every other offset, including 0, by over three standard errors of the
+    difference, as in McNemar's test. All other parts, such as those with aligned labels, are left out.
 
     Args:
-        rows: for each row, in order: its part, the answer that independent evidence supports, or None, and its label.
+        rows: for each row, in order: the name of the part to which it belongs, the answer that independent evidence
+            supports (None if it supports none), and the row's label.
 
     >>> answers, labels = "AADB ADC BADC AABCDDBC", "BAADBCADCBBADCDAABCDDB"
     >>> str(shifts(("part", answer.strip(), label) for answer, label in zip(answers, labels))["part"])

@@ -116,7 +116,7 @@ def _prepared(text: str) -> str:
 
 
 def tagged(text: str, name: str = "answer") -> list[str]:
-    """Return the contents of all closed tags with a name, without surrounding white space."""
+    """Return the contents of all closed ``<name>`` tags, without surrounding white space."""
     return [content.strip() for content in re.findall(rf"<{name}>(.*?)</{name}>", text, re.DOTALL)]
 
 
@@ -147,9 +147,14 @@ def medmarks_letter(text: str, gold: str, answer_text: str) -> str | None:
 
 
 def letter_in_tag(text: str, example: Example, which: int) -> Answer:
-    """Read the first (0) or last (-1) answer tag of a response by the rule; a response without a tag is unanswered.
+    """Read an answer tag of a response by the rule; a response without a tag is unanswered.
 
     If the right choice is unknown, only stated letters are used.
+
+    Args:
+        text: the response.
+        example: the example.
+        which: the index of the tag: 0 for the first, -1 for the last.
     """
     contents = tagged(text) or [""]
     place = example.get("answer_idx")
@@ -173,7 +178,7 @@ def _before_its_text(whole: str, truth: str) -> str | None:
 
 
 def _committed(text: str) -> str | None:
-    """Return the last letter stated by a phrase such as "the answer is"; None without one."""
+    """Return the last valid letter stated by a phrase such as "the answer is"; None without one."""
     stated = [match for match in _COMMIT.finditer(text) if not match["no"] and _is_valid(match, text)]
     return _counted(stated[-1]) if stated else None
 
@@ -210,7 +215,7 @@ def _has_several(text: str) -> bool:
 
 
 def _is_compact(text: str) -> bool:
-    """Return whether a text is a list of letters, such as "A or B"."""
+    """Return whether a text of at most 40 characters lists letters, such as "A or B"."""
     letters = list(filter(_counted, _ANY.finditer(text)))
     between = (text[letter.end() : following.start()] for letter, following in pairwise(letters))
     return len(letters) > 1 and len(text) <= 40 and all(map(_joins, between))
@@ -261,7 +266,7 @@ def _is_valid(match: re.Match[str], text: str, offset: int = 0) -> bool:
 
 
 def _near_lines(before: str, after: str) -> tuple[str, str]:
-    """Return the text before and after a place, up to and including the nearest lines with text above and below."""
+    """Cut the text before and after a place down to its line, and the nearest line with text above and below."""
     above = before[: before.rfind("\n") + 1].rstrip()
     below = after.partition("\n")[2].lstrip()
     return before[above.rfind("\n") + 1 :], after[: len(after) - len(below)] + below.partition("\n")[0]

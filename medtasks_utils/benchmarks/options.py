@@ -22,7 +22,7 @@ def default_text(value: object) -> str:
 
 
 class Needs(NamedTuple):
-    """An option's condition for having an effect: in words, for messages, and as a function that checks all options."""
+    """The condition under which an option has an effect: ``words`` for messages, and a check of a run's options."""
 
     words: str
     are_met: Callable[[Any], bool]
@@ -44,11 +44,11 @@ class About(NamedTuple):
     """Properties of an option, stated in the ``Annotated`` type of its field.
 
     Attributes:
-        chooses_rows: True if it only chooses rows, which signatures cover by a hash of the rows.
-        is_signed: False if it changes no score, or the signature covers it elsewhere. Results that differ in a signed
-            option are not comparable.
+        chooses_rows: True if the option only chooses rows, which signatures cover by a hash of the rows.
+        is_signed: False if the option changes no score, or a different part of the signature covers the option. Results
+            that differ in a signed option are not comparable.
         needs: the option's condition for having an effect; None if there is none.
-        other_name: an alternative name for users.
+        other_name: an alternative name that users may write; empty if there is none.
         implied_by: for an option that turns on costly scores (downloads, models or paid requests), the options that
             request them. Where costs are unwanted, the option is off unless one of these is set. Empty for options
             without costs.
@@ -127,7 +127,7 @@ class Options(BaseModel):
 
     @classmethod
     def without_costly(cls, given: Collection[str] = ()) -> dict[str, bool]:
-        """Return settings that turn off costly scores, except those that the given options request."""
+        """Return settings that turn off all options with costly scores, except those that ``given`` options imply."""
         costly = {name: about.implied_by for name, about in cls.about().items() if about.implied_by}
         return {name: False for name, asking in costly.items() if {*asking}.isdisjoint(given)}
 
@@ -175,7 +175,9 @@ class ToolOptions(create_model("Switches", __base__=Options, **_SWITCHES)):  # t
 def read_options(
     kind: type[AnyOptions], benchmark: str, defaults: Mapping[str, Any], given: Mapping[str, Any] | None
 ) -> AnyOptions:
-    """Merge the user's options over those in the task's YAML, and check them. A null means unset.
+    """Merge the user's options over those in the task's YAML, and check them.
+
+    An option that the user sets to null is treated as if it were absent.
 
     Args:
         kind: the class of the benchmark's options.

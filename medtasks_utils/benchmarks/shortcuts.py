@@ -23,7 +23,7 @@ from .tables import Row
 
 
 class Reached(NamedTuple):
-    """A classifier's value of a metric without the question, and the classifier's name."""
+    """The value of a metric that a classifier reaches without the question, and the classifier's name."""
 
     value: float
     reader: str
@@ -42,11 +42,15 @@ def content_hash(examples: Iterable[Row], fields: Sequence[str]) -> str:
 
 
 def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] | None = None) -> Reached | None:
-    """Return the best classifier's value of a metric on the rows with the hash ``content``; None if not measured.
+    """Return the best classifier's value of a metric on a set of rows; None if no classifier was measured on them.
 
-    If the rows are all of the Hub's, ``whole`` is the task and the number of its examples. If these rows were not
-    measured, the value on a part of them, or on another release, is returned, and the classifier's name includes the
-    part.
+    Args:
+        path: the ``shortcuts.json``.
+        content: the :func:`content_hash` of the rows.
+        metric: the metric's name.
+        whole: the task and its number of examples, if the rows are all rows on the Hub. If the rows were not measured,
+            the value on a measured part of them, or on a different release, is then used instead, and the classifier's
+            name states which. With None, only a measurement on the very rows is used.
     """
     parts = measured(path)["parts"]
     if content in parts:
@@ -62,7 +66,10 @@ def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] |
 
 
 def verdicts(data: Data, examples: Sequence[Example]) -> list[bool] | None:
-    """Return, for each example, whether the classifier trained on the other folds is right; None if not measured."""
+    """Return, for each example, whether a classifier that does not see the question is right; None if not measured.
+
+    The classifier is trained on the folds that do not contain the example.
+    """
     known = measured(data.shortcuts)["verdicts"] if data.shortcuts else {}
     digits = known.get(content_hash(examples, data.content))
     if digits is None:

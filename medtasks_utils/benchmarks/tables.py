@@ -77,7 +77,8 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
         splits: names of splits, each ``split`` or ``config/split``.
 
     Raises:
-        DataError: for more than one file, unless the files are one complete set of shards; the message lists them.
+        DataError: for more than one file, unless the files are one complete set of shards. The same file in a
+            different format counts as a further file. The message lists the files.
     """
     for split in splits:
         config, _, name = split.rpartition("/")
@@ -113,7 +114,7 @@ def _check_whole(files: Sequence[Path]) -> None:
 
 
 def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None) -> Table:
-    """Read the first of ``splits`` that exists.
+    """Read all rows of the first of ``splits`` that has files.
 
     Args:
         folder: the folder with the files.
@@ -137,6 +138,8 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
 def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
     """Read the rows of a file: parquet, jsonl or json (a row per line, or an array), or csv or tsv (of strings).
 
+    All formats but parquet may be compressed by gzip (``.csv.gz``). ``columns`` is explained at :func:`read_split`.
+
     Raises:
         DataError: if the file cannot be read; the message names the file and, if known, the line.
     """
@@ -156,12 +159,16 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
 
 
 def kind_of(path: Path) -> str:
-    """Return the suffix of a file, without that of gzip."""
+    """Return the suffix of a file, ignoring a final ``.gz``: ``.csv`` for ``rows.csv.gz``."""
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix
 
 
 def _text_in(path: Path) -> str:
-    """Return the text of a file in UTF-8 or, with a byte order mark, UTF-16; the file may be compressed by gzip."""
+    """Return the text of a file in UTF-8 or, with a byte order mark, UTF-16; the file may be compressed by gzip.
+
+    Raises:
+        ValueError: for a different encoding.
+    """
     content = path.read_bytes()
     content = gzip.decompress(content) if path.suffix == ".gz" else content
     try:
@@ -171,10 +178,17 @@ def _text_in(path: Path) -> str:
 
 
 def _rows_of_table(text: str, columns: Sequence[str] | None, delimiter: str | None) -> list[Row]:
-    """Return the rows of a table; without a delimiter, cells are separated as in its header.
+    """Return the rows of a table in a text.
+
+    Args:
+        text: the text.
+        columns: the names of the columns; None if the first line contains them.
+        delimiter: the character between cells; None for the first of comma, semicolon, tab and ``|`` that occurs in the
+            first line.
 
     Raises:
-        ValueError: for a name of two columns, a row with more or fewer cells, or a quoted cell that is not closed.
+        ValueError: for two columns of the same name, a row with more or fewer cells than there are columns, or a quoted
+            cell that is not closed.
     """
     header = text.partition("\n")[0]
     delimiter = delimiter or next((mark for mark in ",;\t|" if mark in header), ",")
@@ -202,9 +216,9 @@ def _object(line: Any) -> Row:
 
 
 def _check_quotes(text: str, delimiter: str) -> None:
-    """Check that each quoted cell is closed, and not by a quote within the text of a later line.
+    """Check that each quoted cell is closed, and that no quote inside the text of a later line closes it.
 
-    Otherwise, a truncated file or a stray quote would join rows.
+    Without this check, a truncated file or a stray quote would join rows.
 
     Raises:
         ValueError: for the first quoted cell that is not closed.

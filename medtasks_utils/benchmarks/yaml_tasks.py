@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def tasks_path() -> Path:
-    """Return the folder with the tasks' YAML files. In a checkout, ``medtasks_utils/tasks`` is a link to it."""
+    """Return the folder with the tasks' YAML files, to which ``medtasks_utils/tasks`` is a link in a checkout."""
     return (PACKAGE / "tasks").resolve()
 
 
@@ -30,7 +30,8 @@ def task_folders() -> list[Path]:
 def tasks_named(name: str) -> list[JsonObject]:
     """Return the settings of the tasks behind a name, which may be that of a task, tag, group or benchmark.
 
-    The name of a benchmark stands for its default task or group. The list is empty if the name is unknown.
+    The name of a benchmark stands for its default task or group, unless a task or group has the same name. The list is
+    empty for an unknown name.
     """
     known = {settings.get("group") or settings["task"]: settings for settings in map(_settings, _task_files())}
     if name in benchmarks() and name not in known:
@@ -47,7 +48,7 @@ def tasks_named(name: str) -> list[JsonObject]:
 def listings() -> list[tuple[str, str]]:
     """Return the name of each task, group and tag of a registered benchmark, with the comment at the top of its file.
 
-    An asterisk follows the name of a group; a tag's comment names its task.
+    A group's name is followed by an asterisk. A tag has no file; in place of the comment, its task is named.
     """
     rows = []
     for path in _task_files():
@@ -81,7 +82,7 @@ def _included(path: Path, stated: JsonObject) -> list[Path]:
 
 
 def place_of(path: Path, line: str) -> str:
-    """Return, as ``file:line``, the first matching line in a file or its included files.
+    """Return the place of the first matching line in a file or its included files, as ``file:line``.
 
     Args:
         path: a YAML file.

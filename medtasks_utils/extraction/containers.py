@@ -97,7 +97,10 @@ class Container(NamedTuple):
 
 
 def first_reading(text: str, read: Callable[[str], Reading]) -> Reading:
-    """Read the parts of a response in turn with ``read``; return the first reading with a value, else the last one."""
+    """Read the parts of a response in turn with ``read``; return the first reading with a value, else the last one.
+
+    Tool calls, reasoning in marks other than ``<think>`` and demonstrations of the requested form are removed first.
+    """
     reading = NOTHING
     for part in own_parts(without_instructions(tidied(stated(text)))):
         reading = read(part)
@@ -134,7 +137,7 @@ def containers_of(text: str, keys: Sequence[str]) -> list[Container]:
 
 
 def candidates_in(text: str, keys: Sequence[str], value_of: Callable[[Container], Any]) -> list[Candidate]:
-    """Return a candidate for each container of :func:`containers_of` that has a value."""
+    """Return a candidate for each container of :func:`containers_of` for which ``value_of`` returns a value."""
     candidates = [container.candidate(value_of(container), text) for container in containers_of(text, keys)]
     return [candidate for candidate in candidates if candidate]
 
@@ -171,9 +174,14 @@ def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate],
 
 
 def corrected(candidates: Sequence[Candidate], text: str, read: Callable[[str], Reading]) -> Reading:
-    """Return the reading of the containers or, if later words retract the last one, the reading of the text after it.
+    """Return the reading of the containers, or of the text after the last one if that text retracts it.
 
-    The text after the last container counts only if it states an answer outright.
+    The text after the last container is used only if it also states an answer outright.
+
+    Args:
+        candidates: the candidates in the containers, in order.
+        text: the text.
+        read: a function that reads the text after the last container.
     """
     after = text[candidates[-1].end :]
     reading = read(after) if retracted_until(symbols_of(after)) >= 0 else NOTHING
@@ -182,7 +190,14 @@ def corrected(candidates: Sequence[Candidate], text: str, read: Callable[[str], 
 
 
 def _matches(form: re.Pattern[str], text: str, cue: str, keys: Sequence[str]) -> Iterator[Container]:
-    """Yield a pattern's matches, whose last group is the content; JSON keys only if they may contain the answer."""
+    """Yield a pattern's matches as containers; JSON keys only if they may contain the answer.
+
+    Args:
+        form: the pattern, in which the last group that matches is the content.
+        text: the text to search.
+        cue: the cue of the containers.
+        keys: words in the names of keys that may contain the answer.
+    """
     for match in form.finditer(text):
         name = match.groupdict().get("key", "").lower()
         if not name or (any(key in name for key in keys) and not _OTHER_KEY.search(name)):

@@ -89,8 +89,8 @@ def _folded(text: str) -> str:
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     """Return the places where a text contains the text of a choice, ignoring case and plural endings.
 
-    The choice's own letter in parentheses after it is part of the place. Texts shared by two choices, single characters
-    and a few common words are left out.
+    If the choice's own letter in parentheses follows the text, it is part of the place. Texts shared by two choices,
+    single characters and a few common words are left out.
 
     >>> texts_in("There is no such sign.", ["Yes", "No"])
     []
@@ -107,7 +107,7 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
 
 
 def _is_whole(text: str, start: int, end: int) -> bool:
-    """Return whether a choice's text is not part of a longer word; always True if it does not begin in ASCII."""
+    """Return whether a choice's text is not part of a longer word; True if its first character is not ASCII."""
     return not text[start].isascii() or (bool(_EDGE.match(text, start)) and bool(_EDGE.match(text, end)))
 
 

@@ -150,7 +150,7 @@ _SEVERAL = (
     " ([comma or dash fill range op]+ [the option open or]*|open? or [the option open close fill if]*) (?=[cand text])"
 )
 _ANSWER_IS_SEVERAL = f"(answer|right option) is [^ stop line comma cand text not]{{0,4}} {_SEVERAL}"
-# What is said of the choice that is not so, and of the one that is false.
+# Statements that a choice is not so, and that a choice is false.
 _NOT_SO = "not (?![the fill so]* [right answer choose any])"
 _FALSE = "wrong|cross|not [the fill so]* right"
 _ASKS_WHICH_NOT = later(
@@ -205,7 +205,7 @@ def read_letter(text: str, options: Sequence[str] = (), question: str = "") -> R
 
 
 def _asked_for(question: str) -> str:
-    """Return a pattern for statements such as "is not true" if the question asks for such a choice; else ""."""
+    """Return a pattern for statements such as "is not true" if the question asks which choice is not; else ""."""
     asking = _ASKING.search(question, question.rstrip().rfind(". ") + 1)
     forms = ((_ASKS_WHICH_NOT, _NOT_SO), (_ASKS_WHICH_FALSE, _FALSE))
     return "|".join(statement for form, statement in forms if asking and form.search(asking[0]))
@@ -236,7 +236,7 @@ def _read_part(text: str, options: Sequence[str], asked_for: str) -> Reading:
 
 
 def _candidates(plain: str, options: Sequence[str], asked_for: str = "") -> tuple[Symbols, list[Candidate]]:
-    """Return a text as symbols, and its weighted candidates."""
+    """Return a text as symbols, and its weighted candidates; ``asked_for`` is the pattern from :func:`_asked_for`."""
     symbols = symbols_of(plain, [*mentions_of(plain, options), *nothing.gives_up(plain)])
     candidates = weighed(LETTER_ROWS, symbols)
     at = dict(zip(symbols.mentions, candidates, strict=True))
@@ -289,9 +289,10 @@ def _inside(container: Container, options: Sequence[str]) -> str | None:
 
 
 def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | None:
-    """Return the letter of the choice that one clause of the text almost quotes, or None.
+    """Return the letter of the choice that one clause of the text almost quotes; None if it quotes none.
 
-    It is the clause after the last "the answer is" or, without these words, the first clause.
+    This clause is the one after the last "the answer is" or, without these words, the first one. In a clause after
+    these words, or one that is the whole text, a part of the choice or its initials suffice.
     """
     ends = [match.end() for match in symbols.matches("(answer|right option) ~4 [is colon]+? the?")]
     clause = _CLAUSE.match(plain, symbols.places[ends[-1]] if ends else 0)
@@ -302,9 +303,9 @@ def _misspelt(plain: str, symbols: Symbols, options: Sequence[str]) -> str | Non
 
 
 def _discard_unfinished(candidates: Sequence[Candidate], plain: str, whole: int) -> None:
-    """If a text breaks off, discard all candidates in its unfinished part, and merely named ones elsewhere.
+    """If a text breaks off, discard the candidates in its unfinished part, and merely named ones elsewhere.
 
-    Candidates stated outright are kept. Sentences are complete up to the index ``whole``.
+    Candidates stated outright are kept. The unfinished part begins at the index ``whole``.
     """
     last = max((candidate.end for candidate in candidates), default=0)
     breaks_off = whole < len(plain) or last < nothing.whole_until(plain, 0) < len(plain)
@@ -353,7 +354,7 @@ def _walked(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def _in_a_line(plain: str, candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the first three or more letters of a list of the choices within a line, such as "A) … B) … C) …"."""
+    """Return the letters of a list of the choices within a line, such as "A) … B) … C) …"; [] for fewer than three."""
     run: list[Candidate] = []
     for candidate in candidates:
         signs = {plain[letter.start + 1 : letter.start + 2] for letter in (*run, candidate)}

@@ -10,6 +10,8 @@ from .words import Mention, Symbols, occurrences, words_of
 def retracted_until(symbols: Symbols, words: str = "[wait hesitate]") -> int:
     """Return the index of the last word that retracts earlier statements, such as *wait*; -1 if there is none.
 
+    ``words`` is a pattern for such words, which are found only at the beginning of a clause.
+
     >>> from medtasks_utils.extraction.words import symbols_of
     >>> retracted_until(symbols_of("It is A. Wait, it is B.")), retracted_until(symbols_of("It is A."))
     (9, -1)

@@ -200,7 +200,7 @@ def is_bold(text: str, start: int, end: int) -> bool:
 
 
 def line_start(text: str, at: int) -> int:
-    """Return the start of the line at an index, without a heading joined to it by :data:`JOINED`."""
+    """Return the start of the line at an index, or the end of a heading that :data:`JOINED` joins to the line."""
     return max(text.rfind("\n", 0, at), text.rfind(JOINED, 0, at)) + 1
 
 
@@ -209,7 +209,9 @@ _TOKENS = later(r"<[^<>\s]{1,30}>")  # such as "<s>"
 
 @lru_cache(maxsize=4)
 def without_continuation(response: str) -> str:
-    """Return a response, including its reasoning, up to a new question or user turn that it invents.
+    """Return a response, with its reasoning, up to the first question or user turn that it invents after its answer.
+
+    The whole response is returned if there is none.
 
     >>> without_continuation("C\\n\\nQ: …?\\n<think>…</think>B"), without_continuation("So.\\nQuestion: …</think>B")
     ('C\\n', 'So.\\nQuestion: …</think>B')

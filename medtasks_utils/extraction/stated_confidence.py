@@ -67,7 +67,7 @@ _STATEMENT = later(
 def split_confidence(response: str) -> tuple[float | None, str]:
     r"""Return the last confidence that a response states, from 0 to 1, and the response without all such statements.
 
-    Only the text after the reasoning counts. The confidence is None if none is stated, or if it is out of range.
+    Only the text after the reasoning counts. The confidence is None if none is stated, or if the last one exceeds 1.
 
     >>> split_confidence("I am 80% confident that it is B."), split_confidence("C\nConfidence: 9/10")
     ((0.8, ' it is B.'), (0.9, 'C\n'))
@@ -86,7 +86,7 @@ def split_confidence(response: str) -> tuple[float | None, str]:
 
 
 def _value(match: re.Match[str]) -> float | None:
-    """Return the confidence in a match, from 0 to 1, and of a range its midpoint; None if it is out of range."""
+    """Return the confidence in a match, from 0 to 1; None if it exceeds 1. A range counts as its midpoint."""
     if match["word"]:
         first, second = (_of_word(match[name] or match["word"]) for name in ("word", "second"))
         return (first + second) / 2 if match["range"] else second

@@ -10,7 +10,7 @@ _TAG = later(r"<([/\\]?)answer>", re.IGNORECASE)
 def last_tag(text: str) -> str | None:
     r"""Return the content of the last answer tag closed by ``</answer>`` or ``<\answer>``; None without one.
 
-    A tag that opens within another one replaces it.
+    If an answer tag opens inside another one, only the inner one is read.
     """
     opened = last = None
     for tag in _TAG.finditer(text):

@@ -42,7 +42,7 @@ class Candidate:
 
 
 class Reading(NamedTuple):
-    """The reading of a text: its value (None if none was found), cue, candidates and certainty (0 to 1)."""
+    """The answer read in a text: its value (None if none was found), cue, candidates and certainty (0 to 1)."""
 
     value: Any
     cue: str
@@ -190,7 +190,8 @@ def choose(candidates: Iterable[Candidate], open_cues: Sequence[str] = ()) -> Re
 def certainty(weight: float, margin: float) -> float:
     """Return the estimated probability that a reading with this weight and margin is correct.
 
-    A reading of a text without an answer counts as wrong.
+    ``margin`` is the lead in weight over the best different value. A reading of a text without an answer counts as
+    wrong.
 
     >>> certainty(20, 0), certainty(20, 20), certainty(55, 0), certainty(100, 100)
     (0.667, 0.945, 0.965, 0.998)

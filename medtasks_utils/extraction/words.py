@@ -69,7 +69,7 @@ class Symbols(NamedTuple):
         return pattern(source).finditer(self.symbols)
 
     def has(self, source: str) -> bool:
-        """Return whether a pattern of words matches anywhere."""
+        """Return whether a pattern of words (:func:`pattern`) matches anywhere in the symbols."""
         return pattern(source).search(self.symbols) is not None
 
 
@@ -140,7 +140,8 @@ def occurrences(
     """Yield the phrases in a text in order, ignoring case, each with its start and end; phrases are in lower case.
 
     Of phrases that begin at the same position, the first in the list is used; of overlapping phrases, the one that
-    begins first. ``stands(text, start, end)`` returns whether to accept a phrase at this position.
+    begins first. A phrase is accepted only if ``stands(text, start, end)`` is True for its position in the lower-case
+    text.
     """
     lowered = text.lower()
     starts = []
@@ -206,7 +207,14 @@ def _tokens(text: str) -> list[tuple[str, int]]:
 
 
 def _parts(text: str, place: int) -> Iterator[tuple[str, int]]:
-    """Split a text without spaces: at each position into the longest known word, or else one character."""
+    """Yield the words of a text in a script without spaces, each with its position.
+
+    At each position, the word is the longest known one, or a single character if none is known.
+
+    Args:
+        text: the text.
+        place: the position of its beginning, from which positions are counted.
+    """
     words, start = _vocabulary().words, 0
     while start < len(text):
         end = min(len(text), start + _LONGEST)

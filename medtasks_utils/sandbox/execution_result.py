@@ -22,11 +22,16 @@ class ExecutionResult(NamedTuple):
 
 
 def readable(data: bytes, limit: int, paths: Sequence[str], error: str = "") -> str:
-    """Convert a process's output to at most ``limit`` characters, with an error message as the last line.
+    """Convert a process's output to text of at most ``limit`` characters, with the error message, if any, at the end.
 
-    ``paths`` are removed from the output; a folder must be listed after the paths in it. Longer output is cut in the
-    middle: of the limit, less a note and the error, two thirds go to the beginning and one third to the end. The error
-    must be shorter than ``limit``.
+    Longer output is cut in the middle: of the limit, less a note and the error, two thirds are used for the beginning
+    and one third for the end.
+
+    Args:
+        data: the output.
+        limit: the maximum number of characters, including the error.
+        paths: paths to remove from the output; a folder must be listed after the paths in it.
+        error: the error message, shorter than ``limit``; empty if there is none.
     """
     text = data.decode("utf-8", "replace").rstrip("\n").removesuffix(END)
     for path in paths:

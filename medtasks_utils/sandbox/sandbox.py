@@ -101,7 +101,7 @@ class Sandbox:
 
     @property
     def layers(self) -> dict[str, str]:
-        """For each layer, why it is off; empty if it is on. Starts the sandbox if necessary."""
+        """The layers, each with the reason why it is off, or an empty string; starts the sandbox if necessary."""
         return self.started().layers
 
     def started(self) -> Zygote:
@@ -171,7 +171,7 @@ class Sandbox:
     def _evict(self) -> bool:
         """End the process of the newest idle session; return whether there was one.
 
-        The next call of that session fails with an error that states this.
+        The next call of that session fails with an error that gives this reason.
         """
         for session in reversed(list(self._sessions.values())):
             if session.connection and session.lock.acquire(blocking=False):
@@ -183,7 +183,11 @@ class Sandbox:
 
 
 def most_alive(wanted: int) -> int:
-    """Return how many sessions may have a process, up to ``wanted``; raise the limit on open files for them."""
+    """Raise the limit on open files, and return how many sessions may have a process, between 1 and ``wanted``.
+
+    The limit is raised as far as ``wanted`` sessions need, but not above the hard limit. The returned number of
+    sessions uses at most half of it, unless the number is 1.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     files = max(soft, min(hard, 4 * wanted))  # a session needs two
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, hard))

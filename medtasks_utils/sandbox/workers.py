@@ -52,7 +52,7 @@ class Zygote:
     ``entries``.
 
     Attributes:
-        layers: for each layer, why it is off; empty if it is on.
+        layers: for each layer, the reason why it is off; an empty string if it is on.
         missing: names of the layers that are off although plain Python needs them; empty if plain Python runs.
         paths: paths of this machine to remove from outputs.
 
@@ -114,7 +114,7 @@ class Zygote:
 
         Raises:
             ConnectionError: if the zygote has ended.
-            OSError: if it could not fork, or did not within :data:`PATIENCE` seconds.
+            OSError: if the zygote cannot fork, or does not answer within :data:`PATIENCE` seconds.
         """
         ours, theirs = socket.socketpair()
         with theirs, open(os.devnull, "r+b", buffering=0) as null:

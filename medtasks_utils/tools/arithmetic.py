@@ -7,7 +7,12 @@ _MAX_BITS = 2_048
 
 
 def power(base: Number, exponent: Number) -> Number:
-    """Return ``base ** exponent``; raise OverflowError for too large a float, or an integer over some 2,048 bits."""
+    """Return ``base ** exponent``.
+
+    Raises:
+        OverflowError: if the result is too large for a float, or is an integer of more than about 2,048 bits.
+        ZeroDivisionError: for a negative power of 0.
+    """
     if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
         bits = base.bit_length() * exponent
         if bits > _MAX_BITS:

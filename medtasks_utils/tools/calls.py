@@ -107,7 +107,10 @@ def _located(text: str, tools: Tools) -> Iterator[tuple[list[Call], int, int]]:
 
 
 def _in_tag(text: str, start: int, tools: Tools) -> tuple[list[Call], int]:
-    """Return the calls after an opening tag, and their end: after the closing tag or, without one, after the JSON."""
+    """Return the calls after an opening tag, and their end: after the closing tag or, without one, after the JSON.
+
+    There are no calls if the tag is not closed and no JSON object follows.
+    """
     following = _NEXT_TAG.search(text, start)
     content = text[start : following.start() if following else len(text)]
     calls, length = _calls_at_head(content, tools)
@@ -142,7 +145,8 @@ def _in_fence(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Cal
 def _calls_at_head(content: str, tools: Tools) -> tuple[list[Call], int]:
     """Return the calls at the beginning of a text, and their end.
 
-    A malformed call extends to the end of its paragraph, a Python literal to the end of the text.
+    Text that is neither JSON nor a Python literal is one malformed call, which extends to the end of its paragraph. A
+    Python literal extends to the end of the text.
     """
     values: list[object] = []
     start = position = _LEAD.match(content).end()  # type: ignore[union-attr] # it matches anything
@@ -177,7 +181,7 @@ def understood(value: object, tools: Tools) -> Call:
 
 
 def _argument(arguments: object, name: str) -> tuple[str, str | None]:
-    """Return the named argument among a call's arguments, and the problem with it, or None."""
+    """Return the argument with this name among a call's arguments, and what is wrong with it; None if nothing is."""
     if isinstance(arguments, str):
         try:
             parsed = JSON.decode(arguments)

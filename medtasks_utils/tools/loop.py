@@ -39,7 +39,7 @@ class Conversation:
         reply: the text of the last reply.
         turns: number of replies so far.
         tool_calls: number of calls with a result so far, including malformed ones, whose result is an error.
-        tool_errors: number of these calls that failed or were malformed.
+        tool_errors: number of calls in ``tool_calls`` that failed or were malformed.
         calls: the calls in the last reply that are run; empty before the first reply and when the conversation is over.
     """
 
@@ -58,7 +58,7 @@ class Conversation:
 
     @property
     def chat(self) -> list[Message]:
-        """The messages in the form for servers and chat templates."""
+        """The messages in the form for servers and chat templates, without the field ``calls`` of transcripts."""
         messages = [dict(message) for message in self.transcript]
         for message in messages:
             message.pop("calls", None)
@@ -107,7 +107,7 @@ class Dialogue(NamedTuple):
         max_turns: maximum number of replies in a conversation.
         most_by_template: maximum number of calls in a text that are returned as ``tool_calls``; see
             :func:`medtasks_utils.tools.native.understand`.
-        last_turn: a message to the model before its last reply; may be empty.
+        last_turn: a message to the model before its last reply; empty for none.
     """
 
     tools: Mapping[str, Tool]
@@ -126,7 +126,7 @@ class Dialogue(NamedTuple):
         return [_result_text(result, limit) for result in results]
 
     def go_on(self, conversations: Sequence[Conversation], replies: Sequence[str]) -> None:
-        """Add a reply to each conversation; if the conversation then continues, run its calls and add results.
+        """Add a reply to each conversation; if it then continues, run the reply's calls and add their results.
 
         This is thread-safe if each thread works on different conversations.
         """

@@ -50,7 +50,7 @@ def understand(reply: str, tools: Tools, most_by_template: int, calls_before: in
         reply: a string, or the result of :func:`as_one_text`.
         tools: the available tools by name.
         most_by_template: up to this number of calls in a text, if none has a problem, are returned as ``tool_calls``
-            for the chat template to render; otherwise they remain text. 0 means always text.
+            for the chat template to render; otherwise the calls remain text. With 0, they always do.
         calls_before: number of earlier calls in the conversation; the numbering of calls without an id continues from
             it.
     """
@@ -76,7 +76,7 @@ def understand(reply: str, tools: Tools, most_by_template: int, calls_before: in
 
 
 def parts(reply: str) -> tuple[str, list[object]]:
-    """Return the text and the native calls that :func:`as_one_text` has joined, or the reply and no calls."""
+    """Return the text and native calls that :func:`as_one_text` joined; any other reply is all text, without calls."""
     text, start, calls = reply.rpartition(_START)
     if start and calls.endswith(_END):
         with suppress(ValueError, RecursionError):  # the model may have written these tags itself

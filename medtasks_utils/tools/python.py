@@ -23,7 +23,7 @@ class PythonTool(Tool):
     offers = "run Python code in a sandbox"
     runs_code = True
     is_repl: ClassVar[bool] = False
-    """True to run code in the REPL of :mod:`medtasks_utils.sandbox.inside.repl`."""
+    """True to run code in the REPL of :mod:`medtasks_utils.sandbox.inside.repl`, False to run it as a script."""
 
     def __init__(self, *, timeout: float = 10.0, weak_sandbox: bool = False) -> None:
         from medtasks_utils.sandbox import Sandbox

@@ -39,10 +39,11 @@ class Tool(ABC):
     runs_code: ClassVar[bool] = False
 
     def __init__(self, *, timeout: float = 10.0, weak_sandbox: bool = False) -> None:  # noqa: B027
-        """Accept the options of all tools; each tool uses only its own.
+        """Accept the options of all tools, of which each tool uses only those that apply to it.
 
-        A call may take ``timeout`` seconds of wall-clock time. ``weak_sandbox`` allows RestrictedPython where the
-        kernel cannot confine plain Python.
+        Args:
+            timeout: the maximum wall-clock time of a call, in seconds.
+            weak_sandbox: True to run RestrictedPython if the kernel cannot confine plain Python.
         """
 
     @classmethod
@@ -61,11 +62,11 @@ class Tool(ABC):
         The calls of one session run in order and share state. Different sessions share nothing.
 
         Raises:
-            MedtasksError: if the tool itself cannot run. A failed call does not raise; its result has ``failed``.
+            MedtasksError: if the tool itself cannot run. A failed call does not raise; its result has ``failed`` True.
         """
 
     def forget(self, session: str) -> None:  # noqa: B027 - a stateless tool has nothing to do
-        """Discard the state of a session."""
+        """Discard the state of a session; by default, do nothing."""
 
     @property
     def description_of_machine(self) -> str:
@@ -73,4 +74,4 @@ class Tool(ABC):
         return ""
 
     def close(self) -> None:  # noqa: B027
-        """Release the tool's resources."""
+        """Release the tool's resources; by default, do nothing."""

@@ -58,7 +58,11 @@ OF_ABSTAINING = (
     Metric("acc_unanswerable"),
     Metric("na_rate", higher_is_better=None),
 )
-"""The metrics of the corrected rows: accuracy on notes with all data, accuracy on the others, share of ``N/A``."""
+"""The metrics that only the corrected rows have.
+
+They are the accuracy on notes that contain all necessary data, the accuracy on notes that lack some, and the share of
+responses with the answer ``N/A``.
+"""
 
 CORRECTED = "physicians have another value"
 _CORRECTED = ("corrected", "medcalc_v1_corrected")  # names of the split with physicians' labels
@@ -87,7 +91,7 @@ class MedCalcBenchOptions(ToolOptions):
 
     @classmethod
     def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``answer_format`` if the environment requested a box; tags are our default."""
+        """Return ``answer_format`` as ``boxed`` if the environment requested a box; else nothing: tags are default."""
         return {"answer_format": "boxed"} if arguments.get("answer_format") == "boxed" else {}
 
     def check(self, task: TaskInfo) -> list[str]:
@@ -134,7 +138,8 @@ class MedCalcBenchAudit(AuditRules):
     def is_same(self, value: Any, other: Any, example: Example | None = None) -> bool:
         """Return whether two values are the same answer.
 
-        Numbers may differ by a relative 1e-6. With ``example``, decimals may differ by 5 %, the tolerance of labels.
+        Numbers may differ by a relative 1e-6. If ``example`` is given and its answer is a decimal, they may differ by
+        5 %, the tolerance of labels. All other values must be equal.
         """
         if not (isinstance(value, float) and isinstance(other, float)):
             return bool(value == other)
@@ -241,11 +246,14 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return example_of(self.options.is_corrected, row)
 
     def first(self, examples: Sequence[Example], limit: int | None) -> Sequence[int]:
-        """Return ascending indices that cover all calculators evenly, although the rows are sorted by calculator."""
+        """Return the ascending indices of ``limit`` examples, spread evenly over the calculators; all without a limit.
+
+        The rows are sorted by calculator, so the first examples would cover only a few calculators.
+        """
         return sorted(in_turn(examples)[:limit])
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Return the issues of each example, including a physicians' label that would be scored as wrong."""
+        """Return the issues of each example, including a physicians' value that its label would score as wrong."""
         issues = super().known_issues(examples)
         for example, of_example in zip(examples, issues, strict=True):
             other = example.get("other_label")
@@ -256,7 +264,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     # ---- reading
 
     def value(self, content: str, example: Example) -> Any:
-        """Return the value that the authors' scorer finds in the content of a tag or box, or None.
+        """Return the value that the authors' scorer finds in the content of a tag or box; None if it finds none.
 
         For corrected rows, ``N/A`` is also a value.
         """
@@ -269,7 +277,10 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return str(value) if value in (None, NOT_AVAILABLE) else KINDS[example["judgement"]].shown(value)
 
     def strict(self, text: str, example: Example) -> Answer:
-        """Read the answer by the authors' rule in the requested form: the answer tag or the box."""
+        """Read the answer by the authors' rule in the requested form: the last answer tag or the last box.
+
+        A response without the requested form is unanswered, even if it contains the other form.
+        """
         form, content = self._contents(text)[0]
         return self.answer(content or "", example, text, form)
 
@@ -291,7 +302,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     def read(self, text: str, example: Example) -> Reading:
         """Return the reading of tags, boxes, keys and text: the best candidate and its certainty.
 
-        If think tags do not pair up, only the content of the last answer tag is read, if there is one.
+        If think tags do not pair up, and there is an answer tag, only the content of the last answer tag is read.
         """
         text = without_continuation(text)
         tag = None if think_tags_pair_up(text) else last_tag(text)
@@ -310,10 +321,10 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return re.search(r"\d", content) is not None or (self.options.is_corrected and states_not_available(content))
 
     def _contents(self, text: str) -> list[tuple[str, str | None]]:
-        """Return the contents of the last tag and the last box, the requested form first; None for a missing one.
+        """Return the forms ``tag`` and ``box``, the requested one first, each with its last content in a text.
 
-        Both are read after the reasoning. If think tags do not pair up, the last closed answer tag of the whole text is
-        used, as in the parser of the defining environment.
+        The content of a form that does not occur is None. Both are read after the reasoning. If think tags do not pair
+        up, the last closed answer tag of the whole text is used, as in the parser of the defining environment.
         """
         final = final_text(text)
         tag, box = last_tag(final if think_tags_pair_up(text) else text), last_box(final)
@@ -323,7 +334,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     # ---- scores
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return True for a value within the label's limits, and for ``N/A`` if the label is ``N/A``."""
+        """Return whether a value is right by the rule of its kind of answer, or is ``N/A`` like the label."""
         return is_right(value, example)
 
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:

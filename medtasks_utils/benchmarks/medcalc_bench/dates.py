@@ -31,10 +31,11 @@ _WRITTEN = later(lambda: _FORMS % {"month": any_of(*_MONTHS)}, re.IGNORECASE)
 
 
 def written_dates(text: str) -> Iterator[Mention]:
-    """Yield the dates in a text: ``5/4/2021``, ``2021-05-04``, ``May 4th, 2021``, ``4 mai 2021``, ``5/4/21`` (20YY).
+    """Yield the dates in a text, such as ``5/4/2021``, ``2021-05-04``, ``May 4th, 2021`` and ``4 mai 2021``.
 
-    Where the notation is ambiguous, the month comes first, as in the data set. The day comes first in dates with dots
-    (``4.5.2021``), and if another date in the text is valid only in this order.
+    A year of two digits, as in ``5/4/21``, means 2000 to 2099. Where the notation is ambiguous, the month comes first,
+    as in the data set. The day comes first in dates with dots (``4.5.2021``), and if another date in the text is valid
+    only in this order.
 
     >>> [str(date.value) for date in written_dates("5.4.2021 and 5/4/2021")]
     ['2021-04-05', '2021-05-04']

@@ -30,7 +30,8 @@ def strict_weeks_days(text: str) -> WeeksDays | None:
     return (int(weeks), int(days)) if weeks is not None and days is not None else None
 
 
-# A written age; its groups are w1 and d1 to w6 and d6 for weeks and days together, and weeks or days for one alone.
+# A written age. Its weeks and days are the groups w1 and d1 to w6 and d6, or a single group, weeks or days, if only one
+# of the two is given.
 _FORMS = (
     r"(?<![\d.])(?P<w1>\d{1,3})[\s-]{0,14}(?:completed\s)?(?:%(week)s)(?![A-Za-z])[\s,;&+'\"-]{0,20}(?:(?:%(and)s)\s{0,3}){0,2}"
     r"['\"]?(?P<d1>\d{1,3})[\s-]{0,14}(?:%(day)s)(?![A-Za-z])"

@@ -73,7 +73,7 @@ class Kind:
         return Truth(self.shown(value))
 
     def strict(self, content: str) -> Any:
-        """Return the value that the authors' scorer finds in the content of a tag or box, or None."""
+        """Return the value that the authors' scorer finds in the content of a tag or box; None if it finds none."""
         return self.read(re.sub(r"\s+", " ", content).strip().strip('"'))
 
     def is_right(self, value: Any, example: Example) -> bool:
@@ -85,7 +85,11 @@ class Decimal(Kind):
     """A number within limits."""
 
     def truth(self, row: Row) -> Truth:
-        """Return the answer with its limits in ascending order; the data swaps them for some negative answers."""
+        """Return the answer with its limits in ascending order; the data swaps the limits of some negative answers.
+
+        Raises:
+            ValueError: if the answer or a limit is not a number.
+        """
         _number(row, _ANSWER)
         lower, upper = sorted((_number(row, "Lower Limit"), _number(row, "Upper Limit")))
         return Truth(row[_ANSWER], lower, upper)
@@ -108,12 +112,18 @@ class Days(Kind):
     """A gestational age in days, as in the corrected rows; the same age in weeks and days is also right."""
 
     def truth(self, row: Row) -> Truth:
-        """Return the answer as a whole number of days."""
+        """Return the answer as a whole number of days, without limits.
+
+        Raises:
+            ValueError: if the answer is not a number.
+        """
         return Truth(f"{_number(row, _ANSWER):.0f}")
 
 
 def days_in(text: str) -> float | None:
-    """Return the days in a text: weeks and days, whole weeks, or a number by the rule for decimals; else None.
+    """Return the number of days in a text; None if the text states none.
+
+    Weeks and days are looked for first, then whole weeks, then a number by the rule for decimals.
 
     >>> [days_in(text) for text in ("31", "(4 weeks, 3 days)", "29 weeks", "about a month")]
     [31.0, 31, 203, None]

@@ -50,7 +50,7 @@ class Extracted(str):
 
 
 class MedmarksMedCalcBench(MedCalcBench):
-    """``medmarks_medcalc_v1_2`` and ``_tools``: values in answer tags; all rows, in the order of the data."""
+    """``medmarks_medcalc_v1_2`` and ``medmarks_medcalc_tools``: values in answer tags, all rows in the data's order."""
 
     name = "medmarks_medcalc_bench"
     title = "MedCalc-Bench (Medmarks)"
@@ -78,7 +78,7 @@ class MedmarksMedCalcBench(MedCalcBench):
         return False
 
     def strict(self, text: str, example: Example) -> Answer:
-        """Read the last answer tag by Medmarks' rule; without one, the response is unanswered."""
+        """Read the last answer tag by Medmarks' rule; without a tag or a value in it, the response is unanswered."""
         contents = tagged(text)
         value = medmarks_value(contents[-1], example["judgement"]) if contents else None
         if value is None:
@@ -88,7 +88,7 @@ class MedmarksMedCalcBench(MedCalcBench):
         return Answer(extracted, text, found_by="tag")
 
     def is_right(self, value: Any, example: Example) -> bool:
-        """Return the verdict of Medmarks' rule on a value that it extracted, or of our rule on any other value."""
+        """Return the verdict of Medmarks' rule on an :class:`Extracted` value, or of our rule on any other value."""
         return value.is_right if isinstance(value, Extracted) else super().is_right(value, example)
 
 
@@ -96,7 +96,10 @@ BENCHMARK = MedmarksMedCalcBench
 
 
 def medmarks_value(content: str, kind: str) -> Any:
-    """Return the value in an answer tag by the authors' rule, except for white space and quotes; None without one."""
+    """Return the value that Medmarks' rule finds in the content of an answer tag; None if it finds none.
+
+    It is the authors' rule, with a different treatment of white space and quotes.
+    """
     if kind == "date":
         return strict_date(content)
     if kind == "weeks_days":

@@ -80,7 +80,7 @@ class CodeInterpreter(PythonTool):
 
 
 class MedmarksDialogue(Dialogue):
-    """Conversations that end with the first reply without calls; results are neither cut nor commented on."""
+    """Conversations in which results are never cut, and the model is not told that its last turn has come."""
 
     last_turn: str = ""
 

@@ -26,7 +26,8 @@ _MAX_LITERAL = 4300  # digits; Python's own limit for an integer literal
 def python_literal(digits: str) -> Number | None:
     """Return the value of a number as a Python literal.
 
-    Return None for invalid literals, such as ``007`` and Arabic digits, and for more than 4,300 digits.
+    Return None for invalid literals, such as ``007`` and Arabic digits, for more than 4,300 characters, and for a value
+    that overflows a float.
     """
     if len(digits) > _MAX_LITERAL:
         return None

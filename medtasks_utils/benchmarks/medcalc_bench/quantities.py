@@ -138,7 +138,7 @@ def fraction_value(text: str) -> float | None:
 
 
 def numbers(text: str) -> list[Mention]:
-    """Return the numbers in a prepared text, in digits and in words, except those too large for a float."""
+    """Return the numbers, in digits or words, in a text from :func:`prepared`, except those too large for a float."""
     return [*_in_digits(text), *in_words(text)]
 
 
@@ -176,7 +176,7 @@ def in_words(text: str) -> list[Mention]:
 
 
 def _continued(total: float, value: int, gap: str) -> float | None:
-    """Add the next word's value to ``total``, such as 60 to 100 for 160; return None if it begins a new number."""
+    """Add the next word's value to ``total``, such as 60 to 100 for 160; return None if a new number begins there."""
     tail, below_100 = total % 1000, total % 100
     if value < 10 and (gap == " point " or (gap == " " and total % 1)):
         return total + value / 10.0 ** (len(f"{total:.10g}".partition(".")[2]) + 1)

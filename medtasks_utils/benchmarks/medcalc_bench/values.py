@@ -168,7 +168,7 @@ _QUANTITIES = (  # those from which others are calculated
     "delta gap",
     "r-?r interval",
 )
-_UNITS = (  # as they stand in prepared texts
+_UNITS = (  # as written in prepared texts
     "ml (?:per )?min(?:ute)?",
     "ml (?:per )?h(?:our)?",
     "ml (?:per )?day",
@@ -216,8 +216,8 @@ def read_value(text: str, kind: Kind, question: str = "") -> Reading:
 def _read_part(text: str, kind: Kind, question: str) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if none of them has content, its text.
 
-    A container that states no value, such as a placeholder, means that there is no answer, unless one with a
-    value follows.
+    If a container has words but no value, as a placeholder does, there is no answer, unless a container with a value
+    follows.
     """
     inside: list[Candidate] = []
     is_denied = False
@@ -305,9 +305,15 @@ def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
 
 
 def _prefer_unit(asked: int | None, candidates: Sequence[Candidate], text: str) -> None:
-    """Lower the weight of values in another unit than the one asked for, if there are values in the latter.
+    """Lower the weight of values in a different unit than the question asks for, if other values have that unit.
 
-    A value directly before the same in the unit asked for, as in "0.41 s (410 ms)", gets that value instead.
+    A value directly before its conversion to the requested unit, as in "0.41 s (410 ms)", is replaced by the converted
+    value instead.
+
+    Args:
+        asked: the requested unit, as :func:`_unit` returns it; if it is None, nothing is changed.
+        candidates: the candidates, in order.
+        text: the text that contains the candidates.
     """
     units = [_unit(_UNIT.match(text, candidate.end)) for candidate in candidates]
     if asked is None or asked not in units:
@@ -321,12 +327,14 @@ def _prefer_unit(asked: int | None, candidates: Sequence[Candidate], text: str) 
 
 
 def _unit(match: re.Match[str] | None) -> int | None:
-    """Return which of the units that models convert a match is; None without a match."""
+    """Return the number of the unit in :data:`_UNITS` that a match of :data:`_UNIT` names; None without a match."""
     return match.lastindex if match else None
 
 
 def content_value(content: str, kind: Kind) -> Reading:
     """Read the content of an answer tag, a box or a key, where a number is an answer without a cue.
+
+    No value is read from a content of more than 1,000 characters.
 
     >>> content_value("4 of 9", "integer").value, content_value("83.3 %", "decimal").value
     (4.0, 83.3)

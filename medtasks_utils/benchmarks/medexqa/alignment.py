@@ -11,7 +11,7 @@ from medtasks_utils.extraction.letters import LETTERS
 
 
 def shifted_specialties(examples: Iterable[Example]) -> dict[str, Shift]:
-    """Return, by specialty, the shift of labels that disagree with the explanations in their rows."""
+    """Return, by specialty, the shift of labels against explanations; specialties with aligned labels are left out."""
     in_order = sorted(examples, key=lambda example: int(example["id"].rpartition("/")[2]))
     return shifts((example["specialty"], supported(example), example["answer_letter"]) for example in in_order)
 

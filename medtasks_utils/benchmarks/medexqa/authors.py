@@ -67,9 +67,9 @@ def misspelt_option(text: str, options: Sequence[str]) -> str | None:
 
 
 def authors_answer(text: str, options: Sequence[str]) -> tuple[str, str]:
-    """Return the letter that the authors' code finds, with ``letter`` if a rule matched, else ``fuzzy``.
+    """Return the letter that the authors' code finds, and ``letter`` if a rule matched, else ``fuzzy``.
 
-    Without a match, it is the letter of the most similar choice, or A if the text has no letter or digit.
+    If no rule matches, the letter is that of the most similar choice, or A for a text without a letter or digit.
     """
     from thefuzz import process, utils
 

@@ -81,7 +81,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
     explanations_class: ClassVar[type[Explanations]] = Explanations
 
     def reported(self) -> list[Metric]:
-        """Return all metrics, without macro averages over one specialty and without explanation scores that are off."""
+        """Return the metrics; ``macro_acc`` only for all specialties, scores of explanations only if they are on."""
         names = {"acc", "answered", "answer_accuracy"}
         if self.task.subset is None:
             names.add("macro_acc")
@@ -98,7 +98,7 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
         alternate, so that ``--limit`` covers all of them. ``label_offset`` applies only to the evaluated split.
 
         Raises:
-            DataError: if a specialty has no rows, since a macro average over the others would look complete.
+            DataError: if a specialty has no rows, since a macro average over the remaining ones would look complete.
         """
         options = self.options
         folder = files.folder(self.repository)
@@ -152,8 +152,9 @@ class MedExQA(ChoiceBenchmark[MedExQAOptions]):
     def flexible(self, text: str, example: Example) -> Answer:
         """Read the letter that the response chooses.
 
-        Without a candidate, the letter by the authors' rules is used, unless the text mentions other letters. If this
-        leads to no answer, or no row matches a candidate, a choice that the response almost quotes is used.
+        In a response without candidates, the letter by the authors' rules is used, unless the text mentions other
+        letters. If this gives no letter, or if there are candidates but none of them matches a row of the reading
+        table, the choice that the response almost quotes is used. Without such a choice, the response is unanswered.
         """
         reading = self.read(text, example)
         if reading.value is not None or any(candidate.cue != "mention" for candidate in reading.candidates):

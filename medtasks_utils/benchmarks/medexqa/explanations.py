@@ -31,13 +31,12 @@ def references(example: Example) -> list[str]:
 
 
 def metric_names(options: MedExQAOptions) -> list[str]:
-    """Return the names of the requested metrics of explanations."""
+    """Return the names of all metrics of explanations for the requested lexical metrics and judge."""
     judge = _judge(options)
     return [*options.lexical_metrics, "explanation", "combined", *((*judge.rates, "judge_failures") if judge else ())]
 
 
 def _judge(options: MedExQAOptions) -> Judge | None:
-    """Return the requested judge, or None."""
     return make_judge(str(options.judge_mode), use_coverage=options.use_coverage) if options.judges else None
 
 
@@ -57,7 +56,7 @@ def _prepared(options: MedExQAOptions) -> list[ExplanationMetric]:
     """Return the requested metrics; nothing is downloaded if one of them lacks a package.
 
     Raises:
-        MedtasksError: if a metric cannot be computed on this machine; the message names the others.
+        MedtasksError: if a metric cannot be computed on this machine; the message names metrics to use instead.
     """
     bertscore = {name: getattr(options, f"bertscore_{name}") for name in ("model", "device", "batch_size")}
     metrics: list[ExplanationMetric] = []
@@ -121,11 +120,11 @@ class Explanations:
             self.signatures[self._judge.name] = f"{self._judge.signature}|model:{models}"
 
     def add_scores(self, answers: Sequence[tuple[Example, Answer]]) -> None:
-        """Add ``explanation``, ``combined`` and their parts to the answers.
+        """Add the scores of explanations, such as ``explanation`` and ``combined``, to the answers.
 
         A wrong answer scores 0. All scores are None if the example has no references; the scores in :data:`JUDGED` are
-        None if the judge failed. The judge's complete output becomes a field of the sample. If the judge failed on
-        every explanation, ``failure`` is set.
+        None if the judge failed. With a judge, its complete output becomes the detail ``judge`` of each answer, None
+        for an explanation that was not judged. If the judge failed on every explanation, ``failure`` is set.
         """
         cases = [
             self.case_of(doc, answer.response) if answer.value == doc["answer_letter"] and references(doc) else None

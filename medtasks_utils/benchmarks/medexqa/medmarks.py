@@ -20,13 +20,13 @@ _MISSING |= {"NA", "NULL", "NaN", "None", "n/a", "nan", "null"}
 
 
 class MedmarksMedExQAOptions(MedExQAOptions):
-    """Options of MedExQA under Medmarks' protocol: explanations are scored only if judges or metrics are requested."""
+    """Options of MedExQA under Medmarks' protocol: only a requested judge or metric scores explanations."""
 
     fixed = ("seed", "use_think", "vary_order")
 
     @property
     def lexical_metrics(self) -> tuple[str, ...]:
-        """The lexical metrics that the user names."""
+        """The lexical metrics that the user names; by default, none."""
         return self.explanation_metrics if "explanation_metrics" in self.model_fields_set else ()
 
 

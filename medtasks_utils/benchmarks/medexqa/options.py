@@ -173,6 +173,9 @@ class MedExQAOptions(ChoiceOptions):
 
     @property
     def lexical_metrics(self) -> tuple[str, ...]:
-        """The lexical metrics to compute: with a judge, those named by the user; without ``use_explanations``, none."""
+        """The lexical metrics to compute: those that the user names or, without a judge, all by default.
+
+        Empty without ``use_explanations``.
+        """
         by_name = "explanation_metrics" in self.model_fields_set
         return self.explanation_metrics if self.use_explanations and (by_name or not self.use_judge) else ()

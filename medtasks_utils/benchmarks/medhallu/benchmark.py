@@ -48,10 +48,10 @@ DIFFICULTIES = ("easy", "medium", "hard")
 
 TELLS = "style says the truth"
 MISLEADS = "style misleads"
-"""The names of two groups of examples: a classifier that sees only the answer's text, trained on other rows, is right
-on the first group and wrong on the second."""
+"""The names of two groups of examples: a classifier that sees only the answer's text, and was trained on other rows, is
+right on the first group and wrong on the second."""
 AT_CHANCE = 0.55
-"""The largest accuracy of that classifier on rows that are considered balanced."""
+"""The highest accuracy of a classifier of only the answers' text on rows that are considered balanced."""
 
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
 _CATEGORIES = {
@@ -135,7 +135,8 @@ class MedHallu(Benchmark[MedHalluOptions]):
         """Return the examples of the selected rows; the subset's only split is ``train``.
 
         Raises:
-            DataError: for a different split, if no row has the difficulty, or if the rows' style was not measured.
+            DataError: for any other split, if no row has the requested difficulty, or if the option ``style_balanced``
+                is set for rows whose style was not measured.
         """
         if split != "train":
             raise DataError(f"{self.task.name}: there is no split {split!r}; MedHallu's only split is 'train'")
@@ -146,8 +147,8 @@ class MedHallu(Benchmark[MedHalluOptions]):
         if options.style_balanced:
             if not any(pair[0]["style"] for pair in pairs):
                 raise DataError(
-                    f"{table.path}: style_balanced requires the 1,000 rows of pqa_labeled, and these are different "
-                    "ones; use another MedHallu task"
+                    f"{table.path}: style_balanced requires the 1,000 rows of pqa_labeled, but these rows are "
+                    "different; use a MedHallu task without style_balanced"
                 )
             pairs = _style_balanced(pairs)
         if not pairs:
@@ -164,7 +165,10 @@ class MedHallu(Benchmark[MedHalluOptions]):
         return report.with_text(list(chain.from_iterable(self._pairs(table))), *self.data.shown)
 
     def _pairs(self, table: Table) -> list[list[Example]]:
-        """Return each row's two examples, with the row's index as ``row`` and the example's group as ``style``."""
+        """Return each row's two examples, with the row's index as ``row``.
+
+        The field ``style`` is :data:`TELLS` or :data:`MISLEADS`, or empty if the rows were not measured.
+        """
         pairs = table.made(_pair)
         examples = list(chain.from_iterable(pairs))
         right = verdicts(self.data, examples)
@@ -181,7 +185,7 @@ class MedHallu(Benchmark[MedHalluOptions]):
         return digit if digit in _VERDICTS or (digit == UNSURE and self.options.allow_unsure) else None
 
     def read(self, text: str, example: Example) -> Reading:
-        """Read the verdict that a response states, in a box or elsewhere."""
+        """Read the verdict that a response states, in a box or elsewhere; the value is None if it states none."""
         return read_verdict(final_text(without_continuation(text)))
 
     # ---- scores
@@ -213,15 +217,16 @@ BENCHMARK = MedHallu
 
 
 def _is_second_drawn(row: str, seed: int) -> bool:
-    """Return True with probability 1/2; the draw depends only on the row and the seed."""
+    """Return whether a row's second example is drawn: at random, but always the same for equal rows and seeds."""
     return hashlib.sha256(f"{seed}:{row}".encode()).digest()[0] % 2 == 1
 
 
 def _style_balanced(pairs: Sequence[list[Example]]) -> list[list[Example]]:
     """Return as many rows as possible while the style classifier's accuracy is at most :data:`AT_CHANCE`.
 
-    Rows on which it errs are chosen first, then others in a pseudo-random order that is the same on every machine. Both
-    answers of a row are kept, so this accuracy is also the mean of its accuracies on true and on hallucinated answers.
+    Rows on which the classifier errs are chosen first, then the remaining ones in a pseudo-random order that is the
+    same on every machine. Both answers of a row are kept, so this accuracy is also the mean of the classifier's
+    accuracies on true and on hallucinated answers.
     """
     right_in = [list(map(itemgetter("style"), pair)).count(TELLS) for pair in pairs]
     draws = [hashlib.sha256(pair[0]["question"].encode()).digest() for pair in pairs]
@@ -258,7 +263,11 @@ def _pair(row: Row) -> list[Example]:
 
 
 def passages(knowledge: Any) -> list[str]:
-    """Return the passages in a cell of ``Knowledge``: a list, or a string with a list printed by Python or NumPy."""
+    """Return the passages in a cell of ``Knowledge``.
+
+    The cell may be a list, a string with a list printed by Python or NumPy, or any other string, which is one passage.
+    An empty cell has no passages.
+    """
     if isinstance(knowledge, list | tuple):
         return [text_of(passage) for passage in knowledge]
     text = text_of(knowledge).strip()

@@ -20,7 +20,7 @@ class MedmarksMedHalluOptions(MedHalluOptions):
 
 
 class MedmarksMedHallu(MedHallu):
-    """``medmarks_medhallu_easy``, ``_medium`` and ``_hard``: the verdict in a box, or the whole response."""
+    """The tasks ``medmarks_medhallu_*``, one for each difficulty: the verdict is in a box, or the whole response."""
 
     name = "medmarks_medhallu"
     title = "MedHallu (Medmarks)"

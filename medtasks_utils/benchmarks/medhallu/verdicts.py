@@ -144,7 +144,10 @@ def _read_part(text: str) -> Reading:
 
 
 def _inside(container: Container) -> str | None:
-    """Return the verdict in a box, tag or key. In a key such as ``hallucinated``, "true" affirms the name."""
+    """Return the verdict in a box, tag or key; None if there is none.
+
+    In a key such as ``hallucinated``, "true" affirms the key's name.
+    """
     token = unwrap(container.content).strip("\"'. ")
     if container.key and token.lower() in ("true", "false", "yes", "no"):
         return _as_answered("1" if "hall" in container.key else "0", token)

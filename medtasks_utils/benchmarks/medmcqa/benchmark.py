@@ -64,7 +64,11 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
     # ---- rows
 
     def load(self, files: Files, split: str, report: LoadReport) -> list[Example]:
-        """Return the examples of the split. If there is no validation split, a tenth of train is held out as one."""
+        """Return the examples of the split, the first ones if an option limits their number.
+
+        The option is ``num_eval_examples`` for the evaluated split, and ``num_train_examples`` for any other. If there
+        is no validation split, a tenth of train is held out as one.
+        """
         folder, options = files.folder(self.repository), self.options
         names = _VALIDATION if split == "validation" else (split,)
         is_divided = split != "test" and not find_split(folder, *_VALIDATION)
@@ -95,7 +99,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         return [self.in_order(example, self.first_order(example)) for example in shuffled]
 
     def settle(self, rows: Sequence[Row]) -> None:
-        """Infer the option ``cop_base``, if unset, from integers in ``cop``; warn if there is no 0."""
+        """Infer the option ``cop_base`` if it is unset and ``cop`` has only integers 0 to 4; warn if there is no 0."""
         labels = {_label(row.get("cop")) for row in rows}
         if labels and labels <= {*"01234"} and self.options.cop_base is None:
             base: Literal[0, 1] = 1 if "4" in labels else 0
@@ -110,7 +114,7 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
         return choice_order(example["id"] or example["question"])
 
     def in_data_order(self, example: Example) -> Example:
-        """Return the example with the choices of its fields and prompt in the order used without ``order_seed``."""
+        """Return the example as it would be without ``order_seed``, in its fields and in the choices of its prompt."""
         original = super().in_data_order(example)
         return example if original is example else self.in_order(original, self.first_order(original))
 
@@ -161,11 +165,12 @@ def label_indices(table: Table, base: int | None, report: LoadReport) -> list[in
     """Return the index of each row's right choice, or None if the row has no usable label.
 
     ``cop`` may be a letter, an integer or the text of a choice; the form that fits most rows is used. Integers count
-    from ``base``. If that is None, they count from 1 in a file with a 4, and otherwise from 0, with a remark if there
-    is no 0. The whole split shares one form and base, since some rows have choices such as "2" and "a".
+    from ``base``. If ``base`` is None, they count from 1 in a file in which a 4 occurs, and from 0 in any other table;
+    a remark is added if no 0 occurs. The whole split shares one form and base, since some rows have choices such as "2"
+    and "a".
 
     Raises:
-        DataError: if no row has a usable label, or integers occur that the base excludes.
+        DataError: if no row has a usable label, or if ``cop`` has an integer that ``base`` excludes, or both 0 and 4.
     """
     labels = table.made(lambda row: _label(row["cop"]))
     is_file = table.path is not None  # a single row cannot tell
@@ -202,7 +207,7 @@ def _label(cop: Any) -> str:
 
 
 def _on_base(labels: Container[str]) -> str | None:
-    """Return a remark on the base of integers, if it was inferred without ``cop_base``; None if a 0 shows it."""
+    """Return a remark on the integer that was inferred to mean A; None if a 0 occurs, which leaves no doubt."""
     if "0" in labels:
         return None
     if "4" in labels:

@@ -17,7 +17,7 @@ _SHOWN = ("question", "opa", "opb", "opc", "opd")
 
 
 class MedmarksMedMCQAOptions(MedMCQAOptions):
-    """Options of MedMCQA under Medmarks' protocol, which fixes the order in each run."""
+    """Options of MedMCQA under Medmarks' protocol, in which all generations of an example show one order of choices."""
 
     fixed = ("vary_order",)
 
@@ -25,7 +25,8 @@ class MedmarksMedMCQAOptions(MedMCQAOptions):
 class MedmarksMedMCQA(MedMCQA):
     """MedMCQA under Medmarks' protocol: the answer is a letter, or a choice's text, in an answer tag.
 
-    The tasks ``medmarks_medmcqa_1618`` and ``medmarks_medmcqa_9331`` shuffle the choices with that ``order_seed``.
+    The tasks ``medmarks_medmcqa_1618`` and ``medmarks_medmcqa_9331`` shuffle the choices, with the ``order_seed`` that
+    their name states.
     """
 
     name = "medmarks_medmcqa"
@@ -47,7 +48,7 @@ class MedmarksMedMCQA(MedMCQA):
         return letter_in_tag(text, example, 0)
 
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
-        """Score ``acc`` and ``answered``; without a box, there is no form to score."""
+        """Score only ``acc`` and ``answered``, since the prompt requests neither a box nor a think block."""
         return ChoiceBenchmark.scores(self, answer, example)
 
 

@@ -33,7 +33,7 @@ class Confinement:
         anyway: True to run plain Python even if layers are off, for tests.
 
     Attributes:
-        layers: for each layer, why it is off; empty if it is on.
+        layers: for each layer, the reason why it is off; an empty string if it is on.
         on: the names of the layers that are on.
         filters: functions that confine a worker irrevocably; the worker calls them in the order of the list.
         missing: names of the layers that are off although plain Python needs them. Plain Python needs seccomp, limits,
@@ -94,9 +94,11 @@ class Confinement:
 
 
 def _reason_off(steps: list[Layer], attempts: list[Layer]) -> str:
-    """Return why a layer does not work; empty if it works.
+    """Return the reason why a layer does not work; an empty string if it works.
 
-    A child process applies the layer by its ``steps``; each of ``attempts`` must then fail with an OSError.
+    Args:
+        steps: functions that apply the layer. A child process calls them.
+        attempts: functions that the child process then calls, and that must fail with an OSError.
     """
     if not _LINUX:
         return "only on Linux"

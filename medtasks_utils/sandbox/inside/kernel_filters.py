@@ -72,7 +72,7 @@ def landlock(readable: Iterable[str]) -> Layer:
 
 
 def seccomp() -> Layer:
-    """Return a layer in which all system calls fail with EPERM, except allowed ones.
+    """Return a layer in which all system calls fail with EPERM, except those that computing and reading need.
 
     Raises:
         ImportError: if libseccomp is missing.

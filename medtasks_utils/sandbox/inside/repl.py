@@ -23,7 +23,11 @@ _NO_NAME = (
 
 
 def _import(name: str, *others: Any, **more: Any) -> Any:
-    """Import ``math``, numpy or scipy in place of ``__import__``; for a dotted name, return the last module."""
+    """Import ``math``, numpy or scipy in place of ``__import__``; for a dotted name, return the last module.
+
+    Raises:
+        ImportError: for any other module.
+    """
     base = name.partition(".")[0]
     if base not in ("math", "numpy", "scipy"):
         raise ImportError(_NO_MODULE)

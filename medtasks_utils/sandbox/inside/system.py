@@ -51,7 +51,11 @@ def signal_process(descriptor: int, number: int) -> None:
 
 
 def prctl(option: int, value: object, more: object = 0) -> None:
-    """Set a property of this process."""
+    """Set a property of this process by prctl(2), with up to two values.
+
+    Raises:
+        OSError: if the kernel refuses.
+    """
     libc("prctl", option, value, more, 0, 0)
 
 

@@ -19,7 +19,11 @@ _BUILTINS = "all any bin dict enumerate filter frozenset iter list map max min n
 
 
 def _import(name: str, *others: object) -> types.SimpleNamespace:
-    """Replace ``__import__``: return a namespace with the module's public names."""
+    """Return a namespace with a module's public names, in place of ``__import__``.
+
+    Raises:
+        ImportError: if the module is not one of :data:`MODULES`.
+    """
     if name not in MODULES:
         raise ImportError(f"no module {name!r} in the weak sandbox; available: {', '.join(MODULES)}")
     module = vars(importlib.import_module(name))

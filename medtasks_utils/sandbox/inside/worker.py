@@ -158,7 +158,7 @@ def _show(problem: BaseException) -> None:
 
 
 def _suggestion(problem: BaseException, lines: str) -> str:
-    """Return the suggestion that Python appends to a traceback's last line, such as ``. Did you mean: 'sqrt'?``."""
+    """Return Python's addition to a traceback's last line, such as ``. Did you mean: 'sqrt'?``; empty without one."""
     with redirect_stderr(io.StringIO()) as shown:  # before 3.12, traceback gives no suggestions
         sys.__excepthook__(type(problem), problem, problem.__traceback__)
     _, has_message, addition = shown.getvalue().rstrip("\n").rpartition(lines.rpartition("\n")[2])

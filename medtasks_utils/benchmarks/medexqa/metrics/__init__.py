@@ -80,16 +80,16 @@ class ExplanationMetric(ABC):
 
     @abstractmethod
     def of_one(self, candidate: str, references: Sequence[str]) -> float:
-        """Return the score, from 0 to 1, of a non-blank explanation."""
+        """Return the score, from 0 to 1, of a non-blank explanation against its references."""
 
 
 def make_metric(name: str, **bertscore: Any) -> ExplanationMetric:
     """Create a metric by its key in :data:`METRICS`. Only its dependencies are imported.
 
-    ``bertscore`` has the arguments of :class:`.bertscore.BertScore`.
+    Keyword arguments are those of :class:`.bertscore.BertScore`; other metrics ignore them.
 
     Raises:
-        MedtasksError: if a package that it needs is not installed.
+        MedtasksError: if a package that the metric needs is not installed.
     """
     metric: ExplanationMetric = METRICS[name](**(bertscore if name == "bertscore" else {}))
     return metric

@@ -117,7 +117,7 @@ def _load(model: str) -> Any:
 
 
 def _folder(model: str) -> Path:
-    """Return the path itself if it is a folder, else the Hub's cached snapshot, downloaded if necessary."""
+    """Return ``model`` if it is a folder, else the folder of the Hub's model in the cache; download it if necessary."""
     return Path(model if Path(model).is_dir() else snapshot_download(model, allow_patterns=_MODEL_FILES))
 
 
