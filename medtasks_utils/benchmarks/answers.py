@@ -20,8 +20,8 @@ class Answer(str):
             same fields, always including the following. ``found_by`` is ``box``, ``tag``, ``key`` (of JSON), ``letter``
             (stated), ``option_text``, ``statement`` (of a value or verdict), ``fuzzy`` (similarity to a choice),
             ``filter`` (of a variant), or ``none``. ``certainty`` is the estimated probability that the response states
-            this answer: 1 for a strict rule, 0 if none was found. ``words`` are the words that state the answer; empty
-            if they are not known.
+            this answer: 1 for a strict rule, 0 if no answer was found. ``words`` are the words that state the answer;
+            empty if they are not known.
     """
 
     value: Any

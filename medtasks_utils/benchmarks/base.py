@@ -83,9 +83,9 @@ class Benchmark(ABC, Generic[OptionsOf]):
         title: the name as its authors write it.
         data: the source of the rows, and the meaning of the examples' fields.
         tasks: the tasks that run the benchmark.
-        metrics: every metric that these tasks may report, the most important first.
+        metrics: every metric that the benchmark's tasks may report, the most important first.
         report: the settings for the report, comparisons and summaries.
-        answers: the possible answers, as logged, with their meanings; empty if they cannot be listed.
+        answers: the possible answers, as logged, with their meanings; empty if they cannot be listed, such as numbers.
         written: a template of a response that states an answer; ``%s`` is replaced by the answer.
         stated_by: the ``found_by`` of an answer that is stated outside boxes, tags and keys, other than by a choice's
             text (``option_text``).
@@ -220,7 +220,7 @@ class Benchmark(ABC, Generic[OptionsOf]):
     def value(self, content: str, example: Example) -> Any:
         """Convert the content of a box or tag to a value by the published rule; None if it is not an answer.
 
-        By default, the value is one of ``answers``, ignoring case, or any non-blank text if there is no list.
+        By default, the value is one of ``answers``, ignoring case, or any non-blank text if ``answers`` is empty.
         """
         text = unwrap(content)
         if not self.answers:
@@ -256,7 +256,10 @@ class Benchmark(ABC, Generic[OptionsOf]):
         return None
 
     def flexible(self, text: str, example: Example) -> Answer:
-        """Return the answer that :meth:`read` finds in a response; if it finds none, the result of :meth:`strict`."""
+        """Return the answer that :meth:`read` finds in a response, or the result of :meth:`strict` if it returns None.
+
+        A reading without a value is an unanswered response.
+        """
         reading = self.read(text, example)
         if reading is None:
             return self.strict(text, example)

@@ -135,8 +135,8 @@ class Data:
         cluster: the field with the same value in examples that are not independent; None if all are independent.
         stratum: the field whose groups have equal weight in macro averages; None if there are no groups.
         shortcuts: the file with scores of classifiers that never see the question; None if none were measured.
-        folder: the folder in a data directory, if the rows are those of another benchmark; by default, the benchmark's
-            name.
+        folder: the folder in a data directory, if the rows are those of a different benchmark; by default, the
+            benchmark's name.
         sample: the folder with sample rows, if it is outside this package.
         resources: a function that returns the downloads that tasks may need besides rows and packages.
     """

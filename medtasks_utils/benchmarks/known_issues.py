@@ -29,7 +29,7 @@ _REFERS_TO_IMAGE = re.compile(
 
 
 def refers_to_image(question: str) -> bool:
-    """Return whether a question refers to an image. None of the data sets contains images.
+    """Return whether a question refers to an image, which is missing, since none of the data sets contains images.
 
     >>> [refers_to_image(text) for text in ("What does the CT scan given below show?", "The data are given below.")]
     [True, False]

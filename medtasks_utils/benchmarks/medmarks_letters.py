@@ -121,7 +121,7 @@ def tagged(text: str, name: str = "answer") -> list[str]:
 
 
 def medmarks_letter(text: str, gold: str, answer_text: str) -> str | None:
-    """Return the letter that the rule finds in a text; None if it finds none.
+    """Return the letter that Medmarks' rule finds in a text; None if it finds none.
 
     The text is scored as right if the letter is ``gold``. The letter may belong to no choice.
 
@@ -147,7 +147,7 @@ def medmarks_letter(text: str, gold: str, answer_text: str) -> str | None:
 
 
 def letter_in_tag(text: str, example: Example, which: int) -> Answer:
-    """Read an answer tag of a response by the rule; a response without a tag is unanswered.
+    """Read an answer tag of a response by Medmarks' rule; a response without a tag or a letter is unanswered.
 
     If the right choice is unknown, only stated letters are used.
 

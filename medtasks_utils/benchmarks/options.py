@@ -22,7 +22,7 @@ def default_text(value: object) -> str:
 
 
 class Needs(NamedTuple):
-    """The condition under which an option has an effect: ``words`` for messages, and a check of a run's options."""
+    """The condition under which an option has an effect: ``words`` for messages, ``are_met`` to check the options."""
 
     words: str
     are_met: Callable[[Any], bool]

@@ -19,7 +19,7 @@ _VARIANTS = {
     f"{path.stem}_{path.parent.name}": f"{path.parent.name}.{path.stem}" for path in _FOLDER.glob("*/medmarks.py")
 }
 _MODULES = dict(sorted(_OWN.items())) | dict(sorted(_VARIANTS.items()))
-"""The modules of this package's benchmarks, by name; a variant under another protocol is in its benchmark's folder."""
+"""The modules of this package's benchmarks, by name; variants under Medmarks' protocol are in the same folder."""
 OWN = tuple(_MODULES)
 """Names of this package's benchmarks."""
 
@@ -104,7 +104,7 @@ def problems_of(benchmark: object, name: str) -> list[str]:
 
 
 def _contradictions(benchmark: AnyBenchmark, name: str) -> Iterator[str]:
-    """Yield a problem for each attribute that is empty or invalid, or that contradicts another."""
+    """Yield a problem for each attribute that is empty, is invalid, or contradicts a different attribute."""
     if benchmark.name != name:
         yield f"name is {benchmark.name!r}, but it is registered as {name!r}; the two must be equal"
     yield from _contradictions_of_metrics(benchmark)

@@ -50,7 +50,7 @@ def most_reached(path: Path, content: str, metric: str, whole: tuple[str, int] |
         metric: the metric's name.
         whole: the task and its number of examples, if the rows are all rows on the Hub. If the rows were not measured,
             the value on a measured part of them, or on a different release, is then used instead, and the classifier's
-            name states which. With None, only a measurement on the very rows is used.
+            name states which. With None, only a measurement on exactly these rows is used.
     """
     parts = measured(path)["parts"]
     if content in parts:

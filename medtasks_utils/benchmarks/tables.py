@@ -88,7 +88,7 @@ def find_split(folder: Path, *splits: str) -> list[Path]:
             for suffix in SUFFIXES:
                 files = [path for path in sorted(place.glob(f"[!.]*{suffix}")) if names.fullmatch(path.stem)]
                 if files:
-                    # A file in another format may be of other rows, so nobody could say which of them counts.
+                    # A file in a different format may contain different rows; it would be unclear which to read.
                     twins = itertools.starmap(Path.with_suffix, itertools.product(files, SUFFIXES))
                     _check_whole([twin for twin in twins if twin.is_file()])
                     return files

@@ -77,6 +77,8 @@ class Row(NamedTuple):
     a negative weight are evidence against the candidate; all matching ones count.
 
     Attributes:
+        name: the name of the cue or evidence.
+        weight: the weight, positive for a cue and negative for evidence.
         pattern: a pattern of words around one candidate.
         value: the answer that the row leads to in the example, as text; ``none`` for no answer.
         example: a short text that needs the row.
@@ -141,7 +143,7 @@ def weighed(table: Sequence[Row], symbols: Symbols) -> list[Candidate]:
                 candidate.cue, candidate.support = row.name, row.weight
     until = retracted_until(symbols)
     if not any(candidate.start > until and candidate.weight >= _ANOTHER for candidate in candidates.values()):
-        until = retracted_until(symbols, "wait")  # a hesitation without another answer after it does not retract
+        until = retracted_until(symbols, "wait")  # a hesitation retracts only if an answer follows it
     for candidate in candidates.values():
         if candidate.start < until:
             candidate.evidence["taken back"] = -60.0

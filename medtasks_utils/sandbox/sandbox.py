@@ -20,7 +20,7 @@ class Sandbox:
     Use it as a context manager. It starts on the first call. All of its processes end with :meth:`close`, or when the
     process that created it ends. It is thread-safe: calls start in the order in which they are made, ``processes`` at a
     time. When there is no room for another process, the newest idle session loses its process and variables; if none is
-    idle, the call waits.
+    idle, the call waits, and fails after :data:`.workers.PATIENCE` seconds.
 
     Args:
         timeout: maximum wall-clock time of a call, in seconds.

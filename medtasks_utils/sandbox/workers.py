@@ -48,12 +48,14 @@ _ENVIRONMENT = {
 class Zygote:
     """The zygote: a fresh interpreter that imports the libraries once and forks a worker for each session.
 
-    The settings are the arguments of :class:`medtasks_utils.sandbox.inside.confine.Confinement`, except ``folder`` and
-    ``entries``.
+    Args:
+        settings: the arguments of :class:`medtasks_utils.sandbox.inside.confine.Confinement` except ``folder`` and
+            ``entries``, and ``repl``: True to run code in :class:`medtasks_utils.sandbox.inside.repl.Repl`.
+        accepts_weak: True to run RestrictedPython if plain Python cannot be confined.
 
     Attributes:
         layers: for each layer, the reason why it is off; an empty string if it is on.
-        missing: names of the layers that are off although plain Python needs them; empty if plain Python runs.
+        missing: names of the layers that are off although plain Python needs them; empty if none is.
         paths: paths of this machine to remove from outputs.
 
     Raises:
@@ -88,7 +90,7 @@ class Zygote:
             self._layout.remove()  # the zygote has its own root by now
 
     def _greet(self, settings: dict[str, object]) -> tuple[dict[str, str], list[str]]:
-        """Send the settings to the zygote, and return the layers and the missing ones that it reports.
+        """Send the settings to the zygote, and return ``layers`` and ``missing``, which it reports.
 
         Raises:
             MedtasksError: with the last line of the zygote's output, if there is no report.

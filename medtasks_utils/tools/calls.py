@@ -1,6 +1,6 @@
 """Find tool calls in the text of a reply, in the forms that models use:
 
-- ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``, one or several; the closing tag may be missing.
+- ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``, one or more; the closing tag may be missing.
 - The same JSON object alone: at the start of a line, or in a fenced code block (``json``, ``tool_call``, or without a
   language).
 - The same objects after ``[TOOL_CALLS]`` or ``<|python_tag|>``, as in the chat templates of Mistral and Llama.

@@ -121,7 +121,10 @@ class Dialogue(NamedTuple):
         return understand(reply, self.tools, self.most_by_template, calls_before)
 
     def messages_of(self, results: Sequence[CallResult]) -> list[str]:
-        """Return the results of a reply's calls as texts for the model, each cut to :data:`MAX_RESULT` or less."""
+        """Return the results of a reply's calls as texts for the model, each cut to at most :data:`MAX_RESULT`.
+
+        For more than four calls, the limit is lower, so that all results together have at most :data:`MAX_RESULTS`.
+        """
         limit = min(MAX_RESULT, MAX_RESULTS // min(len(results), MAX_CALLS + 1))
         return [_result_text(result, limit) for result in results]
 
@@ -153,7 +156,10 @@ class Dialogue(NamedTuple):
                 tool.forget(conversation.key)
 
     def _results_of(self, calls: Sequence[tuple[str, Call]]) -> list[CallResult]:
-        """Run pairs of a session's key and a call, tool by tool; the result of a call with a problem is an error."""
+        """Run calls, pairs of a session's key and a call, tool by tool, and return their results in the same order.
+
+        The result of a call with a problem is an error.
+        """
         results = [CallResult(f"Error: {call.problem}", failed=True) for _, call in calls]
         for name, tool in self.tools.items():
             arguments = {

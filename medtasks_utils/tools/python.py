@@ -31,7 +31,7 @@ class PythonTool(Tool):
         self._sandbox = Sandbox(timeout=timeout, weak=weak_sandbox, repl=self.is_repl)
 
     def run(self, calls: Sequence[tuple[str, str]]) -> list[CallResult]:
-        """Run pairs of session and code: sessions in parallel, the calls of one session in order."""
+        """Run calls, pairs of a session's key and code: sessions in parallel, the calls of one session in order."""
         return [CallResult(*result) for result in self._sandbox.run(calls)]
 
     @property

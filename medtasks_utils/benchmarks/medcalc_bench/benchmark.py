@@ -91,14 +91,18 @@ class MedCalcBenchOptions(ToolOptions):
 
     @classmethod
     def of_environment(cls, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``answer_format`` as ``boxed`` if the environment requested a box; else nothing: tags are default."""
+        """Return the option ``answer_format=boxed`` for an environment that requested a box.
+
+        For any other environment, return no options, since answer tags are the default.
+        """
         return {"answer_format": "boxed"} if arguments.get("answer_format") == "boxed" else {}
 
     def check(self, task: TaskInfo) -> list[str]:
         """Check that the options apply to the task's rows, and return warnings.
 
         Raises:
-            UsageError: for options that do not apply to the corrected rows, or whose values a protocol fixes.
+            UsageError: for options that do not apply to the task or to the corrected rows, or whose values a protocol
+                fixes.
         """
         if task.name == "medcalc_bench_corrected" and not self.is_corrected:
             raise UsageError(f"{task.name} has its own rows: dataset_version does not apply; run medcalc_bench instead")
@@ -114,7 +118,7 @@ class MedCalcBenchOptions(ToolOptions):
 
 
 class MedCalcBenchAudit(AuditRules):
-    """An audit of values, whose form depends on the kind of answer."""
+    """The rules for audits of values, whose notation depends on the kind of answer."""
 
     def question(self, example: Example) -> AuditQuestion:
         """Return the question for the stated value; with physicians' labels, ``N/A`` is also a possible answer."""
@@ -253,7 +257,10 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return sorted(in_turn(examples)[:limit])
 
     def known_issues(self, examples: Sequence[Example]) -> list[list[str]]:
-        """Return the issues of each example, including a physicians' value that its label would score as wrong."""
+        """Return the issues of each example.
+
+        Besides the usual ones, an issue is a value by physicians that the example's label would score as wrong.
+        """
         issues = super().known_issues(examples)
         for example, of_example in zip(examples, issues, strict=True):
             other = example.get("other_label")
@@ -285,7 +292,11 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         return self.answer(content or "", example, text, form)
 
     def flexible(self, text: str, example: Example) -> Answer:
-        """Read an answer of any usual form, in a tag, a box or a clear statement; for corrected rows, also ``N/A``."""
+        """Read an answer of any usual form, in a tag, a box or a clear statement; for corrected rows, also ``N/A``.
+
+        If a tag or box begins with a number, but states no single value, as a range does, the authors' rule reads it,
+        with a certainty of 0.5.
+        """
         reading = self.read(text, example)
         value, found_by, certainty = reading.value, self.found_by(reading), reading.certainty
         own_text = without_continuation(text)
@@ -324,7 +335,7 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
         """Return the forms ``tag`` and ``box``, the requested one first, each with its last content in a text.
 
         The content of a form that does not occur is None. Both are read after the reasoning. If think tags do not pair
-        up, the last closed answer tag of the whole text is used, as in the parser of the defining environment.
+        up, the last closed answer tag of the whole text is used, as in the environment that the benchmark follows.
         """
         final = final_text(text)
         tag, box = last_tag(final if think_tags_pair_up(text) else text), last_box(final)

@@ -50,8 +50,8 @@ class Kind:
         name: the value of the field ``judgement`` in examples.
         read: the authors' rule: a function that takes the content of a tag or box, without line breaks and outer
             quotes, and returns its value, or None if it is not an answer.
-        form: a description of the auditor's notation for such an answer.
-        pattern: the same form as a regular expression.
+        form: a description of the notation in which an auditor writes such an answer.
+        pattern: a regular expression for the same notation.
         shown: a function that formats a value as samples show it.
     """
 

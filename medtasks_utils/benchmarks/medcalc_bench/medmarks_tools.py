@@ -19,7 +19,7 @@ from medtasks_utils.tools.tool import CallResult, Tool
 from medtasks_utils.writing import JsonObject
 
 _NOTATION = str.maketrans({"^": "**", "×": "*", "÷": "/"})
-_MAX_BITS = 1 << 20  # of a power of integers; theirs takes minutes for larger ones, and then fails
+_MAX_BITS = 1 << 20  # of a power of integers; Medmarks' calculator takes minutes for larger ones, then fails
 _FUNCTIONS = {name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "log", "log10", "exp")}
 _FUNCTIONS |= {"abs": abs, "round": rounded}
 
@@ -129,7 +129,7 @@ def read_call(entry: Any, tools: Tools) -> tuple[Call, JsonObject]:
 
 
 def _decoded(arguments: Any) -> JsonObject | None:
-    """Return a call's arguments, which some servers encode twice; an empty dict for none; None if they are invalid."""
+    """Return a call's arguments, which some servers encode twice; {} if there are none, None if they are invalid."""
     if arguments is None or str(arguments).strip() == "":
         return {}
     try:

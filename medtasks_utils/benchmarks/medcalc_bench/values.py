@@ -183,7 +183,7 @@ _UNITS = (  # as written in prepared texts
     "mm ?hg",
     "kpa",
 )
-_CONVERTED = 20  # maximum characters from a value to the same in another unit
+_CONVERTED = 20  # maximum characters from a value to its conversion to a different unit
 _UNIT = later(rf"[\s{BOLD}]{{0,3}}(?<![a-z])(?:{'|'.join(f'({unit})' for unit in _UNITS)})(?![a-z])", re.IGNORECASE)
 _NAMED_BEFORE = later(
     rf"\b(?:{'|'.join(f'({quantity})' for quantity in _QUANTITIES)})\b"

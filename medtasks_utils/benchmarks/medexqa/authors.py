@@ -29,7 +29,10 @@ _RULES = tuple(
 
 
 def letters_for_options(text: str, options: Sequence[str]) -> str:
-    """Replace each choice's text with its letter, the longest choice first, ignoring case and empty choices."""
+    """Replace the text of each choice with the choice's letter, the longest text first, ignoring case.
+
+    Empty choices, and full stops at the ends of choices, are ignored.
+    """
     for index in sorted(range(len(options)), key=lambda i: len(options[i]), reverse=True):
         option = options[index].rstrip(".")
         if option and option.casefold() in text.casefold():  # a search is much faster than compiling a pattern
@@ -38,7 +41,7 @@ def letters_for_options(text: str, options: Sequence[str]) -> str:
 
 
 def ruled_letter(text: str) -> str | None:
-    """Apply the authors' four rules in order, and return the letter of the first rule that matches, or None."""
+    """Return the letter by the first of the authors' four rules that matches; None if no rule matches."""
     return next((match[1] for rule in _RULES if (match := rule.search(text))), None)
 
 

@@ -127,8 +127,8 @@ class MedMCQA(ChoiceBenchmark[MedMCQAOptions]):
     def scores(self, answer: Answer, example: Example) -> dict[str, Score]:
         """Score ``acc``, ``answered``, ``format`` and ``one_box``.
 
-        ``format`` is 1 if the response is one think block followed by some text, as the parser of the defining
-        environment checks; a box is not required. ``one_box`` is 1 if exactly one box follows the reasoning.
+        ``format`` is 1 if the response is one think block followed by some text, as the parser of the environment that
+        the task follows checks; a box is not required. ``one_box`` is 1 if exactly one box follows the reasoning.
         """
         count = len(boxes(final_text(answer.response)))
         well_formed = float(is_one_block_then_answer(answer.response))
@@ -147,7 +147,7 @@ def _held_out(count: int, split: str) -> list[int]:
 
 
 def choice_order(identifier: str) -> str:
-    """Return the order of the four choices in the prompt, as in the environment that defined this task.
+    """Return the order of the four choices in the prompt, by the rule of the environment that the task follows.
 
     Args:
         identifier: the row's id, or its question if it has no id.

@@ -140,7 +140,10 @@ class Interpreter:
 
 
 def _show(problem: BaseException) -> None:
-    """Print an exception's traceback without the frames of this file."""
+    """Print an exception's traceback without the frames of this file.
+
+    If the confinement caused the exception, a hint for the model follows.
+    """
     try:
         frame = problem.__traceback__
         while frame and not frame.tb_frame.f_code.co_filename.startswith("main"):
