@@ -90,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(100_000)  # collect rarely, since imports and samples are long-lived objects
     words = sys.argv[1:] if argv is None else argv
     code = 0
-    SECRETS.learn()  # those of the environment, which a misspelt command line may repeat
+    SECRETS.learn()  # those in the environment, since an error may quote a command line that contains one
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed, as for some services
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
@@ -121,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _with_traceback(error: Exception) -> str:
-    """Write an unexpected error's traceback to a file, and return its message with the file's path."""
+    """Write an unexpected error's traceback to a file, and return the error's type and message and the file's path."""
     text = "".join(traceback.format_exception(error))
     with tempfile.NamedTemporaryFile("wb", prefix="medtasks_traceback_", suffix=".txt", delete=False) as file:
         file.write(SECRETS.scrub(text).encode(errors="backslashreplace"))

@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, NoReturn
 
 logger = logging.getLogger("lm_eval.medtasks")
-"""The package's logger. It is a child of the harness's logger, so that their lines look alike."""
+"""The package's logger. It is a child of the harness's logger, so that the lines of both look alike."""
 
 _MOST_SHOWN = 1000  # maximum characters of an error's message
 
@@ -38,7 +38,7 @@ class DataError(MedtasksError):
 
 
 class NotDownloadedError(DataError):
-    """Data or a model that is not on this machine, and was not downloaded."""
+    """An error for data or a model that is not on this machine and cannot be downloaded, for example offline."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -52,8 +52,9 @@ class Parser(argparse.ArgumentParser):
 def reason_of(error: BaseException) -> str:
     """Return an error's message as one line: its first line and, if that is only a heading, the next two.
 
-    Without a message, return the name of the error's class. A message that names a line and a column, such as a YAML
-    error, keeps all of its lines. For a missing key, name the key. At most 1,000 characters are returned.
+    A heading is a line that ends with a colon, or that counts validation errors. Without a message, return the name of
+    the error's class. A message that names a line and a column, such as that of a YAML error, keeps all of its lines.
+    For a missing key, return a clause that names the key. At most 1,000 characters are returned.
     """
     if isinstance(error, KeyError) and error.args:
         return f"it has no {error.args[0]!r}"
@@ -90,7 +91,10 @@ def in_words(problem: Mapping[str, Any]) -> str:
 
 
 def install(extra: str) -> str:
-    """Return the pip command that installs an extra of this package, from its clone or else its repository."""
+    """Return the pip command that installs an extra of this package.
+
+    The extra is installed from the clone that this code belongs to or, without a clone, from the remote repository.
+    """
     clone = Path(__file__).parents[1]
     if (clone / "pyproject.toml").exists():
         return f"pip install -e '{clone}[{extra}]'"
@@ -101,7 +105,7 @@ def install(extra: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """Return `` (did you mean X?)`` for the most similar known name; empty if none is similar.
+    """Return `` (did you mean X?)`` for the most similar known name, or an empty string if none is similar.
 
     ``cutoff`` is the minimum similarity, from 0 to 1.
     """

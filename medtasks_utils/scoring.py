@@ -192,7 +192,7 @@ class Scorer:
 
 
 def _place(candidate: Candidate) -> str:
-    """Return a candidate with the surrounding text, on one line."""
+    """Return the beginning of a candidate in brackets, with the text on either side, on one line."""
     text, start, end = candidate.text, candidate.start, candidate.end
     shown = f"…{text[max(0, start - _AROUND) : start]}[{text[start:end][:_AROUND]}]{text[end : end + _AROUND]}…"
     return one_line(shown.replace(BOLD, "**"))
@@ -254,7 +254,7 @@ def reward(
 
 
 def _single_task(name: str) -> dict[str, Any]:
-    """Return the settings of the task with a name; for a group or tag, those of its first task.
+    """Return the settings of the named task or, for a group or tag, of its first task.
 
     Raises:
         UsageError: if the name is unknown, or belongs to different benchmarks or to tasks that do not generate text.

@@ -74,7 +74,10 @@ def json_lines(rows: Iterable[JsonObject]) -> str:
 
 
 def digest(value: Any, length: int = 8) -> str:
-    """Return the first ``length`` hexadecimal digits of a hash of a JSON value."""
+    """Return the first ``length`` hexadecimal digits of a hash of a JSON value.
+
+    The order of keys does not matter. Values that JSON cannot represent are converted by ``str``.
+    """
     text = json.dumps(value, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:length]
 
@@ -124,12 +127,15 @@ WIDTH = 80
 
 
 def filled(text: str, indent: str = "") -> str:
-    """Wrap a text into lines of at most :data:`WIDTH` columns; all but the first begin with ``indent``."""
+    """Wrap a text into lines of at most :data:`WIDTH` columns; all but the first begin with ``indent``.
+
+    A single longer word is not broken. Unprintable characters are replaced, as by :func:`plain`.
+    """
     return textwrap.fill(plain(text), WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def caution(text: str) -> str:
-    """Wrap a caution about a result, and prefix it with a warning sign."""
+    """Wrap a caution about a result, prefixed with an exclamation mark."""
     return filled(f"! {text}", "  ")
 
 
@@ -207,9 +213,10 @@ _CONTROL = re.compile(r"[^\S\n\t ]|[\x00-\x08\x0e-\x1f\x7f-\x9f]")
 
 
 def without_secrets(settings: Settings) -> JsonObject:
-    """Return settings without those whose names suggest a secret, at any depth, and without empty mappings.
+    """Return settings without those whose names suggest a secret, and without empty mappings.
 
-    Of settings named like ``headers``, only mappings are kept.
+    Nested mappings are treated in the same way; mappings within lists are not. A setting named like ``headers`` is kept
+    only if its value is a mapping.
 
     >>> without_secrets({"api_key": "k", "header": {"X-Api-Key": "k"}, "extra": {"Authorization": "k", "X-Model": "m"}})
     {'extra': {'X-Model': 'm'}}
@@ -226,9 +233,10 @@ def without_secrets(settings: Settings) -> JsonObject:
 def secrets_in(value: Any, name: str = "", within: bool = False) -> Iterator[str]:
     """Yield the secrets in settings, in every form in which a server may echo them.
 
-    Secrets are values whose names suggest a secret, header values, passwords in URLs, and keys in the query of
-    ``base_url``. A header value that is a lower-case word, which prompts may contain, is not a secret. The forms are
-    with and without a scheme such as ``Bearer``, URL-encoded and decoded.
+    Secrets are values whose names suggest a secret, header values, passwords in URLs (or user names, if there is no
+    password), and keys in the query of ``base_url``. Not secret are the values of harmless headers such as
+    ``Content-Type``, and header values that are lower-case words, which prompts may contain. Each secret is yielded
+    with and without a scheme such as ``Bearer``, as it is, URL-encoded and decoded.
 
     Args:
         value: settings, or one setting.
@@ -270,12 +278,12 @@ class Secrets:
         return _CONTROL.sub("\ufffd", self.scrub(message))
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Remove secrets and control characters from a log record's message; as a logging filter, return True."""
+        """Remove secrets and control characters from a log record's message; return True, so that it is logged."""
         record.msg, record.args = self.shown(record.getMessage()), ()
         return True
 
     def scrub(self, value: Any) -> Any:
-        """Return a copy of a JSON-compatible value in which each secret is replaced by ``[secret]``."""
+        """Return a copy of a JSON-compatible value in which each secret is replaced by ``[secret]``, except in keys."""
         if isinstance(value, str):
             for secret in sorted(self.known, key=len, reverse=True):  # one may be the beginning of another
                 value = value.replace(secret, "[secret]")

@@ -38,7 +38,7 @@ class Audit(JudgeCommand):
     def run(self) -> CommandResult:
         """Audit the runs, write the audit files, and return a summary.
 
-        The command fails if no response could be read.
+        The command fails if none of the LLM's replies was readable.
         """
         from medtasks_utils.audit.auditing import audit, summary_lines
         from medtasks_utils.audit.auditor import DOUBTFUL, OTHERS

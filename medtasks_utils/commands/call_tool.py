@@ -50,7 +50,7 @@ class CallTool(Command):
 
 
 def _layers() -> CommandResult:
-    """Start the sandbox, and return which of its layers are on. The command fails if a required layer is missing."""
+    """Start the sandbox, and list its layers, each on or off. The command fails if a required layer is missing."""
     from medtasks_utils.sandbox import Sandbox
 
     with Sandbox(weak=True) as sandbox:

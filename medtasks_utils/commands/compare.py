@@ -48,7 +48,11 @@ class Compare(Command):
     differ as a and b do, instead of the comparison"""
 
     def run(self) -> CommandResult:
-        """Return the comparison of two runs, or of one run and its harness; with ``--plan``, the sample sizes."""
+        """Return the comparison of two runs or, with ``--plan``, the numbers of examples or repeats that are needed.
+
+        Without a second run, return the comparison of our verdicts on an imported run with those of its own harness;
+        ``--plan`` then has no effect.
+        """
         from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
         from medtasks_utils.compare.difference_plan import lines_of, plan
         from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines

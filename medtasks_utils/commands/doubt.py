@@ -33,7 +33,10 @@ class Doubt(Command):
     strict-match finds hardly any answers"""
 
     def run(self) -> CommandResult:
-        """Find doubtful labels, write the CSV file, and return their number, the path and any misaligned parts."""
+        """Find doubtful labels, write them to the CSV file, and return their number and the file's path.
+
+        Parts of tasks whose labels seem misaligned are returned, too.
+        """
         from medtasks_utils.audit.doubted_labels import DoubtedItem, doubts
         from medtasks_utils.results import read_runs
 

@@ -25,7 +25,7 @@ _NO_SCORES = "no scores (--predict_only keeps responses without scoring them)"
 def result_of(evaluation: Evaluation) -> CommandResult | None:
     """Return the result of an evaluation; None in all processes but the first.
 
-    The command fails if not everything was saved.
+    The command fails if results could not be saved, or if a task failed.
     """
     results, path, limit = evaluation.results, evaluation.path, evaluation.config.limit
     if results is None:
@@ -65,7 +65,7 @@ def title_of(evaluation: Evaluation, run: Run, lines: Sequence[ScoreLine]) -> st
 
 
 def on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]:
-    """Yield the share of replies cut off at the token limit, if any, and the flags that raise the limit."""
+    """Yield a line with the share of replies cut off at the token limit and a remedy; nothing if none was cut off."""
     cut = [(share, line.topic) for line in lines if (share := line.means["cut"])]
     if not cut:
         return
@@ -80,7 +80,10 @@ def on_cut(evaluation: Evaluation, lines: Sequence[ScoreLine]) -> Iterator[str]:
 
 
 def remarks_of(run: Run) -> Iterator[str]:
-    """Yield each remark once, prefixed with its tasks, unless the run has several and it concerns them all."""
+    """Yield each remark on a run once, prefixed with the names of the tasks that it concerns.
+
+    The prefix is omitted if the run has more than one task and the remark concerns them all.
+    """
     tasks = defaultdict(list)
     for task in run.tasks.values():
         for remark in task.remarks:
@@ -100,7 +103,10 @@ def on_parts(evaluation: Evaluation, run: Run) -> Iterator[str]:
 
 
 def next_steps(evaluation: Evaluation) -> list[str]:
-    """Return lines that say where the results are saved, or how to save them, and which command to run next."""
+    """Return lines with the folder of the results and the next command, or the flags that save results.
+
+    If not all results could be saved, return only a line that says so.
+    """
     config, folder = evaluation.config, evaluation.folder if evaluation.config.output_path else None
     if evaluation.unsaved:
         return [f"not all results are saved in {folder}"]

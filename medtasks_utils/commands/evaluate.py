@@ -42,7 +42,7 @@ class HarnessCommand(Command):
         add_flags_of_run(parser)
 
     def configured(self) -> "EvaluatorConfig":
-        """Set up lm_eval's logging, and return its configuration for the given flags."""
+        """Set up lm_eval's logging, with secrets hidden, and return lm_eval's configuration for the given flags."""
         from medtasks_utils.harness.command_line import configured
         from medtasks_utils.harness.lm_eval_names import setup_logging
 
@@ -79,7 +79,11 @@ class Eval(HarnessCommand):
     """with --against, the largest difference in percentage points that still counts as equal; default: 2"""
 
     def run(self) -> CommandResult | None:
-        """Run the harness, and return its scores; None in all processes but the first."""
+        """Run the harness, and return the run's scores; None in all processes but the first.
+
+        Raises:
+            UsageError: for ``--within`` without ``--against``.
+        """
         from medtasks_utils.harness.evaluation import Evaluation
 
         from .eval_result import result_of

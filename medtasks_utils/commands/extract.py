@@ -24,7 +24,11 @@ class Extract(Command):
     """the kind of answer, if the benchmark has more than one; default: its first kind"""
 
     def run(self) -> CommandResult:
-        """Return the answers that the filters find in one response, or in all responses of the runs."""
+        """Return the answers that the filters find in the saved runs' responses or, without runs, in standard input.
+
+        Raises:
+            UsageError: if no run has samples of the task.
+        """
         from medtasks_utils.benchmarks.yaml_tasks import tasks_named
         from medtasks_utils.errors import UsageError
         from medtasks_utils.report.summary import problems_of

@@ -24,7 +24,10 @@ class Fetch(Command):
     """download nothing, only list missing items"""
 
     def run(self) -> CommandResult:
-        """Download or check the items, and return the list. The command fails if anything is missing."""
+        """Download the selected items, and return a table of them. The command fails if any of them is missing.
+
+        With ``--check``, nothing is downloaded.
+        """
         if self.check:
             os.environ["HF_HUB_OFFLINE"] = "1"  # the Hub's client reads it once, when it is imported
         from huggingface_hub.errors import LocalEntryNotFoundError
@@ -51,6 +54,6 @@ class Fetch(Command):
             data.append({"name": item.name, "origin": item.origin, "missing": missing})
             rows.append((item.name, item.origin, f"MISSING  {missing}" if missing else "there"))
         complete = sum(entry["missing"] is None for entry in data)
-        way_on = "; medtasks fetch downloads the others" * (self.check and complete < len(data))
+        way_on = "; medtasks fetch downloads the missing ones" * (self.check and complete < len(data))
         lines = [table(rows, left=range(3)), f"{complete} of {len(data)} are complete{way_on}"]
         return CommandResult(lines, data, failed=complete < len(data))

@@ -59,7 +59,7 @@ class Command(ABC):
 
     @classmethod
     def add_arguments(cls, parser: argparse.ArgumentParser) -> None:
-        """Add an argument for each field."""
+        """Add an argument to a parser for each field that the constructor takes."""
         texts: dict[str, str] = {}
         for kind in reversed(cls.__mro__):  # pydantic reads only the docstrings in a class itself
             declared = vars(kind).get("__pydantic_fields__", {})
@@ -81,7 +81,7 @@ class Command(ABC):
         """Run the command, and return the result to print; None to print nothing."""
 
     def execute(self) -> int:
-        """Run the command, print its result on standard output, and return the exit code."""
+        """Run the command, print its result on standard output, as JSON with ``--json``, and return the exit code."""
         result = self.run()
         if result is None:
             return 0

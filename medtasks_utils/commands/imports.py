@@ -50,7 +50,8 @@ class Import(Command):
     model: str = ""
     """the model's name; default: as in the file, or the file's name"""
     split_by: str = ""
-    """the field that distinguishes runs in one file, such as model; each value becomes a run, and its model's name"""
+    """the field that distinguishes runs in one file, such as model; the rows with each value become a run, and the
+    value becomes the name of the run's model"""
     requests: Path | None = None
     """the file of requests, from medtasks requests, that the responses answer"""
     partial: bool = False
@@ -83,7 +84,14 @@ class Import(Command):
         return result and result._replace(lines=[counts, *result.lines])
 
     def _other_runs(self, files: list[Path]) -> CommandResult:
-        """Score the responses in other harnesses' files, and return the paths and summaries of the results."""
+        """Score the responses in other harnesses' files, and return the paths and summaries of the results.
+
+        A file or run that cannot be imported causes a warning.
+
+        Raises:
+            UsageError: for flags that do not go together.
+            MedtasksError: the first error, if nothing could be imported.
+        """
         from medtasks_utils.elsewhere.other_runs import Fields
         from medtasks_utils.elsewhere.saving import import_runs
 
@@ -114,7 +122,7 @@ class Import(Command):
 
 
 def _summary(imported: "Imported") -> CommandResult:
-    """Summarise an import: rows with a response, scores under both filters, agreement between the two harnesses."""
+    """Summarise an import: rows with a response, scores by filter, and agreement with the other harness's verdicts."""
     from medtasks_utils.elsewhere.other_runs import named
     from medtasks_utils.results import read_runs
 

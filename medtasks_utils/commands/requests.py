@@ -33,7 +33,7 @@ class Requests(HarnessCommand):
     extension; default: 50,000"""
 
     def run(self) -> CommandResult:
-        """Write the files, and return their paths."""
+        """Write the requests to one or more files, and return the paths of the files."""
         from medtasks_utils.elsewhere.batch import write_requests
         from medtasks_utils.harness.batch_model import FORMS
 

@@ -36,7 +36,8 @@ class Selfcheck(Command):
     def run(self) -> CommandResult:
         """Run the check, and return its result; with ``--published``, score published responses instead.
 
-        The command fails if a score is wrong or a benchmark is malformed.
+        The command fails if the check finds a wrong score or a problem with a benchmark; published responses that are
+        scored differently do not make it fail.
         """
         if self.published:
             from medtasks_utils.selfcheck.published import score_published
@@ -58,5 +59,5 @@ class Selfcheck(Command):
 
 
 def shown_cell(value: object) -> object:
-    """Round a number to two decimals; return any other value as it is."""
+    """Format a float with two decimals; return any other value unchanged."""
     return f"{value:.2f}" if isinstance(value, float) else value

@@ -1,9 +1,9 @@
-"""Send a run's requests to an API model concurrently, and continue each conversation as soon as its reply arrives.
+"""Send a run's requests to an API model concurrently, and continue each conversation as soon as a reply arrives.
 
 ``TemplateAPI.generate_until`` groups requests by their settings, sends one group after the other, and returns when all
 have replies. A run uses :meth:`ApiBatch.replies_to` instead, which keeps the same number of requests in flight, starts
-conversations in order, sends each prompt in its own request, and continues each conversation without waiting for the
-others.
+conversations in order, sends each prompt in its own request, and continues each conversation without waiting for other
+conversations.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class ApiBatch:
     """The requests of a run to an API model.
 
     Attributes:
-        conversations: for each task with tools, the function that opens the context of its conversations.
+        conversations: by task with tools, the function that returns the context manager of the task's conversations.
 
     Args:
         model: a model for which :func:`.server_model.can_be_asked_singly` returns True.
@@ -129,6 +129,9 @@ class ApiBatch:
         """Return stored or new replies to a prompt, and store new ones.
 
         If the prompt is too long or refused, the replies are empty, which ends the conversation.
+
+        Raises:
+            ServerError: if the server cannot answer; the message suggests ``tool_format=text`` if it may refuse tools.
         """
         method, settings = request.request_type, request.args[1]
         arguments = (prompt, settings)
@@ -157,7 +160,10 @@ class ApiBatch:
         return replies
 
     async def _sent(self, client: Client, arguments: tuple[Any, Settings]) -> list[Reply]:
-        """Return the server's replies to a prompt; if one is empty, send the request once more."""
+        """Return the server's replies to a prompt; if one of them is empty, return those to a second request.
+
+        ``arguments`` are the prompt and the generation settings.
+        """
         body = request_body(self._model, *arguments) or {}
         for _ in range(2):
             completion = await client.complete(body)

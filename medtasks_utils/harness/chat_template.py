@@ -50,7 +50,8 @@ _CHANGES: dict[str, Callable[[Messages], Messages]] = {
 }
 """The functions that change messages, by their names in signatures."""
 _WAYS = ((), ("system_in_user",), ("think_unclosed",), ("system_in_user", "think_unclosed"))
-"""Combinations of changes in order of preference. The first with the fewest damaged messages is used."""
+"""Combinations of changes, in order of preference. Of those with which the fewest messages lose words, the first is
+used."""
 
 
 class ChatTemplate:
@@ -96,7 +97,9 @@ class ChatTemplate:
         return prompt
 
     def decide(self, messages: Messages, **settings: Any) -> Sequence[str]:
-        """Return the changes to all messages of a run, which the first messages decide.
+        """Return the names of the changes to all messages of a run.
+
+        The first call decides them from its messages; later calls return the same names.
 
         Raises:
             UsageError: as in :meth:`__call__`.
@@ -151,7 +154,10 @@ class ChatTemplate:
             return float("inf")
 
     def _rendered(self, way: Sequence[str], messages: Messages, settings: JsonObject) -> tuple[Any, list[str]]:
-        """Return the prompt and, if a tokenizer rendered it here, the beginning of each message that loses words."""
+        """Return the prompt, and the beginnings of the messages that lose words.
+
+        The list of beginnings is empty if the prompt was not rendered by a tokenizer here.
+        """
         for change in way:
             messages = _CHANGES[change](messages)
         prompt = self._apply(messages, **settings)

@@ -45,8 +45,13 @@ _URL = re.compile(r"https?://[^/@\s]+(/[^\s]*)?")
 def check_run(config: EvaluatorConfig, settings: Sequence[str], may_be_away: bool) -> tuple[TaskManager, JsonObject]:
     """Run the five checks of this module, and return the task manager and the tasks by name.
 
-    If the tokenizer of an API model adds a BOS token to plain prompts, ``add_bos_token`` defaults to True. With
-    ``may_be_away``, an unreachable server is only a warning, since stored replies may suffice.
+    If the tokenizer of an API model adds a BOS token to plain prompts, ``add_bos_token`` is set to True, unless the
+    model's arguments set it.
+
+    Args:
+        config: the flags of the run.
+        settings: the values of ``--set``.
+        may_be_away: True if an unavailable server causes only a warning, since stored replies may suffice.
 
     Raises:
         MedtasksError: for the first error; a UsageError for the command line, a DataError for the rows.
@@ -97,7 +102,9 @@ def _of_log_likelihoods(tasks: Mapping[str, Any]) -> list[str]:
 
 
 def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: Sequence[str] = ()) -> None:
-    """Check flags and options against the tasks, without the model and its server.
+    """Check flags and options against the tasks, without using the model or its server.
+
+    ``settings`` are the values of ``--set``.
 
     Raises:
         UsageError: for the first error.
@@ -141,7 +148,7 @@ def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[st
 
 
 def _mistakes_about_models(config: EvaluatorConfig, compared: str) -> Iterator[str]:
-    """Yield mistakes in flags about the model. ``compared`` lists the tasks that compare log-likelihoods."""
+    """Yield mistakes in flags about the model. ``compared`` lists the tasks that compare log-likelihoods, if any."""
     arguments, settings = config.model_args, config.gen_kwargs
     template = str(config.apply_chat_template)
     if template.startswith("--"):  # argparse takes a misspelt flag, if its value has spaces, for the value before it
@@ -215,6 +222,8 @@ def try_folder(folder: Path, flag: str) -> None:
 
 def check_model(config: EvaluatorConfig) -> None:
     """Check the model's kind and arguments, and that its folder, packages and device exist.
+
+    The names and types of arguments are checked only for API and transformers models.
 
     Raises:
         UsageError: for an unknown kind, folder or argument, and for settings that a model in this process does not

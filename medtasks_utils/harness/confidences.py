@@ -2,8 +2,8 @@
 
 ============  ==========================================================================================================
 ``logits``    the probability of the most likely choice among all choices, in tasks that compare log-likelihoods
-``stated``    what the response states, with the option ``ask_confidence``; None where it states nothing
-``agreement`` the share of the generations that give the most frequent answer, with ``repeats`` and without the option
+``stated``    the confidence that the response states, with ``ask_confidence``; None if it states none
+``agreement`` the share of generations with the most frequent answer, with ``repeats`` above 1 and no ``ask_confidence``
 ============  ==========================================================================================================
 
 An answer that abstains has no confidence, since it claims nothing.
@@ -41,9 +41,9 @@ class Confidence(NamedTuple):
     """The confidences in the answers to an example, and their scores.
 
     Attributes:
-        logged: the sample's entry: ``origin``, a word in the module's table, and ``values`` from 0 to 1; None for an
-            answer without a confidence.
-        scores: by metric; those of ``confidence`` are the input of all metrics but ``brier`` and ``nll``.
+        logged: the entry of the sample log: ``origin``, from the first column of the module's table, and ``values``,
+            the confidences from 0 to 1, with None for an answer without a confidence.
+        scores: scores by name. All confidence metrics except ``brier`` and ``nll`` are computed from ``confidence``.
     """
 
     logged: JsonObject
@@ -51,7 +51,14 @@ class Confidence(NamedTuple):
 
 
 def scored(origin: str, values: Sequence[float | None], right: Sequence[float]) -> Confidence:
-    """Score confidences; ``right`` is 1 or 0 or, in a tied vote, the share of the tied answers that are right."""
+    """Score confidences.
+
+    Args:
+        origin: the origin of the confidences, from the first column of the module's table.
+        values: the confidences from 0 to 1; None for an answer without a confidence.
+        right: for each confidence, 1 for a right answer, else 0; in a tied vote, the share of the tied answers that are
+            right.
+    """
     pairs = list(zip(right, values, strict=True))
     squares: list[Score] = [None if sure is None else sure**2 - 2 * sure * share + share for share, sure in pairs]
     both: list[Score] = [None if sure is None else score_of_confidence(share, sure) for share, sure in pairs]
@@ -67,7 +74,7 @@ def of_answers(
         benchmark: the benchmark.
         answers: the answer of each generation.
         right: 1 for each right answer, else 0.
-        together: the metrics over all generations; empty for a single one.
+        together: the metrics from :func:`.generations.scores_together`; empty for a single generation.
     """
     abstention = benchmark.report.abstention
     claims = [abstention is None or answer != abstention.answer for answer in answers]
@@ -81,7 +88,7 @@ def of_answers(
 
 
 def of_choices(choices: Sequence[str], target: Any, results: Sequence[tuple[float, bool]]) -> Confidence:
-    """Return the confidence in the most likely choice, with the NLL of the right choices among its scores.
+    """Return the confidence in the most likely choice; its scores include the right choices' negative log-likelihood.
 
     Args:
         choices: the texts of the choices.

@@ -70,6 +70,14 @@ class Evaluation:
     ) -> None:
         """Prepare the configuration and the store of replies, and check the run before it starts.
 
+        Args:
+            config: the flags of the run.
+            settings: the values of ``--set``.
+            keep: False to keep no replies next to the output.
+            fresh: True to ignore the replies of interrupted runs.
+            saved_run: the :class:`medtasks_utils.compare.against.SavedRun` of ``--against``; None without the flag.
+            extend: True to reuse replies of finished runs.
+
         Raises:
             MedtasksError: for the first error; a UsageError if it is in the command line.
         """
@@ -118,11 +126,12 @@ class Evaluation:
         """Run lm_eval, with everything that it prints sent to standard error.
 
         If the run fails or is interrupted, the log says how to continue; if the server is unreachable, the error does.
-        Results that could not be saved or scored raise no error, but set ``problem``.
+        Results that could not be saved or scored raise no error, but set ``problem``. ``harness`` is the function that
+        runs lm_eval, given the flags as a namespace.
 
         Raises:
             MedtasksError: if the model cannot be loaded, or its server is unreachable.
-            StoppedBeforeReplies: if the run was to end before any request.
+            StoppedBeforeReplies: if the caller has arranged for the run to end before any request is sent.
         """
         log = logging.getLogger("lm_eval")
         of_saving = logging.getLogger("lm_eval.loggers.evaluation_tracker")

@@ -144,7 +144,7 @@ def checked_fields(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings) 
 
 
 def _problems(task: TaskInfo, benchmark: AnyBenchmark, settings: Settings, ours: Settings) -> Iterator[tuple[str, str]]:
-    """Yield each YAML field that is unknown, malformed, unsupported or without effect, with the remedy.
+    """Yield the name of each YAML field that is unknown, malformed, unsupported or without effect, and a message.
 
     Args:
         task: the task.

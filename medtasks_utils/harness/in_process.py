@@ -19,7 +19,7 @@ from .server_model import without_thoughts
 
 
 class Ends:
-    """The finish reasons of replies of a model in this process; unknown for other kinds of models.
+    """A recorder of the finish reasons of a transformers or vLLM model; for other models, it records nothing.
 
     Args:
         model: the model.
@@ -35,7 +35,10 @@ class Ends:
         self._replies: dict[tuple[str, str], list[Reply]] = defaultdict(list)
 
     def replies(self, ask: Asking, requests: Sequence[Instance]) -> Sequence[Any]:
-        """Return the replies to requests, with finish reasons if the model is of a known kind."""
+        """Return the replies to requests, with finish reasons for a transformers or vLLM model.
+
+        ``ask`` is the method of the model that generates the replies.
+        """
         if self._read is None:
             return ask(requests)
         with self._watching():
@@ -48,7 +51,10 @@ class Ends:
         return replies
 
     def of(self, prompt: str, text: Any) -> Any:
-        """Return a newly generated text as a reply with its finish reason and tokens; anything else unchanged."""
+        """Return a text that the model has just generated as a reply, with its finish reason and number of tokens.
+
+        Anything else is returned unchanged.
+        """
         if not self._generated or not isinstance(text, str):
             return text
         whole = self._generated.popleft()

@@ -39,14 +39,16 @@ def is_echo(output: Any, size: int) -> bool:
 
 
 def try_echo(model: LM, tasks: str) -> None:
-    """Request log-probabilities of a short prompt in the form that the run will use. A busy server passes.
+    """Check that a server returns log-probabilities of a short prompt, requested in the form that the run will use.
+
+    A busy server passes the check.
 
     Args:
         model: an API model with its tokenizer.
-        tasks: the names of the tasks that need them.
+        tasks: the names of the tasks that need log-probabilities, for messages.
 
     Raises:
-        MedtasksError: if the server does not return them.
+        MedtasksError: if the server does not return log-probabilities.
     """
     tokens = model.tok_encode("Which letter comes first in the alphabet? Answer: A")
     endpoint = endpoint_of(model, model.max_retries)
@@ -75,7 +77,7 @@ async def echo(client: Client, model: LM, tokens: Sequence[int]) -> Any:
 
 
 async def log_likelihood(client: Client, model: LM, prompt: str, continuation: str) -> tuple[float, bool]:
-    """Request a continuation's log-likelihood from a server; return it and whether greedy decoding produces it."""
+    """Return a continuation's log-likelihood, requested from a server, and whether greedy decoding produces it."""
     before, after = model._encode_pair(prompt, continuation)
     tokens = [*before, *after]
     ((value, is_greedy),) = model.parse_logprobs([await echo(client, model, tokens)], [tokens], [len(before)])

@@ -100,9 +100,10 @@ def most_in_any_process(model: LM, count: int) -> int:
 
 
 def ask_in_step(model: LM, ask: Asking, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:
-    """Return the replies to requests, padded to equally many in every process, each of which must call this.
+    """Return the replies to requests, sent together with padding so that every process sends equally many.
 
-    The padding repeats the last of ``requests`` or, if there are none, of ``others``. Its replies are dropped.
+    Every process must call this function. The padding repeats the last of ``requests`` or, if there are none, of
+    ``others``; replies to the padding are dropped.
     """
     size = most_in_any_process(model, len(requests))
     padding = [(requests or others)[-1]] * (size - len(requests))
@@ -213,8 +214,8 @@ def begins_with_bos(tokenizer: Any) -> bool:
 def context_error_of(model: LM, prompt: Any, reply: Settings | str) -> str | None:
     """Return why a prompt should not be sent, if prompt and reply exceed the model's context; else None.
 
-    None is also returned for an empty prompt, and if the tokens cannot be counted here. ``reply`` is either generation
-    settings or a continuation to score.
+    None is also returned for an empty prompt, and if the tokens cannot be counted here. ``reply`` is either the
+    generation settings or a continuation to score.
     """
     is_api = isinstance(model, TemplateAPI)
     if not isinstance(prompt, str) or not prompt or not (is_api or runs_in_process(model)):

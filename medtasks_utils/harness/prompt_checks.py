@@ -25,7 +25,8 @@ def check_samples(task: Any, samples: Any) -> None:
 def check_prompts(task: Any) -> None:
     """Check that no prompt is empty and that replies leave room for prompts.
 
-    Warn of an unused chat template and of reasoning that may be cut; remark on letters scored inside the reasoning.
+    Room for prompts is checked only for models in this process, which also cause warnings about an unused chat template
+    and about reasoning that may be cut. If the prompt of a log-likelihood task opens reasoning, a remark says so.
 
     Raises:
         DataError: for an empty prompt.

@@ -29,7 +29,7 @@ _TAG = "<think>"
 
 
 def opened_by(prompt: Any) -> str:
-    r"""Return the end of a prompt from its opening mark of reasoning on; empty without a mark, or for a chat.
+    r"""Return the end of a prompt, from the mark that opens reasoning; empty without a mark, or if a server renders it.
 
     >>> opened_by("<|assistant|><think>\n"), opened_by("<think>\n\n</think>\n\n"), opened_by("in <think> tags")
     ('<think>\n', '', '')
@@ -77,7 +77,7 @@ def separated(reply: Reply, opening: str) -> Reply:
 def separated_of_server(reply: Reply) -> Reply:
     """Separate reasoning in a reply to a prompt in which a server renders the opening mark.
 
-    Unless the reply was cut, or closes reasoning that it did not open, it is returned unchanged.
+    The reply is returned unchanged unless it was cut, or closes reasoning that it did not open.
     """
     return separated(reply, f"{_TAG}\n") if reply.ended == "length" or closes_unopened(reply) else reply
 

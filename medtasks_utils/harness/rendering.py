@@ -66,12 +66,15 @@ def check_templates(task: TaskInfo, settings: Settings, doc: Example) -> None:
 
 
 def index_or_text(text: str, has_choices: bool) -> Any:
-    """Convert a rendered prompt as lm_eval does: to the index of a choice, or the text itself."""
+    """Convert a rendered prompt as lm_eval does: digits to the index of a choice; any other text stays a text.
+
+    Digits also stay a text in a task without choices.
+    """
     return int(text) if has_choices and text.isdigit() else text
 
 
 def index_or_texts(text: str, has_choices: bool) -> Any:
-    """Convert a rendered target as lm_eval does: like a prompt, or to a list of texts."""
+    """Convert a rendered target as lm_eval does: a list in brackets to its items, anything else like a prompt."""
     if text.startswith("[") and text.endswith("]"):
         with suppress(SyntaxError, ValueError):
             return ast.literal_eval(text)

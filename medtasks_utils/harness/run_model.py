@@ -105,9 +105,10 @@ class RunModel(Stages):
     # ---- requests that are sent together
 
     def _answer(self, method: str, requests: Sequence[Instance]) -> list[Any]:
-        """Return stored replies, or those of a model that takes many requests at once, in two-minute batches.
+        """Return stored replies to requests, or those of a model that takes many requests at once.
 
-        Without a store, or if the model calls its cache hook after each reply, it receives all requests in one batch.
+        The model receives the requests in batches of about two minutes, and their replies are stored after each batch.
+        Without a store, or if the model calls its cache hook itself, it receives all requests in one batch.
         """
         known = [
             self.without_model(method, request.task_name, request.args, getattr(request, "first", None))
@@ -129,7 +130,10 @@ class RunModel(Stages):
         return replies
 
     def _ask(self, method: str, requests: Sequence[Instance], others: Sequence[Instance]) -> list[Any]:
-        """Return the replies of the model's own method, called with equally many requests in every process."""
+        """Return the replies of the model's own method, called with equally many requests in every process.
+
+        If ``requests`` is empty, but those of a different process are not, the last of ``others`` is sent as padding.
+        """
         model, ask = self.model, getattr(self.model, method)
         is_server = isinstance(model, TemplateAPI)
         with explaining_failures(model.base_url, endpoint_of(model, None).if_silent) if is_server else nullcontext():

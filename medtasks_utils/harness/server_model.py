@@ -36,7 +36,10 @@ def is_api(kind: type) -> bool:
 
 
 def can_be_asked_singly(model: LM) -> bool:
-    """Return whether a model sends requests and parses replies with lm_eval's own methods, so not only in batches."""
+    """Return whether requests to a model can be sent one by one, instead of only in batches.
+
+    The model must send requests and parse replies with lm_eval's own methods.
+    """
     kind = type(model)
     return (
         isinstance(model, TemplateAPI)
@@ -49,7 +52,7 @@ def can_be_asked_singly(model: LM) -> bool:
 def attempts_of(model: LM, arguments: Settings | None) -> int | None:
     """Return the maximum number of attempts per request; None to retry patiently if ``max_retries`` is not set.
 
-    Without the model's arguments, a ``max_retries`` of 3, lm_eval's default, counts as not set.
+    If ``arguments``, the model's arguments, are None, a ``max_retries`` of 3, lm_eval's default, counts as not set.
     """
     if arguments is not None:
         return arguments.get("max_retries")
@@ -130,9 +133,10 @@ def replies_in(completion: Completion, model: LM, url: str, number: int) -> list
 
 
 def without_thoughts(reply: Reply, token: str) -> Reply:
-    """Move the text before a reply's last ``token``, or all text of a reply cut before it, to the reasoning.
+    """Move a reply's text before the last ``token``, which ends reasoning, to the reply's ``reasoning``.
 
-    Reasoning that the server sent separately is kept instead of this text.
+    Without this token, the whole text of a reply that was cut is moved, if the server sent no reasoning separately; any
+    other reply is returned unchanged. Reasoning that the server sent separately takes precedence over the moved text.
     """
     if token not in reply and (reply.ended != "length" or reply.reasoning):
         return reply

@@ -41,7 +41,7 @@ def check_arguments(kind: type, name: str, arguments: Settings, is_api: bool) ->
     """Check the names and types of a model's arguments.
 
     An API model ignores unknown arguments, so they are errors. Other models may pass them on, so only likely
-    misspellings are errors.
+    misspellings are errors. ``name`` is the value of ``--model``, for messages.
 
     Raises:
         UsageError: for the first error.
@@ -97,7 +97,10 @@ def without_nulls(settings: Settings, context: int) -> Settings:
 
 
 def warn_of_cut_reasoning(lengths: Iterable[tuple[str, int]]) -> None:
-    """Log a warning for each task of a reasoning model whose replies may be cut before the answer."""
+    """Log a warning for each task of a reasoning model whose replies may be cut before the answer.
+
+    ``lengths`` are the maximum numbers of tokens in replies, by task.
+    """
     for task, length in lengths:
         if length < FOR_REASONING:
             logger.warning(

@@ -51,9 +51,10 @@ def sign(task: Any, settings: Settings) -> None:
 
 
 def unformatted_prompts(task: Any, documents: Sequence[Example], settings: Settings) -> Iterator[Any]:
-    """Yield what is hashed: tool schemas, then each example's prompt or, for a template, messages, and its choices.
+    """Yield the values whose hash is signed as ``prompts``: the schemas of tools, then the input for each example.
 
-    Only examples whose log-likelihoods are compared have choices.
+    The input is the prompt or, with a chat template, its messages before rendering; in tasks that compare
+    log-likelihoods, it is followed by the choices.
 
     Few-shot examples are drawn as in a single-process run; afterwards the sampler's state is restored.
     """

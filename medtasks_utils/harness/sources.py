@@ -32,7 +32,10 @@ _HOW_TO_GET_FILES = (
 
 
 def source_of(metadata: Settings) -> str:
-    """Return ``medtasks_data`` from ``--metadata``, else the variable ``MEDTASKS_DATA``, else ``hub``."""
+    """Return the source of rows: ``medtasks_data`` in ``--metadata``, or else the variable ``MEDTASKS_DATA``.
+
+    If neither is set, the source is ``hub``.
+    """
     return str(metadata.get(DATA_KEY) or os.environ.get(ENVIRONMENT_VARIABLE) or HUB)
 
 
@@ -67,7 +70,10 @@ class BenchmarkFiles:
         return self._folders[repository.name]
 
     def _folder(self, repository: Repository, revision: str | None) -> Path:
-        """Find a repository's files, or download them."""
+        """Return the folder with a repository's files, which are downloaded if necessary.
+
+        A ``revision`` of None means the pinned one; sources other than the Hub have no revisions.
+        """
         benchmark = self._benchmark
         if self.name == HUB and repository.files:
             return download_pinned(repository)
@@ -85,7 +91,7 @@ class BenchmarkFiles:
         return folder
 
     def cached(self, repository: Repository) -> Path | None:
-        """Return the folder with the pinned files of a GitHub repository; None if they would have to be downloaded."""
+        """Return the folder with the files of a GitHub repository; None if they would have to be downloaded."""
         folder = cached_folder(repository)
         are_cached = all((folder / file.name).is_file() for file in repository.files)  # files are never written in part
         return self.folder(repository) if self.name != HUB or are_cached else None

@@ -72,7 +72,7 @@ class Stages:
         return self.ours.get(task, task)
 
     def explain(self) -> None:
-        """Log, with ``--extend``, the number of requests to send."""
+        """Log, with ``--extend``, the number of requests to send and the reasons."""
         if self.store:
             self.store.explain()
 
@@ -82,7 +82,11 @@ class Stages:
             self.store.put(method, arguments, replies)
 
     def note_reply(self, request: Instance, reply: Any) -> None:
-        """Record whether the last reply to a chat that a server renders closes unopened reasoning; call the reader."""
+        """Pass a request and the last reply of its conversation to the task's reader, if there is one.
+
+        If a server renders the prompt, also record whether the reply closes reasoning that it did not open, for
+        :attr:`begins_in_reasoning`.
+        """
         if isinstance(reply, str) and not isinstance(request.args[0], str):
             whole = as_reply(reply)
             self._closes_unopened[closes_unopened(whole)] += whole.ended != "length"
@@ -108,7 +112,7 @@ def empty_replies(task: str, arguments: Arguments, reason: str, ended: End = "un
 
 
 def exchanges_of(request: Instance, model: str) -> Iterator[Exchange]:
-    """Yield a request to a model with its reply; a conversation with tools yields one pair per turn."""
+    """Yield a request to a model with its reply; for a conversation with tools, yield one exchange for each reply."""
     prompt, settings = (*request.args, {}, {})[:2]
     prompt = question = str(getattr(prompt, "prompt", prompt) or "")
     with suppress(ValueError, TypeError):  # a prompt that is not a chat

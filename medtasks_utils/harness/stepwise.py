@@ -25,6 +25,13 @@ def evaluate_in_steps(
 ) -> tuple[Any, JsonObject]:
     """Evaluate the tasks batch by batch until the comparison of each task or group is decided.
 
+    Args:
+        evaluate: lm_eval's ``evaluate``, with the model already passed.
+        tasks: the tasks and groups, as lm_eval loads them.
+        settings: the other arguments of ``evaluate``.
+        saved: the :class:`medtasks_utils.compare.against.SavedRun` to compare with.
+        store: the store of replies, from which the last evaluation takes them.
+
     Returns:
         The results of ``evaluate``, and the comparisons by group and task; tasks share their group's comparison.
 

@@ -143,7 +143,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     # ---- rows
 
     def download(self, dataset_kwargs: Any = None) -> None:
-        """Load and check the rows and, without ``process_docs``, the templates; lm_eval calls it on creation."""
+        """Load and check the rows and, without ``process_docs``, the templates; lm_eval calls this on creation."""
         rows = rows_of(self, self.split)
         if self.config.process_docs is None:
             check_templates(self.benchmark.task, vars(self.config), {**rows[0], "settings": self.options})
@@ -174,7 +174,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     doc_to_prefix = rendering("gen_prefix", lambda text, has_choices: text)
 
     def resolve_field(self, doc: Example, field: str | None = None) -> Any:
-        """Return a field of the document, or a template rendered with its fields.
+        """Return a field of the document, or a template rendered with its fields; None if ``field`` is None.
 
         Without a chat template, the few-shot delimiter is added to the description.
         """
@@ -338,8 +338,8 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         """Finish conversations with tools, apply the filters, and compute the scores that need all answers together.
 
         Raises:
-            MedtasksError: if no request of a task without tools got a reply, none because of a content policy, and for
-                unusable log-likelihoods.
+            MedtasksError: for unusable log-likelihoods, and if no request of a task without tools got a reply, unless
+                a content policy blocked at least one of them.
         """
         if not self.generates:
             check_log_likelihoods(self.task_name, self.instances)

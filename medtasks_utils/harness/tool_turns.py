@@ -134,7 +134,7 @@ class ToolTurns:
             yield next_prompt
 
     def _in_batches(self, instances: Sequence[Instance]) -> None:
-        """Send each turn of all open conversations as one batch, until those of every process are over.
+        """Send each turn of all open conversations as one batch, until the conversations of every process are over.
 
         Args:
             instances: the first requests of the conversations, with their replies.
@@ -199,7 +199,10 @@ def _unfinished(dialogue: Dialogue, instances: Sequence[Instance], replies: Sequ
 
 
 def _return_reasoning(message: Message, reply: Reply) -> None:
-    """Add a reply's reasoning to its message with native calls, which DeepSeek otherwise refuses."""
+    """Add a reply's reasoning to its message if that has native calls, since DeepSeek requires this.
+
+    Nothing is added if the server sent no reasoning in a field named ``reasoning_content`` or ``reasoning``.
+    """
     if "tool_calls" in message and reply.reasoning_field in ("reasoning_content", "reasoning"):
         message[reply.reasoning_field] = reply.reasoning
 

@@ -47,8 +47,8 @@ _BEFORE_COMPARING, _FAILS_ALONE = 3, 5
 """The number of failures of a request before test prompts are sent, and the number of test prompts answered before the
 request is blamed."""
 _ENOUGH, _STILL_COMPARED = 10, 100
-"""The number of prompts, refused twice in the same words, after which such prompts are sent only once, except each of
-this number."""
+"""The number of prompts refused in the same words after which further ones are no longer sent a second time, and the
+interval, in prompts, at which one of them is still sent a second time."""
 ANSWERING: set[tuple[str, str]] = set()
 """The URLs and models that have answered a request of this process."""
 
@@ -68,7 +68,7 @@ class Endpoint:
         timeout: seconds until a response must be complete.
         connection_timeout: seconds until a connection must be established.
         pause: seconds after each request during which its slot stays occupied, for endpoints with a rate limit.
-        verify: True to check certificates, False to accept any, or a context that decides.
+        verify: True to check certificates, False to accept any, or the SSL context to use.
         if_silent: advice for messages if there is no response.
     """
 
@@ -105,7 +105,7 @@ class Client:
     Attributes:
         endpoint: the endpoint.
         sent: the number of requests sent, including repeated attempts and test prompts.
-        pace: the pace at which requests are sent.
+        pace: the scheduler of the requests.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -119,7 +119,7 @@ class Client:
         )
 
     async def __aenter__(self) -> "Client":
-        """Open a session with one connection per concurrent request."""
+        """Open a session with at most one connection per concurrent request."""
         from aiohttp import ClientSession, ClientTimeout, TCPConnector  # takes 0.15 s
 
         endpoint = self.endpoint
@@ -144,7 +144,7 @@ class Client:
         Args:
             body: the body of the request.
             attempts: the maximum number of attempts; None for the endpoint's own limit.
-            final: a type of error that is not retried.
+            final: a type of error that is not retried; refusals are never retried.
 
         Raises:
             ServerError: from the last attempt; PromptRefused if the server repeatedly fails on this prompt, but
@@ -177,11 +177,16 @@ class Client:
         raise AssertionError  # the loop has no end
 
     async def _sent_again(self, body: Settings, error: RequestRefused) -> Completion | None:
-        """Send a refused request again if the server answers a different prompt; None if it is then unavailable.
+        """Send a refused request again, and return its completion; None if the server is then unavailable.
+
+        It is sent again only if the server answers the same request with a different prompt. Once ten prompts were
+        refused in the same words, only one in a hundred of those that follow is sent again.
 
         Raises:
-            PromptRefused: if the request is refused again, or if many prompts were, in the same words.
-            RequestRefused: if the server refuses the different prompt, too.
+            PromptRefused: if the request is refused again, or is not sent again because of earlier refusals in the same
+                words.
+            RequestRefused: if the server does not answer the different prompt either, or the second refusal has a known
+                reason.
         """
         words = re.sub(r"\w*\d\w*", "", error.problem)  # without numbers, such as that of the request
         async with self._comparing:
@@ -207,7 +212,11 @@ class Client:
         raise _refusing_alone(error, 1 + is_compared) from None
 
     async def _answers_other_words(self, body: Settings, error: ServerError) -> bool:
-        """Return whether the server answers a failed request with a different prompt; False if it is busy or silent."""
+        """Return whether the server answers a failed request once its prompt is replaced.
+
+        Return False without sending anything if the error shows a busy or silent server, or if the prompt already
+        equals its replacement.
+        """
         with_other_words = in_other_words(body)
         if isinstance(error, ServerBusy | NoResponse) or with_other_words == body:
             return False
@@ -218,7 +227,7 @@ class Client:
         return False
 
     async def _send(self, body: Settings) -> Completion:
-        """Send a request once, and read the response."""
+        """Send a request once, and return the completion in the response."""
         url = self.endpoint.url
         self.sent += 1
         with explaining_failures(url, self.endpoint.if_silent):
@@ -231,7 +240,8 @@ class Client:
     async def context(self) -> int | None:
         """Return the model's context length, in tokens of prompt and reply together, as the server reports it.
 
-        vLLM and SGLang report it in the list of models, llama.cpp per slot in its properties; None if it is unknown.
+        vLLM and SGLang report it in the list of models, llama.cpp per slot in its properties. Return None if the
+        server reports none.
         """
         base = self.endpoint.url.removesuffix("/").removesuffix("/completions").removesuffix("/chat")
         for url in (f"{base}/models", f"{base.removesuffix('/v1')}/props"):
@@ -247,7 +257,10 @@ class Client:
 
 
 def run_with(endpoint: Endpoint, work: Callable[[Client], Awaitable[Value]]) -> Value:
-    """Run ``work`` with a client in an event loop; in a notebook, which already runs one, in a separate thread."""
+    """Run ``work`` with a client of an endpoint in an event loop, and return its result.
+
+    If this thread already runs an event loop, as in a notebook, ``work`` runs in a different thread.
+    """
 
     async def run() -> Value:
         if sys.version_info < (3, 11) and threading.current_thread() is threading.main_thread():  # as later ones do
@@ -270,7 +283,7 @@ def run_with(endpoint: Endpoint, work: Callable[[Client], Awaitable[Value]]) -> 
 
 
 def in_other_words(body: Settings) -> Settings:
-    """Return a request with each text replaced by a greeting, or with only the first token of its prompt."""
+    """Return a request whose texts are replaced by a greeting; a prompt of tokens is reduced to its first token."""
     if "messages" not in body:
         prompt = body.get("prompt")
         return {**body, "prompt": [tokens[:1] for tokens in prompt] if isinstance(prompt, list) else OTHER_WORDS}
@@ -282,12 +295,18 @@ def in_other_words(body: Settings) -> Settings:
 
 
 def _is_explained(error: RequestRefused) -> bool:
-    """Return whether the reason of a refusal is known: the prompt, or a setting that the hint names."""
+    """Return whether the reason for a refusal is known: the prompt, or a cause that the hint names.
+
+    For status 403, the hint names only one of several possible causes.
+    """
     return isinstance(error, PromptRefused) or bool(error.hint and error.status != 403)
 
 
 def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
-    """Return the error for a prompt that the server refuses, although it answers others; status 403 means a policy."""
+    """Return the error for a prompt that the server refuses, although it answers other prompts.
+
+    For status 403, this is a :class:`.responses.PromptFiltered`, since a content policy is the probable reason.
+    """
     kind = PromptFiltered if error.status == 403 else PromptRefused
     problem = f"{error.problem} (in {counted(attempts, 'attempt')}), although it answers other prompts"
     return kind(problem, "", error.status, error.body)
@@ -295,10 +314,11 @@ def _refusing_alone(error: ServerError, attempts: int) -> PromptRefused:
 
 @contextmanager
 def explaining_failures(url: str, if_silent: str = "") -> Iterator[None]:
-    """Convert connection errors for a URL to those of :mod:`.responses`.
+    """Convert connection errors for a URL to :class:`.responses.NoResponse` or :class:`.responses.NoConnection`.
 
-    The errors converted are timeouts, aiohttp's errors, and OSError, the base class of the errors of the library
-    requests, which lm_eval uses.
+    A timeout of a response becomes NoResponse. A timeout of a connection, an error of aiohttp, or an OSError, the base
+    class of the errors of the library requests, which lm_eval uses, becomes NoConnection. ``if_silent`` is the advice
+    at the end of the message.
     """
     from aiohttp import ClientError, ConnectionTimeoutError
 
@@ -320,7 +340,7 @@ def _within_one_origin() -> "TraceConfig":
     from aiohttp import TraceConfig, TraceRequestRedirectParams
 
     async def check_redirect(session: object, context: object, request: TraceRequestRedirectParams) -> None:
-        """Raise RequestRefused for a different origin."""
+        """Raise RequestRefused if the redirect leads to a different origin."""
         headers = request.response.headers
         target = headers.get("Location") or headers.get("URI") or ""
         with suppress(ValueError):

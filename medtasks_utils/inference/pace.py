@@ -31,7 +31,7 @@ sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
 
 
 class Pace:
-    """The pace of the requests to a server.
+    """A scheduler of the requests to a server, which limits their concurrency and pauses after failures.
 
     Attributes:
         allowed: the current limit of concurrent requests, from 1 to ``most``; its fractional part counts replies.
@@ -78,7 +78,7 @@ class Pace:
             self._under_way += 1
 
     def release(self) -> None:
-        """Record that a request has ended."""
+        """Record that a request has ended, so that the next one may start."""
         self._under_way -= 1
         self._changed.set()
 
@@ -89,10 +89,13 @@ class Pace:
         self._changed.set()
 
     def fail(self, error: ServerUnavailable) -> None:
-        """Record that a request failed, unless a pause is already under way; log this at most once a minute.
+        """Record that a request failed, and begin a pause; log this at most once a minute.
+
+        During a pause, nothing is recorded, since the request was sent before the failure that caused the pause.
 
         Raises:
-            ServerUnavailable: the error, once patience is exhausted.
+            ServerUnavailable: the error, once patience is exhausted, or after the third failure at a server that has
+                never replied and is not busy, unless patience is infinite.
         """
         now = clock()
         if now < self._resumes_at:  # it was under way when another one failed

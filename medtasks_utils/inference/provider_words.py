@@ -85,9 +85,10 @@ OF_THE_TIME = (408, 425, 429, 503, 529)
 
 
 def texts_in(body: str) -> str:
-    """Return the names and texts of a body's fields, one per line; a body that is not JSON is returned as it is.
+    """Return the names of a body's fields and the strings in them, one per line; a body that is not JSON is unchanged.
 
-    Empty fields, echoes of the request, and HTML pages are left out; the result has at most 10,000 characters.
+    Empty fields and echoes of the request are left out, and an HTML page gives an empty string. At most 10,000
+    characters are returned.
     """
     try:
         return "\n".join(_texts_of(json.loads(body)))[:_MOST_READ]
@@ -96,7 +97,7 @@ def texts_in(body: str) -> str:
 
 
 def _texts_of(value: Any) -> Iterator[str]:
-    """Yield names and values in a JSON value."""
+    """Yield the strings in a JSON value, except echoes of the request, and the names of fields that are not empty."""
     if isinstance(value, dict):
         for name, inner in value.items():
             if inner:
@@ -111,7 +112,10 @@ def _texts_of(value: Any) -> Iterator[str]:
 
 
 def is_about_length(status: int, words: str) -> bool:
-    """Return whether an error, by its status and text, is about the length of the prompt."""
+    """Return whether an error, by its status and text, is about the length of the prompt.
+
+    With status 429, it is only if the prompt alone exceeds the rate limit for tokens.
+    """
     if status == 429:
         return bool(_LARGER_THAN_A_RATE.search(words))
     if status in (*_OF_EVERY_REQUEST, 403) or _OTHER_LENGTH.search(words):
@@ -137,9 +141,11 @@ _PAUSE_IN_WORDS = re.compile(rf"(?:again|retry|wait|retrydelay)\s+(?:in\s+|after
 
 
 def asked_pause(retry_after: str, words: str) -> float:
-    """Return the seconds that a server asks clients to wait, in ``Retry-After`` or else its message; 0 by default.
+    """Return the seconds that a server asks clients to wait; 0 if it asks for no pause.
 
-    The header may be a number, a duration such as ``1m30s``, or a date.
+    Args:
+        retry_after: the header ``Retry-After``: a number, a duration such as ``1m30s``, or a date.
+        words: the text of the error, which is searched for a duration if the header is empty or has a different form.
     """
     asked = retry_after.strip().lower().partition(",")[0]
     if not re.fullmatch(_DURATION, asked):

@@ -98,7 +98,7 @@ class Reply(str):
     ) -> "Reply":
         """Create a reply; by default, without reasoning or refusal, and with unknown finish reason and tokens.
 
-        ``of_server`` sets the last three attributes.
+        ``of_server`` sets the attributes ``reasoning_field``, ``prompt_tokens`` and ``model``.
         """
         self = super().__new__(cls, text)
         self.ended, self.tokens, self.reasoning, self.refusal = ended, tokens, reasoning, refusal
@@ -107,7 +107,10 @@ class Reply(str):
 
     @property
     def attributes(self) -> JsonObject:
-        """The attributes as arguments of this class, without the text and without unknown values of the last three."""
+        """The attributes by name, which are keyword arguments of this class; the text is not among them.
+
+        ``reasoning_field``, ``prompt_tokens`` and ``model`` are included only if they were set.
+        """
         return dict(vars(self))
 
     @property
@@ -123,7 +126,10 @@ IF_ANY = ("reasoning", "refusal", "reasoning_field", "prompt_tokens", "model")
 
 
 def as_reply(reply: Any) -> Reply:
-    """Convert a string, a reply or None to a :class:`Reply` whose text can be saved."""
+    """Convert a string, a reply or None to a :class:`Reply` whose text can be saved.
+
+    None becomes an empty text, and lone surrogates, which UTF-8 cannot encode, become U+FFFD.
+    """
     facts = reply.attributes if isinstance(reply, Reply) else {}
     return Reply(printable(reply or ""), **facts)
 
@@ -133,7 +139,7 @@ class Completion(NamedTuple):
 
     Attributes:
         replies: one reply per choice.
-        usage: token counts, ``prompt`` and ``completion``, if the server reports them.
+        usage: those of the token counts ``prompt`` and ``completion`` that the server reports.
         refusal: the model's refusal in the first choice, if the server sends it separately from the text; else empty.
         model: the model that the server names; empty if it names none.
         body: the whole body, which contains log-probabilities if they were requested.
@@ -215,6 +221,9 @@ def _message(choice: Settings) -> Settings:
 def _reply(choice: Settings, tokens: int | None, limit: int | None) -> Reply:
     """Convert a choice to a reply.
 
+    A reply of ``limit`` tokens or more without a known finish reason counts as cut. A reply without text that
+    ``stop`` ended gets the finish reason ``unknown``.
+
     Args:
         choice: the choice.
         tokens: the number of tokens in the reply; None if unknown.
@@ -265,7 +274,10 @@ def _text(content: Any) -> str:
 
 
 def _end(value: Any) -> str:
-    """Convert a server's finish reason, or the ``type`` of an object, to one of ours or ``error``."""
+    """Convert a server's finish reason to an :data:`End` or ``error``; ``unknown`` if no pattern matches.
+
+    Of an object, the field ``type`` is converted.
+    """
     word = value.get("type") if isinstance(value, dict) else value
     words = re.sub(r"(?<=[a-z])(?=[A-Z])|[\s-]+", "_", str(word)).lower()
     words = words.removeprefix("finish_reason").lstrip("._")
@@ -276,7 +288,12 @@ def _end(value: Any) -> str:
 
 
 def _raise_error(part: Settings) -> None:
-    """Raise the error in a body, choice or message, if there is one; ``"error": null`` is ignored."""
+    """Raise the error in a body, choice or message, if there is one; ``"error": null`` is ignored.
+
+    Raises:
+        NoReplyError: for a field such as ``error`` that is not empty, and for a type, status or finish reason that
+            means an error.
+    """
     for name in _FIELDS_OF_ERROR:
         error = part.get(name)
         if any(error.values()) if isinstance(error, dict) else error:  # "error": {"message": ""} is not one

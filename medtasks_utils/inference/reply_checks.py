@@ -1,7 +1,7 @@
 """Check a task's replies for signs that the server did not fulfil the requests.
 
-Each check takes the task's exchanges, and yields remarks with counts for readers of the results. A task without a
-single answer has failed (:func:`failure_of`).
+Each check takes the task's exchanges, and yields remarks with counts for readers of the results. A task whose
+replies are all empty has failed (:func:`failure_of`).
 """
 
 import re
@@ -18,7 +18,7 @@ _SMALLEST_CONTEXT = 64  # tokens; a server that counts fewer tokens in every pro
 _CUT_PROMPTS = 3  # minimum number of different prompts with the same number of tokens
 _ALIAS = re.compile(r"-latest$|:(latest|free)$")
 _VERSION = re.compile(r"(-\d{3,4}|-\d{4}-?\d\d-?\d\d|:latest|\.gguf)$")
-_LONGER = 1.25  # minimum ratio of the longest of these prompts to the shortest, in characters
+_LONGER = 1.25  # minimum ratio of the longest to the shortest prompt with the same number of tokens, in characters
 
 
 class Exchange(NamedTuple):
@@ -85,7 +85,7 @@ def empty(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 
 def of_another_model(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark if the server names a model other than the requested one, or different models."""
+    """Yield a remark if the server names a model other than the requested one, or more than one model."""
     models = Counter(exchange.reply.model for exchange in exchanges if exchange.reply.model)
     changed = bool(models) and models.most_common(1)[0][1] < len(exchanges)
     if changed or not all(_is_version(name, exchanges[0].model) for name in models):
@@ -123,7 +123,7 @@ def to_cut_prompts(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 
 def equal_generations(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark if most examples have equal generations despite sampling."""
+    """Yield a remark if all generations are equal in most of the examples that have several sampled generations."""
     generations: dict[Hashable, list[tuple[str, str | None]]] = defaultdict(list)
     for exchange in exchanges:
         if exchange.prompt and exchange.settings.get("temperature"):
@@ -160,7 +160,7 @@ _FAULTS: dict[str, tuple[Callable[[Exchange], bool], str]] = {
 
 
 def with_faults(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark for each kind of fault in the replies."""
+    """Yield a remark for each kind of fault, as listed in :data:`_FAULTS`, that occurs in the replies."""
     for fault, (has_fault, consequence) in _FAULTS.items():
         if number := sum(map(has_fault, exchanges)):
             yield f"{fault}: {number} of {len(exchanges)}{consequence}"

@@ -29,7 +29,7 @@ _MEMBER_LINES = 2_000  # maximum number of lines that damage in one place can lo
 
 
 def files_of_replies(folder: Path, ending: str) -> list[Path]:
-    """Return the files of kept replies under a folder by their ending."""
+    """Return the files of kept replies in a folder and its subfolders whose names end with ``ending``, sorted."""
     return sorted(folder.rglob(f"replies_*{ending}"))
 
 
@@ -92,7 +92,10 @@ def unlocked(path: Path) -> Iterator[bool]:
 
 
 def lock(file: IO[bytes], wait: bool = False) -> bool:
-    """Lock a file, and return whether that succeeded; always True on file systems without locks."""
+    """Lock a file, and return whether that succeeded; always True on file systems without locks.
+
+    If a different process holds the lock, wait for it with ``wait``, or else return False.
+    """
     try:
         fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError:
@@ -105,10 +108,12 @@ def lock(file: IO[bytes], wait: bool = False) -> bool:
 def archive(target: Path, head: Any, sources: Mapping[Path, Sequence[bytes] | None]) -> None:
     """Move lines from files of ended processes to an archive, so that a crash at any time loses no line.
 
+    Files of processes that are still running are skipped. Damaged lines that are not moved are dropped.
+
     Args:
         target: the archive, which is locked in the meantime.
         head: an object that is written before the lines in each member.
-        sources: by file, the lines to move, or None for all lines. A file with no lines left is deleted.
+        sources: the lines to move by file, or None for all lines. A file with no lines left is deleted.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     with target.open("ab") as file:

@@ -53,9 +53,10 @@ class _Kept:
     """The kept replies to one request, from an earlier run or, after :meth:`ReplyStore.rewind`, from this one.
 
     Attributes:
-        entry: the object in their line of the file.
-        source: the file and line, if they come from an unfinished run; else None.
-        conversation: the kept replies to all requests of its conversation, if it has more than one.
+        entry: the object in the line that stores the replies.
+        source: the file and the line, if the replies come from an unfinished run; else None.
+        conversation: the kept replies to all requests of the request's conversation, if it has more than one; else
+            empty.
         is_taken: True if this run has used the replies.
     """
 
@@ -65,7 +66,10 @@ class _Kept:
     is_taken: bool = False
 
     def differences(self, now: Settings) -> list[str]:
-        """Return the names of differing settings that make the replies unusable; empty if they are usable."""
+        """Return the names of the settings that differ in ``now`` and make the replies unusable.
+
+        An empty list means that the replies can be used.
+        """
         before = self.entry["settings"]
         replies = list(chain.from_iterable(kept.entry["replies"] for kept in self.conversation or [self]))
         different = []
@@ -82,7 +86,7 @@ def _changed(before: Settings, now: Settings) -> list[str]:
 
 
 def _is_within(reply: Settings, name: str, before: int | None, now: int | None) -> bool:
-    """Return whether a reply would be the same with a different limit on tokens.
+    """Return whether a reply would be the same with a different limit on tokens; False if there is no old or new limit.
 
     Args:
         reply: the reply's text, end and number of tokens.
@@ -168,7 +172,11 @@ class ReplyStore:
         return files_of_replies(self.folder, f"{self._digest}_*.jsonl")
 
     def _load_archive(self) -> None:
-        """Read the replies of finished runs; those of the latest run are used first."""
+        """Read the replies of finished runs; those of the latest run are used first.
+
+        If a run had a task whose replies were all empty, its empty replies are skipped. Without any replies, a warning
+        is logged.
+        """
         runs: dict[str, list[_Kept]] = defaultdict(list)
         head: JsonObject = {}
         archives = files_of_replies(self.folder, f"{self._digest}.jsonl.gz")
@@ -192,7 +200,10 @@ class ReplyStore:
         return f"no finished run has kept replies in {self.folder}"
 
     def _add(self, kept_before: Sequence[_Kept]) -> None:
-        """Add the replies of one finished run, or of all unfinished ones."""
+        """Make the replies of one finished run, or of all unfinished runs, available for :meth:`take`.
+
+        The replies of a conversation with more than one request are linked.
+        """
         conversations: dict[Any, list[_Kept]] = defaultdict(list)
         for kept in kept_before:
             prompt = kept.entry["prompt"]
@@ -204,9 +215,10 @@ class ReplyStore:
                     kept.conversation = conversation
 
     def _request(self, method: str, arguments: Arguments) -> tuple[str, JsonObject]:
-        """Return a hash of the method and prompt, and the settings without secrets, with the model's own seed, if any.
+        """Return a hash of the method and prompt, and the request's settings without secrets.
 
-        Lists and objects in the settings are replaced by hashes.
+        If the settings have no seed, that of the model is added, if it has one. Lists and objects in the settings are
+        replaced by hashes.
         """
         prompt, settings = arguments, {}
         if method == "generate_until":
@@ -305,13 +317,13 @@ class ReplyStore:
         return f"replies kept in {self.folder}: {self.kept}; run the same command again to continue where it stopped"
 
     def close(self) -> None:
-        """Close the file, which writes what could not be written before."""
+        """Close this process's file, if it was opened; this writes replies that are still in the buffer."""
         if self._file is not None:
             with self._explaining_errors():
                 self._file.close()
 
     def end(self, without_text: bool = False) -> None:
-        """Close the file, and move replies received or used to the archive; call this after saving the results.
+        """Close the file, and move the replies received or used to the archive; call this after saving the results.
 
         With several processes, the replies of all unfinished runs of the model are moved.
 
@@ -325,18 +337,21 @@ class ReplyStore:
         self._move_to_archive(sources, **({"without_text": True} if without_text else {}))
 
     def _move_to_archive(self, sources: Mapping[Path, list[bytes] | None], **about: bool) -> None:
-        """Move the given lines of files to the archive; None means all lines of a file."""
+        """Move the given lines of files to the archive; None means all lines of a file. ``about`` describes the run."""
         with self._explaining_errors():
             archive(self._archive, {"model": self._model, "run": uuid.uuid4().hex, **about}, sources)
 
 
 def _has_text(entry: Settings) -> bool:
-    """Return whether any of the replies in a line has text; log-likelihoods always count."""
+    """Return whether any of the replies in a line has text; a log-likelihood counts as text."""
     return any(not isinstance(reply, dict) or reply["text"].strip() for reply in entry["replies"])
 
 
 def _reason(settings: Settings, candidates: Sequence[_Kept]) -> str:
-    """Return why no kept reply matches a request: the settings that differ in the closest reply to its prompt."""
+    """Return why no kept reply matches a request: the settings that differ in the closest reply to its prompt.
+
+    If no reply to the prompt was kept, or all of them are used, return that instead.
+    """
     differences = [kept.differences(settings) for kept in candidates]
     names = min(differences, key=lambda names: len({*names} - {"max_gen_toks"}), default=[])
-    return f"with a different value of {', '.join(names)}" if names else "with a prompt whose replies are all used"
+    return f"with a different value of {', '.join(names)}" if names else "with a prompt that has no unused kept reply"

@@ -55,7 +55,7 @@ class RequestRefused(ServerError):
 
 
 class PromptRefused(RequestRefused):
-    """Raised if the server refuses a request because of its prompt.
+    """A request that the server refuses because of its prompt.
 
     Attributes:
         ended: the finish reason to record for the request, which has no reply; see :class:`.replies.Reply`.

@@ -109,7 +109,10 @@ def tracker_that_reports(original: type[EvaluationTracker]) -> type[EvaluationTr
             self._save(super().save_results_samples, task_name, samples)
 
         def _save(self, save: Callable[..., None], *content: Any) -> Path | None:
-            """Save files in a temporary folder, move them out unless saving fails, and return the last one or None."""
+            """Save files in a temporary folder, move them to the run's folder, and return the path of the last one.
+
+            If saving fails, no file is moved. Return None in this case, and without an output path.
+            """
             output_path, saved = self.output_path, None
             if not output_path:
                 save(*content)
