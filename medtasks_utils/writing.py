@@ -278,7 +278,7 @@ class Secrets:
         return _CONTROL.sub("\ufffd", self.scrub(message))
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Remove secrets and control characters from a log record's message; return True, so that it is logged."""
+        """Remove secrets and control characters from a log record's message; return True to keep the record."""
         record.msg, record.args = self.shown(record.getMessage()), ()
         return True
 

@@ -31,6 +31,9 @@ class CallTool(Command):
         """Call the tool, and return its result; with ``--layers``, only start the sandbox, and return its layers.
 
         If the call fails, its error is printed on standard error, except with ``--json``.
+
+        Raises:
+            UsageError: if there is no such tool.
         """
         from medtasks_utils.errors import UsageError
         from medtasks_utils.tools import TOOLS

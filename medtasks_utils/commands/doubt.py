@@ -18,9 +18,10 @@ class Doubt(Command):
     about = """
     List examples for expert review: those where most runs agree on an answer other than the label.
 
-    Takes three or more runs with --log_samples, preferably of unrelated models. Writes a CSV with the most doubtful
-    label first, its support, and empty columns for a verdict and a comment. Either the label of a listed example is
-    wrong, or the models share an error. Labels that seem misaligned by one to three rows are reported with figures.
+    Takes three or more runs with --log_samples, preferably of unrelated models. Writes a CSV of doubtful labels, the
+    most doubtful first, with their support and empty columns for a verdict and a comment. Either the label of a listed
+    example is wrong, or the models share an error. Labels that seem misaligned by one to three rows are reported with
+    figures.
     """
 
     runs: tuple[Path, ...]

@@ -60,7 +60,11 @@ class Import(Command):
     """with --requests, the file to which unanswered requests are written"""
 
     def run(self) -> CommandResult | None:
-        """Score the responses; return the results' paths and summaries or, with ``--requests``, the run's result."""
+        """Score the responses; return the results' paths and summaries or, with ``--requests``, the run's result.
+
+        Raises:
+            MedtasksError: if a path does not exist, if there are no files to import, or if none can be imported.
+        """
         files: list[Path] = []
         for path in self.paths:
             if not path.exists():

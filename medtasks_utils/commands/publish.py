@@ -35,7 +35,7 @@ class Publish(Command):
     """also publish results on only some of the rows, or on rows from local files"""
 
     def run(self) -> CommandResult:
-        """Write the files, and return their paths and the next step."""
+        """Write the results in the chosen format, and return the paths of the files and the next step."""
         from medtasks_utils.compare import one_run
         from medtasks_utils.report import eval_results, every_eval_ever
         from medtasks_utils.writing import write_whole

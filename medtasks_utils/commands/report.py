@@ -39,7 +39,10 @@ class Report(Command):
     lost"""
 
     def run(self) -> CommandResult:
-        """Write the page and, with ``--figure``, the figure; return the page's path and any win rates."""
+        """Write the page and, with ``--figure``, the figure, and return the page's path.
+
+        The win rates are also returned with ``--win_rate``, and the token budgets with ``--json``.
+        """
         from medtasks_utils.report.page import FIGURES, calibration_figure, leaderboard_figure, page_of
         from medtasks_utils.report.win_rates import win_rates_of
         from medtasks_utils.results import merged, read_runs, with_baseline_first

@@ -26,7 +26,7 @@ class _ReachedByFiles:
     amodel_call = None  # nothing is sent, so no server needs to be probed
 
     def generate_until(self, requests: Sequence[Instance]) -> list[Reply]:
-        """Return the reply to each request."""
+        """Return the reply to each request from the function in :data:`answering`."""
         return answering.get()(self, requests)
 
 

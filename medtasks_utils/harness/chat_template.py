@@ -55,9 +55,9 @@ used."""
 
 
 class ChatTemplate:
-    """A function that renders the messages of a run, changed as the template needs, such as without a system role.
+    """A function that renders the messages of a run, changed if the template would drop words or fail.
 
-    The first messages decide the changes for the whole run.
+    The first messages decide the changes for the whole run, such as moving the system message to the user turn.
 
     Args:
         model: the model; None if it is not known.
@@ -191,7 +191,7 @@ class ChatTemplate:
         return prompt
 
     def _effective_switches(self) -> JsonObject:
-        """Return the switches, such as ``enable_thinking``, that affect the last prompt."""
+        """Return the switches, such as ``enable_thinking``, that affect the prompt rendered last."""
         messages, arguments, prompt = self._rendered_last
 
         def without(name: str) -> Any:

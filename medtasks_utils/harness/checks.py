@@ -126,7 +126,10 @@ def check_request(config: EvaluatorConfig, tasks: Mapping[str, Any], settings: S
 
 
 def _mistakes(config: EvaluatorConfig, options: Sequence[str], tasks: Mapping[str, Any]) -> Iterator[str]:
-    """Yield mistakes in flags: missing or invalid values, missing companion flags, and flags without effect."""
+    """Yield mistakes in flags: missing or invalid values, missing companion flags, and flags without effect.
+
+    ``options`` are the values of ``--set``.
+    """
     yield from _mistakes_about_models(config, ", ".join(_of_log_likelihoods(tasks)))
     if any(task.config.unsafe_code for task in _ours(tasks)) and not config.confirm_run_unsafe_code:
         yield (

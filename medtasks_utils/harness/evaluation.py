@@ -47,7 +47,7 @@ class Evaluation:
         problem: one line on results that could not be saved or scored; None if all went well.
         store: the store of replies; None if replies are not kept and ``--against`` is not set.
         keeps: True if replies are kept next to the output.
-        against: by task, the comparison with the run of ``--against``; empty without this flag.
+        against: by task and group, the comparison with the run of ``--against``; empty without this flag.
         spent: token counts reported by the server, and the number of replies reused from earlier runs.
     """
 
@@ -211,11 +211,11 @@ class Evaluation:
 
     @property
     def folder(self) -> Path:
-        """The folder of the run's files."""
+        """The folder for the run's results, samples and replies."""
         return folder_of(self.config)
 
     def note_unsaved(self, error: BaseException) -> None:
-        """Note an error that occurred while saving."""
+        """Add the message of an error that occurred while saving to :attr:`unsaved`."""
         self.unsaved[reason_of(error)] = None
 
 

@@ -207,6 +207,8 @@ def _problems_of_filters(chains: Sequence[JsonObject]) -> Iterator[str]:
 def metrics_of(benchmark: Benchmark[Any], settings: Settings) -> tuple[list[Metric], list[Settings]]:
     """Return the benchmark's metrics that a task reports, and the entries of ``metric_list`` for other metrics.
 
+    Without ``metric_list``, the task reports all metrics that the benchmark has with its options.
+
     Raises:
         DataError: for an unknown or unreported metric, and if ``metric_list`` changes the aggregation or direction
             of one of the benchmark's metrics.

@@ -72,7 +72,7 @@ def request_together(task: str, instances: Sequence[Instance], model: LM, have_p
 
 
 def _seed_and_greediness(instance: Instance, model: LM) -> tuple[int | None, bool]:
-    """Return the seed that the model would use for a request, or None, and whether decoding is greedy."""
+    """Return the seed that the model would use for a request, None if it uses none, and whether decoding is greedy."""
     prompt, settings = instance.args
     body = request_body(model, prompt, settings)
     if body is None:  # a model in this process samples unless do_sample is false

@@ -22,7 +22,7 @@ class Ends:
     """A recorder of the finish reasons of a transformers or vLLM model; for other models, it records nothing.
 
     Args:
-        model: the model.
+        model: the model of a run, of any kind.
     """
 
     def __init__(self, model: LM) -> None:

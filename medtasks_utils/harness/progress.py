@@ -26,7 +26,7 @@ class _Bar(tqdm):  # type: ignore[type-arg]
 
     @property
     def state(self) -> str:
-        """The bar's text, such as ``191 of 300 19/s 6 s left 6 cut off``."""
+        """The bar's text, such as ``191 of 300 19/s 6 s left 6 cut off``; ``waiting`` before the first reply."""
         facts = super().format_dict
         if not self.n:
             return "waiting"
@@ -38,7 +38,7 @@ class _Bar(tqdm):  # type: ignore[type-arg]
 
     @property
     def format_dict(self) -> dict[str, Any]:
-        """The values in the bar's format."""
+        """The values that the bar's format can use: those of tqdm, and :attr:`state`."""
         return {**super().format_dict, "state": self.state}
 
 

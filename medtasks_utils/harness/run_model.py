@@ -25,14 +25,14 @@ _PIECE_SECONDS = 120.0  # about the time that a crash loses, for a model that re
 
 
 class RunModel(Stages):
-    """The model of a run, with the stages of its requests; other attributes are those of the model.
+    """The model of a run, with the stages of its requests; attributes that it lacks are those of the original model.
 
     Attributes:
         thread: an executor that reads replies while the model answers other requests.
         batch: the requests to a server, if the model sends them as lm_eval's API models do; else None.
 
     Args:
-        model: the model.
+        model: the original model.
         store: the store of replies; None to store nothing.
         ours: our tasks' titles by name.
         arguments: the arguments of the model, if they are known.
@@ -85,7 +85,7 @@ class RunModel(Stages):
         return self.batch.replies_to(requests)
 
     def loglikelihood(self, requests: Sequence[Instance]) -> list[Any]:
-        """Return the log-likelihood of each continuation, and whether it is the most likely one."""
+        """Return the log-likelihood of each continuation, and whether greedy decoding produces the continuation."""
         # Prompts of other tasks may be empty, or longer than the context.
         has_others = not self.ours.keys() >= {request.task_name for request in requests}
         if self.batch is None or has_others or type(self.model).loglikelihood is not TemplateAPI.loglikelihood:

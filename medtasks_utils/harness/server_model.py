@@ -84,7 +84,7 @@ def endpoint_of(model: LM, attempts: int | None) -> Endpoint:
 
 
 def learn_context(model: LM) -> None:
-    """Set an API model's context length to what its server reports or, by default, to :data:`NO_LIMIT`.
+    """Set an API model's context length to that reported by its server or, if none is reported, to :data:`NO_LIMIT`.
 
     A model without a tokenizer, or whose arguments set the length, is left unchanged. lm_eval would assume 2,047.
     """

@@ -91,7 +91,10 @@ class BenchmarkFiles:
         return folder
 
     def cached(self, repository: Repository) -> Path | None:
-        """Return the folder with the files of a GitHub repository; None if they would have to be downloaded."""
+        """Return the folder with the files of a GitHub repository; None if they would have to be downloaded.
+
+        For a source other than the Hub, this is the folder at the source.
+        """
         folder = cached_folder(repository)
         are_cached = all((folder / file.name).is_file() for file in repository.files)  # files are never written in part
         return self.folder(repository) if self.name != HUB or are_cached else None
@@ -125,7 +128,7 @@ def _download(repository: str, revision: str | None) -> Path:
 
 
 def cached_folder(repository: Repository) -> Path:
-    """Return the folder that caches the files of a GitHub repository, which is named after the commit."""
+    """Return the folder, named after the commit, in which the files of a GitHub repository are cached."""
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return home / "medtasks" / "data" / repository.name.replace("/", "--") / str(repository.revision)
 

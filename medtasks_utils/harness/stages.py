@@ -30,7 +30,7 @@ from .reasoning import closes_unopened
 
 @dataclass(eq=False)
 class Stages:
-    """The stages of a run's requests.
+    """The stages before and after a model through which the requests of a run pass, as the module's table lists them.
 
     Attributes:
         model: the model.
@@ -77,7 +77,7 @@ class Stages:
             self.store.explain()
 
     def keep(self, method: str, arguments: Arguments, replies: Sequence[Any]) -> None:
-        """Store the replies to a request."""
+        """Store the replies to a request, if there is a store."""
         if self.store:
             self.store.put(method, arguments, replies)
 
@@ -104,7 +104,7 @@ class Stages:
 
 
 def empty_replies(task: str, arguments: Arguments, reason: str, ended: End = "unknown") -> list[Reply]:
-    """Log why a prompt is not answered, and return as many empty replies as were requested."""
+    """Log why a prompt is not answered, and return as many empty replies as were requested, with the reason."""
     logger.info("%s: %s", task, reason)
     settings = arguments[1]
     number = settings.get("n", 1) if isinstance(settings, Mapping) else 1

@@ -78,7 +78,11 @@ def evaluate_in_steps(
 
 
 def _topics(tasks: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return, by name, the tasks decided together: those of a group with a single benchmark, or one other task."""
+    """Return the names of the tasks of each comparison, by the comparison's name.
+
+    The tasks of a group are compared together if they have the same benchmark and none of them is in an earlier group
+    of this kind. Every other task is compared alone.
+    """
     topics: dict[str, list[str]] = {}
     grouped: set[str] = set()
     for name, group in tasks["groups"].items():

@@ -377,7 +377,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self._fail(self.scorer.failure)
 
     def read_replies(self) -> list[tuple[Example, Answer]]:
-        """Apply the filters to the replies of all requests, and return each answer with its example."""
+        """Apply the filters to the replies of all requests, and return each filter's answers with their examples."""
         super().apply_filters()
         answers = []
         for instance in self.instances:
@@ -387,7 +387,10 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         return answers
 
     def _fail(self, reason: str | None) -> None:
-        """Record why the task failed, if it did; the run then ends with an error after saving its results."""
+        """Record why the task failed, and remark on it; do nothing if the reason is None.
+
+        The run of a task that failed ends with an error after saving its results.
+        """
         if reason:
             before = self.config.metadata.get("failure")
             self.config.metadata["failure"] = "; ".join(filter(None, (before, reason)))

@@ -34,11 +34,11 @@ class ToolFormat(NamedTuple):
 
     @property
     def name(self) -> str:
-        """``native`` or ``text``."""
+        """The value of the option ``tool_format`` for this form: ``native`` or ``text``."""
         return "text" if self.not_native else "native"
 
     def in_settings(self, settings: JsonObject) -> JsonObject:
-        """Return the settings of a request, with the tools that a server renders, so that cache keys include them."""
+        """Return a request's settings, with the tools if a server renders them, so that cache keys include them."""
         by_server = self.name == "native" and not self.most_by_template
         return {**settings, "tools": self.schemas} if by_server else settings
 
@@ -77,9 +77,9 @@ def format_of(model: Any, tools: Mapping[str, Tool], option: str, settings: Sett
 
 
 def _template_writes(model: LM, apply: ChatTemplate, tools: Mapping[str, Tool], tool: Tool, number: int) -> bool:
-    """Return whether the chat template writes the tool, its calls in a readable form, and their results.
+    """Return whether a chat template writes a tool's name, calls of the tool in a readable form, and their results.
 
-    The trial reply has ``number`` calls.
+    This is tried on a conversation whose reply has ``number`` calls.
     """
     question = {"role": "user", "content": "Hi"}
     calls = [{"name": tool.name, "arguments": {tool.argument: f'"{index}"\n + 1.5'}} for index in range(number)]

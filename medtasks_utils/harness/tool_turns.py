@@ -158,7 +158,7 @@ class ToolTurns:
 
     @contextmanager
     def _dialogue(self) -> Iterator[Dialogue]:
-        """Yield the rules of conversations; close the tools on exit."""
+        """Yield the :class:`.loop.Dialogue` that continues the task's conversations; close the tools on exit."""
         with ExitStack() as stack:
             for tool in self._tools.values():
                 stack.callback(tool.close)
@@ -208,7 +208,10 @@ def _return_reasoning(message: Message, reply: Reply) -> None:
 
 
 def _in_all(text: str, replies: Sequence[Reply]) -> Reply:
-    """Return the last reply of a conversation, with the tokens and the reasoning of all of its replies."""
+    """Return ``text`` as the last reply of a conversation, with the tokens and reasoning of all of its replies.
+
+    The number of tokens is None if that of any reply is unknown.
+    """
     last, counts = replies[-1], [reply.tokens for reply in replies]
     tokens = None if None in counts else sum(count or 0 for count in counts)
     reasoning = "\n\n".join(reply.reasoning for reply in replies if reply.reasoning)

@@ -179,8 +179,8 @@ class Client:
     async def _sent_again(self, body: Settings, error: RequestRefused) -> Completion | None:
         """Send a refused request again, and return its completion; None if the server is then unavailable.
 
-        It is sent again only if the server answers the same request with a different prompt. Once ten prompts were
-        refused in the same words, only one in a hundred of those that follow is sent again.
+        The request is sent again only if the server answers it with a different prompt. Once ten prompts were refused
+        in the same words, only one in a hundred of those that follow is sent again.
 
         Raises:
             PromptRefused: if the request is refused again, or is not sent again because of earlier refusals in the same
@@ -207,7 +207,7 @@ class Client:
                     return completion
             self._refused[words] += 1
         if self._refused[words] == _ENOUGH:
-            message = "%s; it refuses %d prompts so, and answers others; more prompts that it refuses have no reply"
+            message = "%s; it refused %d prompts in these words, but answers others; refused ones are rarely sent again"
             logger.warning(message, error.problem, _ENOUGH)
         raise _refusing_alone(error, 1 + is_compared) from None
 

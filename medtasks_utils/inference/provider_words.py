@@ -114,7 +114,7 @@ def _texts_of(value: Any) -> Iterator[str]:
 def is_about_length(status: int, words: str) -> bool:
     """Return whether an error, by its status and text, is about the length of the prompt.
 
-    With status 429, it is only if the prompt alone exceeds the rate limit for tokens.
+    An error with status 429 counts only if the request alone exceeds the rate limit for tokens.
     """
     if status == 429:
         return bool(_LARGER_THAN_A_RATE.search(words))

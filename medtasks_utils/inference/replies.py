@@ -66,7 +66,7 @@ class NoReplyError(Exception):
 class Reply(str):
     """The text of a model's reply, with details such as its finish reason.
 
-    It is a string, so that it passes unchanged through the harness and its caches.
+    A reply is a string, so that it passes unchanged through the harness and the harness's caches.
 
     Attributes:
         ended: ``stop`` (the model ended it), ``length`` (the token limit), ``filter`` (the server's content filter), or
@@ -304,7 +304,7 @@ def _raise_error(part: Settings) -> None:
 
 
 def _status(error: Settings) -> int | None:
-    """Return the HTTP status in an error, 413 for the code of an exceeded context, or None."""
+    """Return the HTTP status that an error states, or 413 if its code means an exceeded context; else None."""
     for name in ("code", "status"):
         value: Any = error.get(name)
         if re.fullmatch("[45][0-9][0-9]", str(value)):

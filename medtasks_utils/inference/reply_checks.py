@@ -25,7 +25,7 @@ class Exchange(NamedTuple):
     """A request of a task, and its reply.
 
     Attributes:
-        example: the key of the example.
+        example: a key that identifies the example.
         prompt: the whole prompt as text; empty for later turns of a conversation.
         question: the user's last message or, without a chat, the prompt.
         settings: the generation settings.
@@ -52,7 +52,10 @@ def remarks_on(exchanges: Sequence[Exchange]) -> Iterator[str]:
 
 
 def failure_of(exchanges: Sequence[Exchange]) -> str | None:
-    """Return why a task failed if all of its replies are empty; None for other tasks."""
+    """Return why a task failed if all of its replies are empty; None if any reply has text, or if there are none.
+
+    Prompts without a reply are left out.
+    """
     replies = [exchange.reply for exchange in exchanges if exchange.reply.refusal is None]
     if not replies or any(reply.strip() for reply in replies):
         return None
@@ -77,7 +80,10 @@ def _place_of_text(replies: Sequence[Reply]) -> str:
 
 
 def empty(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark on replies without text that were neither cut nor filtered."""
+    """Yield a remark on replies without text that were neither cut nor filtered.
+
+    If all replies are empty, :func:`failure_of` says so instead.
+    """
     replies = [exchange.reply for exchange in exchanges if exchange.reply.is_empty]
     if replies and failure_of(exchanges) is None:
         place = _place_of_text(replies)
@@ -107,7 +113,7 @@ def _is_version(name: str, requested: str) -> bool:
 
 
 def to_cut_prompts(exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """Yield a remark if prompts of different lengths share the server's largest token count, and so seem cut."""
+    """Yield a remark if prompts of different lengths all have the largest token count reported, and so seem cut."""
     lengths: dict[int, set[int]] = defaultdict(set)
     for exchange in exchanges:
         if exchange.prompt and exchange.reply.prompt_tokens:

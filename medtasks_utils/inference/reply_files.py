@@ -66,7 +66,7 @@ def _lines_in(path: Path) -> Iterator[bytes]:
 
 
 def _members(content: bytes) -> Iterator[bytes]:
-    """Yield the decompressed content of each member of an archive; a damaged member is yielded as it is."""
+    """Yield the decompressed content of each member of an archive; a damaged member is yielded compressed."""
     while content:
         stream = zlib.decompressobj(zlib.MAX_WBITS | 16)
         try:

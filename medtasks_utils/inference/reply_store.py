@@ -258,7 +258,10 @@ class ReplyStore:
         return None
 
     def explain(self) -> None:
-        """Log, with ``--extend``, the number of requests to send, and why no kept reply matches them."""
+        """Log, with ``--extend``, the number of requests to send, and why no kept reply matches them.
+
+        Nothing is logged if there are no kept replies, or if all requests have one.
+        """
         if self._extends and self._missed and self._by_prompt:
             reasons = "; ".join(f"{count:,} {reason}" for reason, count in self._missed.items())
             logger.warning(

@@ -114,7 +114,7 @@ def parse_response(
         retry_after: the header ``Retry-After``.
 
     Raises:
-        ServerError: of the subclass that fits the response.
+        ServerError: of the subclass in the module's table that fits the failure.
     """
     words = words_of(body) if status >= 400 else ""
     if status < 400:

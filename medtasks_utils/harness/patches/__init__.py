@@ -23,7 +23,7 @@ class Replacement(NamedTuple):
             ``medtasks eval`` runs) or ``run`` (on the model, while requests are sent).
         replaced_by: the module in ``harness`` and the replacing function; functions in ``patches`` take the original
             and return the replacement.
-        without_it: the failure that it prevents.
+        without_it: the failure that the replacement prevents.
     """
 
     name: str
