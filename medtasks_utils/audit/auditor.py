@@ -19,7 +19,7 @@ from medtasks_utils.results.samples import Row
 TEMPLATE = Template((Path(__file__).parent / "prompt.md").read_text(encoding="utf-8"))
 NONE_STATED = "none"
 DOUBTFUL, OTHERS = "doubtful", "others"
-_UNSURE_BELOW = 0.96  # of guesses, weak cues, and values of which another is stated almost as clearly
+_UNSURE_BELOW = 0.96  # certainty of guesses, weak patterns, and values with a rival stated almost as clearly
 _LONGEST = 12_000
 """Maximum number of characters that the LLM reads: those at the end of a response, where answers are stated."""
 

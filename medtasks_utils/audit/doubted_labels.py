@@ -30,6 +30,7 @@ class DoubtedItem(NamedTuple):
 
     Attributes:
         doc_id: the index in the task's rows.
+        answer: the answer on which most runs agree.
         support: the support as defined in the module's docstring; above 0.
         runs_for: the runs that give the answer.
         runs_for_label: the runs that give the label.
@@ -126,7 +127,10 @@ def doubts(runs: Sequence[Run], filter_name: str | None) -> tuple[list[DoubtedIt
 
 
 def _of_most(item: _Item) -> str | None:
-    """Return the answer that more than half of the runs give; None if there is none, or fewer than three runs."""
+    """Return the answer that more than half of the runs give.
+
+    None if there is no such answer, if it is ``[invalid]``, or for fewer than three runs.
+    """
     answer, count = Counter(vote.answer for vote in item).most_common(1)[0]
     return answer if 2 * count > len(item) >= FEWEST_RUNS and answer != UNANSWERED else None
 

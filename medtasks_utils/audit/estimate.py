@@ -33,9 +33,9 @@ def estimated(strata: Strata, gain: str, loss: str = "", base: float = 0.0) -> d
     Args:
         strata: the counts of each stratum.
         gain: the property to count, or the property of responses that increase the known share.
-        loss: the property of responses that decrease it; empty if none do. A response cannot have both, so the shares g
-            and l in n responses of a stratum have the covariance ``−g l / n``, which increases the variance of their
-            difference by ``2 g l / n``.
+        loss: the property of responses that decrease the known share; empty if none do. A response cannot have both
+            properties, so the shares g and l in n responses of a stratum have the covariance ``−g l / n``, which
+            increases the variance of their difference by ``2 g l / n``.
         base: the known share.
 
     Returns:

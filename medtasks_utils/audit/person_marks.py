@@ -31,6 +31,6 @@ def read_marks(path: Path) -> Marks:
 
 
 def mark_of(marks: Marks, run: Run, task: TaskRun, sample: Sample) -> str | None:
-    """Return the answer that a person marked in a sample; None if there is no mark, or several responses."""
+    """Return the answer that a person marked in a sample; None without a mark, or for several responses."""
     identity = (run.name, task.task, str(sample.doc_id), str(len(sample.responses[0])))
     return marks.get(identity) if len(sample.responses) == 1 else None

@@ -127,7 +127,7 @@ class TaskAgainst:
         return self.saved.metric_scores(self._filter, metric)[places]
 
     def new_scores(self, metric: str) -> list[Sequence[Score]]:
-        """Return the new run's scores of the same examples; empty for an example that is not evaluated yet."""
+        """Return the new run's scores of the examples in :attr:`numbers`; empty for an example not evaluated yet."""
         values = [[self.samples[number].get(metric)] if number in self.samples else [] for number in self.numbers]
         return [getattr(value[0], "scores", value) if value else () for value in values]
 

@@ -37,7 +37,7 @@ class Comparison:
 
 
 class NothingToCompare(MedtasksError):
-    """An error: no common example has a value of the compared metrics."""
+    """The error raised if a compared metric is unknown, or no common example has a value of it."""
 
 
 def compare_runs(
@@ -101,7 +101,12 @@ def compare_runs(
 
 
 def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes) -> list[tuple[TaskRun, TaskRun]]:
-    """Return the pairs of tasks to compare; if none are named, add a note for each task that is left out."""
+    """Return the pairs of tasks to compare; if ``names`` is empty, add a note for each task that is left out.
+
+    Raises:
+        MedtasksError: if the runs have no common task of this package, a run lacks a named task or group, or the groups
+            of a pair have different sizes.
+    """
     if names:
         return [*chain.from_iterable(_named_pairs(a, b, *pair) for pair in names)]
     pairs = [(task, b.tasks[name]) for name, task in a.tasks.items() if task.benchmark_name and name in b.tasks]
@@ -118,7 +123,11 @@ def _chosen_tasks(a: Run, b: Run, names: Sequence[tuple[str, str]], notes: Notes
 
 
 def _named_pairs(a: Run, b: Run, *names: str) -> list[tuple[TaskRun, TaskRun]]:
-    """Return the pairs of tasks for a pair of task or group names; raise an error if a run lacks its name."""
+    """Return the pairs of tasks for a pair of task or group names, the first from ``a`` and the second from ``b``.
+
+    Raises:
+        MedtasksError: if a run lacks the task or group, or the two names have different numbers of tasks.
+    """
     sides = [run.tasks_of(name) for run, name in zip((a, b), names, strict=True)]
     for run, name, tasks in zip((a, b), names, sides, strict=True):
         if not tasks:

@@ -82,7 +82,8 @@ def comparison_lines(comparison: Comparison, *, all_parts: bool = False) -> Iter
 
     Args:
         comparison: the comparison.
-        all_parts: True to show all parts of tasks, not only large ones that are far from the whole.
+        all_parts: True to show all parts of tasks; otherwise, each breakdown shows at most four large parts, those
+            furthest from the whole.
     """
     topics = list(_topics(comparison))
     yield from heading(comparison)
@@ -106,13 +107,15 @@ Parts = dict[str, dict[str, MetricDifference]]
 
 
 class ComparedTopic(NamedTuple):
-    """A task, or a group of tasks, whose parts are its tasks if they are of one benchmark.
+    """A task or a group of tasks, with its differences.
 
     Attributes:
+        name: the name of the task or group.
         beside: the names of all tasks and groups that are compared.
         pairs: the tasks.
         wholes: the differences in each metric, the main one first.
-        parts: the differences in the main metric, by breakdown and part.
+        parts: the differences in the main metric, by breakdown and part. The tasks of a group of one benchmark are the
+            parts of the breakdown ``task``.
     """
 
     name: str
@@ -123,12 +126,15 @@ class ComparedTopic(NamedTuple):
 
     @property
     def is_of_one_benchmark(self) -> bool:
-        """Whether all tasks are of one benchmark, so that their differences have one meaning."""
+        """True if all tasks are of one benchmark, so that their differences are of the same kind."""
         return len({pair.a.benchmark_name for pair in self.pairs}) == 1
 
     @property
     def label(self) -> str:
-        """The benchmark's title with what tells the task from its others, or the name of a group of several."""
+        """The benchmark's title for its default task or group, and the name of any other task.
+
+        For a group of several benchmarks, the group's name is followed by ``(mean)``.
+        """
         benchmark = self.pairs[0].a.benchmark_name
         return label_of(self.name, benchmark, self.beside) if self.is_of_one_benchmark else f"{self.name} (mean)"
 
@@ -154,7 +160,7 @@ def _topics(comparison: Comparison) -> Iterator[ComparedTopic]:
 
 
 def heading(comparison: Comparison) -> Iterator[str]:
-    """Yield lines with the runs' names, how they grew, the compared questions, and the rule that reads answers."""
+    """Yield lines with the runs' names, their growth, the compared questions, and the rule that reads answers."""
     names = [f"{letter}  {plain(run.name)}" for letter, run in (("A", comparison.a), ("B", comparison.b))]
     rules = {pair.filter: _RULES.get(pair.filter, pair.filter) for pair in comparison.pairs.values()}
     how = "same questions" if all(pair.is_whole for pair in comparison.pairs.values()) else "questions in both"
@@ -207,9 +213,9 @@ def notes_on(topics: Sequence[ComparedTopic]) -> Iterator[str]:
 
 
 def tables_of_parts(topic: ComparedTopic, show_all: bool) -> Iterator[str]:
-    """Yield a table for each breakdown of a topic: its parts, by their distance from the whole, furthest first.
+    """Yield a table for each breakdown of a topic, with its parts sorted by distance from the whole, furthest first.
 
-    Without ``show_all``, only the first four parts with enough examples are shown, and the number of others.
+    Without ``show_all``, only the first four parts with at least 30 examples are shown, and the number of other parts.
     """
     main = topic.wholes[0]
     for place, (breakdown, parts) in enumerate(topic.parts.items()):
@@ -237,7 +243,11 @@ def tables_of_parts(topic: ComparedTopic, show_all: bool) -> Iterator[str]:
 
 
 def _counts(topic: ComparedTopic) -> Iterator[str]:
-    """Yield how often each run is right and, if both runs have the lenient filter, how often it finds no answer."""
+    """Yield how often both, one or neither of the runs is right, and how often no answer is found in their replies.
+
+    The latter is for the lenient filter or, if a run lacks it, for a filter that both runs have. It is left out if an
+    answer is found in every reply.
+    """
     agreements = [pair.agreement() for pair in topic.pairs]
     words = {"n_gained": "only B right", "n_lost": "only A right", "both_right": "both", "both_wrong": "neither"}
     counts = []
@@ -257,7 +267,7 @@ def _counts(topic: ComparedTopic) -> Iterator[str]:
 
 
 def cells(difference: MetricDifference) -> list[str]:
-    """Return the cells with both values, their difference and its interval."""
+    """Return the cells with both values, their difference and its interval, or ``too few`` without an interval."""
     result, metric = difference.contrast, difference.metric
     ends = result.ends(metric, " to ").replace("-", "−") or "too few"
     return [metric.shown(result.a), metric.shown(result.b), signed(metric, result.difference), ends]

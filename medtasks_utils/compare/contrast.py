@@ -58,7 +58,7 @@ class Contrast(ResultWithInterval):
         sensitivity: the true differences that the test detects; None without ``stderr``, or for a ratio with too few
             clusters.
         left_out: the number of examples without a value in one of the runs, plus the number with a failed judgement,
-            whose scores are filled in from the others. Each of k generations counts as 1/k.
+            whose scores are imputed from the other examples. Each of k generations counts as 1/k.
         note: the reason why there is no p-value; else an empty string.
         unreliable: the reason why the interval is unreliable; empty if it rests on at least ten informative clusters,
             which is about five examples that differ.
@@ -156,13 +156,13 @@ def paired_difference(
         largest: the largest value of an example, which is the largest possible difference; None if there is no limit.
         is_counted: True if values count right or wrong answers. The variance in the interval and the p-value then
             includes one more example gained and one more lost, as in Bonett and Price, so that a difference of 0 in 20
-            examples does not seem certain. The two are also included if all differences are equal.
+            examples does not seem certain. Both are also included if all differences are equal.
         whole_examples: True if the added gain and loss are whole examples, with all of their generations; False if they
             are single generations. Early stopping needs True: with repeats, the first examples of a model that is
             nearly always right often agree in all generations, and the result would seem certain.
 
     Returns:
-        The three; None if one of the runs has no standard error.
+        The sensitivity, the interval and the p-value; None if one of the runs has no standard error.
     """
     if a.scaled_influence is None or b.scaled_influence is None:
         return None

@@ -37,10 +37,10 @@ repeats                number of repeats that each run needs with the present ex
 
 
 def plan(comparison: Comparison, points: float) -> Iterator[Need]:
-    """Yield the sample sizes that detect a true difference, for each metric of a whole task with a range and an error.
+    """Yield the sample sizes that detect a true difference, for each metric of each whole task or group.
 
-    The planned runs are assumed to differ in the same way as those compared. The difference is in percentage points of
-    each metric's range.
+    The planned runs are assumed to differ in the same way as the compared runs. The difference is in percentage points
+    of each metric's range. Metrics without an upper limit or a standard error are left out.
     """
     whole = [difference for difference in comparison.differences if difference.breakdown is None]
     for difference in whole:
@@ -79,7 +79,7 @@ def _until_decided(run: Run, difference: MetricDifference, target: float) -> int
 
 
 def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
-    """Return the number of clusters in the whole benchmark, extrapolated from a run; None if it is unknown."""
+    """Return the number of clusters in the whole benchmark, extrapolated from a run; None if the run lacks the size."""
     tasks = run.tasks_of(name)
     asked = sum(task.asked for task in tasks)
     return round(clusters * sum(task.available for task in tasks) / asked) if asked else None

@@ -23,7 +23,7 @@ _WORTH_A_WARNING = {
     "repeats": "the numbers of generations per example differ",
 }
 _IRRELEVANT = {"task", "data", "select"}  # "rows" covers what matters in these
-_OF_PROMPTS = {"prompt", "prompts"}  # hashes of their templates, in earlier results, and of themselves
+_OF_PROMPTS = {"prompt", "prompts"}  # hashes of prompts, or in earlier results of their templates
 
 
 class Incompatibility(NamedTuple):
@@ -46,7 +46,7 @@ def incompatibilities(a: TaskRun, b: TaskRun, filter_name: str) -> list[Incompat
     first, second = (parse(task.signatures[filter_name]) for task in (a, b))
     differences = []
     ignored = _IRRELEVANT
-    # Hashes of prompts tell something only if they are of one kind, of the same rows, and both of messages or of texts.
+    # Hashes of prompts are comparable only if they are of one kind, of the same rows, and both of messages or of texts.
     is_of_other_kind = not _OF_PROMPTS.isdisjoint(first.keys() ^ second.keys())
     if is_of_other_kind or any(first.get(name) != second.get(name) for name in ("rows", "chat")):
         ignored = _IRRELEVANT | _OF_PROMPTS

@@ -23,7 +23,7 @@ class OrderEffect(NamedTuple):
 
     Attributes:
         n: the number of questions that the runs have in common.
-        moved: the number of these whose choices are in different orders.
+        moved: the number of common questions whose choices are in different orders.
         changed: the share of moved questions, among those that both runs answer, for which the chosen options differ;
             with repeats, the probability that a generation of one run differs from a generation of the other.
         by_position: the accuracy of both runs for each position of the right choice, starting with the first position.
@@ -36,7 +36,7 @@ class OrderEffect(NamedTuple):
 
 
 def order_effect(pair: TaskPair) -> OrderEffect | None:
-    """Return the effect of the order of choices in two runs of a task; None without choices, or if no orders differ."""
+    """Return the effect of the order of choices in two runs of a task; None without choices, or if no order differs."""
     benchmark = pair.a.benchmark
     if not isinstance(benchmark, ChoiceBenchmark):
         return None
@@ -58,7 +58,10 @@ def order_effect(pair: TaskPair) -> OrderEffect | None:
 
 
 def share_changed(a: Sample, b: Sample, filter_name: str, choices: str) -> float | None:
-    """Return the probability that generations of two samples choose different options; None if one has no answer."""
+    """Return the probability that generations of two samples choose different options.
+
+    Generations without an answer are left out; None if a sample has no other.
+    """
     letters_a, letters_b = (filter(LETTERS.__contains__, sample.answers.get(filter_name, ())) for sample in (a, b))
     changes = [
         a.doc[choices][LETTERS.index(letter_a)] != b.doc[choices][LETTERS.index(letter_b)]

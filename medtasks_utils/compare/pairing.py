@@ -47,8 +47,9 @@ class Comparability(NamedTuple):
     """The differences between two results of a task, as sentences.
 
     Attributes:
-        incompatible: the reasons why they are not comparable.
-        examples: how the examples differ, if comparing the common ones is enough; empty if they are the same.
+        incompatible: the reasons why the results are not comparable.
+        examples: the difference between the examples, which ``--common`` resolves; empty if the examples are the same,
+            or a run has no samples.
         warned: warnings about other differences.
     """
 
@@ -58,7 +59,7 @@ class Comparability(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The first reason why the results are not comparable; empty if they are."""
+        """The first reason against comparing the results, such as different examples; empty if there is none."""
         return [*self.incompatible, self.examples][0]
 
 

@@ -34,7 +34,7 @@ class Documents(list[Row]):
         return places
 
     def _by_word(self, *fields: str) -> tuple[list[list[str]], Mapping[str, list[int]]]:
-        """Return the texts that each document shows, and the documents by their longest word, for a fast search."""
+        """Return the texts that each document shows, and, for a fast search, the documents' indices by longest word."""
         shown = [_shown(doc, fields) for doc in self]
         by_word: dict[str, list[int]] = defaultdict(list)
         for place, parts in enumerate(shown):
@@ -54,8 +54,10 @@ def find_documents(
     The index is :data:`NOWHERE` for a response that matches no document.
 
     If half of the ids or more match no document, the ids and other fields of the records are also searched for the
-    documents' texts, and the result counts if it matches more responses. Other fields are ignored where a row yields
+    documents' texts, and the result is used if it matches more responses. Other fields are ignored where a row yields
     several documents, since they may contain the texts of all of them.
+
+    ``fits`` decides which of several documents with the same id a response belongs to.
     """
 
     def texts_of(response: Response) -> Iterable[object]:
@@ -74,7 +76,7 @@ def by_prompt(prompts: Iterable[str], documents: Documents, fields: Sequence[str
     """Return, for each prompt, the index of the document that it shows, or :data:`NOWHERE`.
 
     A prompt shows a document if it contains the text of all ``fields``. If it shows several documents, some of them
-    as solved examples, it asks about the last. If one document's text contains another's, the longer one counts.
+    as solved examples, it asks about the last. If one document's text contains another's, only the longer one counts.
     """
     shown, by_word = documents.by_word(*fields)
 
@@ -120,7 +122,8 @@ def by_id(
 
     If the documents lack one of the ``fields``, or none of the ids occurs in them, the field that matches most
     responses is used; a match with n documents counts as 1/n. If several documents have a response's id, those with the
-    same spelling are preferred, and the response belongs to the one that it ``fits``, if there is only one.
+    same spelling are preferred, and the response belongs to the one that it ``fits``. If it fits none or more than one,
+    the result is :data:`NOWHERE`.
     """
     counts = Counter(_words(response.id) for response in responses)
 

@@ -129,7 +129,7 @@ class OtherRun:
 
     @property
     def date(self) -> str:
-        """The date as in file names, such as ``2026-11-21T08-27-59``; that of the file if the run's is unknown."""
+        """The date as in file names, such as ``2026-11-21T08-27-59``; if unknown, the file's modification date."""
         try:
             time = datetime.fromisoformat(str(self.time))
         except ValueError:
@@ -204,7 +204,7 @@ Records = Iterable[tuple[int, Any]]
 
 
 def records_by_run(path: Path, split_by: str) -> tuple[dict[str, Records], list[str]]:
-    """Return the records of each run in a file, by the value of a field, and the places of those without a value.
+    """Return the records of each run in a file, by the value of a field, and the places of records without a value.
 
     Raises:
         MedtasksError: if no record has the field.
@@ -372,7 +372,10 @@ def _records(path: Path) -> Records:
 
 
 def _member(archive: ZipFile, name: str) -> bytes:
-    """Return the content of a file in an archive, even one compressed with Zstandard before Python 3.14."""
+    """Return the content of a file in an archive.
+
+    The file may be compressed with Zstandard, which ``zipfile`` does not support before Python 3.14.
+    """
     info = archive.getinfo(name)
     if info.compress_type != _ZSTANDARD:
         return archive.read(name)
@@ -410,7 +413,7 @@ def _inspect_run(path: Path, header: Row, samples: Iterable[tuple[object, Any]])
 
 
 def _helm_run(path: Path, state: Row) -> OtherRun:
-    """Create a run from a ``scenario_state.json``, with the scores from ``per_instance_stats.json``."""
+    """Create a run from a ``scenario_state.json``, with the scores from ``per_instance_stats.json``, if any."""
     run = OtherRun(path, str(state["adapter_spec"]["model"]), path.resolve().parent.name)
     scores: dict[str, dict[str, float]] = defaultdict(dict)
     of_instances = path.with_name("per_instance_stats.json")

@@ -148,7 +148,7 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
     asked, *choices = (_tokens(text).strip() for text in (doc[data.shown[0]], *doc[data.choices]))
     choice = "|".join(map(re.escape, sorted(choices, key=len, reverse=True)))
     prompt = _tokens(" ".join(message["content"] for message in response.prompt))
-    # What asks the question was shown to the model, rather than an object with the fields of the row.
+    # Text with the question was probably shown to the model; an object with the fields of the row was not.
     by_kind = sorted(response.stated.values(), key=lambda value: isinstance(value, dict))
     texts = sorted((prompt, *map(_tokens, map(as_text, by_kind))), key=lambda text: f" {asked} " not in text)
     listed = _tokens(as_text(stated.get(data.choices, "")))
@@ -191,9 +191,9 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
 
 
 def contradicts(reply: str, doc: Row, data: Data) -> bool | None:
-    """Return whether a reply gives letters with other choices than the row does; None if it gives no letter with any.
+    """Return whether all pairs of letter and choice in a reply differ from the row's; None if the reply has no pair.
 
-    A reply with at least one of the row's own pairs, such as ``B. Dantrolene``, does not contradict it.
+    A pair is, for example, ``B. Dantrolene``. One pair that agrees with the row is enough for False.
     """
     choices = [plain_words(choice) for choice in doc[data.choices]]
     verdicts = {

@@ -69,7 +69,12 @@ _KNOWN = Fields()
 
 
 class Rows:
-    """The task to whose rows responses belong, with the rows, which are loaded and indexed once for several runs.
+    """A task and its rows, to which responses are matched; loaded and indexed once for several runs.
+
+    Args:
+        name: the name of the task.
+        arguments: the arguments of the environment, which set the task's options.
+        data: the source of the rows, as in ``medtasks_data``; None for the default.
 
     Raises:
         UsageError: for an unknown task, a group, or a task of no benchmark.
@@ -91,12 +96,13 @@ def import_runs(
 ) -> Iterator[Imported | MedtasksError]:
     """Convert another harness's runs to files as lm_eval writes them, in subfolders named after the models.
 
-    With ``split_by``, which requires ``task``, a run that cannot be imported, such as one of another benchmark, does
-    not stop the others: its error is yielded, as is one about records of no run.
+    With ``split_by``, which requires ``task``, a run that cannot be imported, such as one of a different benchmark,
+    does not stop the import of the other runs: its error is yielded instead of a result. An error about records without
+    a value of the field is yielded last.
 
     Args:
         path: the file.
-        folder: the folder of the subfolders.
+        folder: the folder in which the subfolders are created.
         task: the task to whose documents the runs have responses; None to infer it from the names in the run.
         data: the source of the rows, as in ``medtasks_data``.
         fields: the fields of the records, if the file is in none of the known formats.
@@ -140,8 +146,9 @@ def _match(run: OtherRun, rows: Rows, id_fields: Sequence[str]) -> Matched:
     """Return the responses to each document, and add problems about responses that are left out.
 
     A response is left out if it belongs to no document, if its record differs from the row, if the order of the choices
-    that the model saw is unknown, or if the ids do not tell the documents of its row apart. If the answer differs in
-    more than a third of the records that otherwise match their rows, all responses are left out. A problem also names
+    that the model saw is unknown, or if the ids do not tell the documents of its row apart. All responses are left out
+    if the answer differs in more than a third of the records that otherwise match their rows, or if more than a third
+    of the replies that pair letters with choices contradict the data's order. With ``id_fields``, a problem also names
     documents with several responses.
     """
     task, documents, responses = rows.task, rows.documents, run.responses
@@ -163,10 +170,10 @@ def _match(run: OtherRun, rows: Rows, id_fields: Sequence[str]) -> Matched:
         if data.choices and order == LETTERS:
             pairs[contradicts(response.reply, documents[place], data)] += 1
     many_differ = {  # the others are equal by chance
-        "whose letters often stand for other choices than the data's, in an order that the file lacks": (
+        "whose letters often belong to different choices than in the data, in an order that the file does not state": (
             pairs[True] > max(4, pairs[False] / 2, pairs.total() / 20)  # models err in up to 2 % of replies
         ),
-        "with their row's answer, since many differ from it, so the file is about different rows": (
+        "that agree with their row's answer, since many others do not, so the file is about different rows": (
             2 * len(left_out.get(_OTHER_ANSWER, ())) > sum(map(len, matched.values()))
         ),
     }
@@ -189,7 +196,7 @@ def _match(run: OtherRun, rows: Rows, id_fields: Sequence[str]) -> Matched:
 
 
 def _order_in(benchmark: Benchmark[Any], is_shuffled: bool, response: Response, doc: Row) -> tuple[str, str]:
-    """Return the order of a record's choices, and the reason to leave the record out; "" if there is none."""
+    """Return the order of a record's choices, and the reason to leave the record out; empty if there is none."""
     stated = stated_fields(response.stated, benchmark)
     order, reason = LETTERS, ""
     if benchmark.data.choices:
@@ -199,7 +206,10 @@ def _order_in(benchmark: Benchmark[Any], is_shuffled: bool, response: Response, 
 
 
 def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[int]:
-    """Remove and return the responses to each document with several if another document of its row has none."""
+    """Remove the responses whose ids do not tell the documents of a row apart, and return their positions in the run.
+
+    These are the responses to a document that has more than one, while a different document of the same row has none.
+    """
     rows = list(map(data.cluster_of, documents))
     lacking = Counter(rows) - Counter(rows[place] for place in matched)
     doubtful = [place for place, responses in matched.items() if len(responses) > 1 and lacking[rows[place]]]
@@ -207,7 +217,7 @@ def _untold(matched: Matched, documents: Sequence[Row], data: Data) -> list[int]
 
 
 def build_task(name: str, arguments: Row, data: str | None) -> MedTask:
-    """Build a task with the options of an environment, without costly scores and without tools.
+    """Build a task with the options of an environment, with costly scores and tools turned off.
 
     Raises:
         UsageError: for an unknown task, a group, or a task of no benchmark.
@@ -228,7 +238,7 @@ def build_task(name: str, arguments: Row, data: str | None) -> MedTask:
 def task_of(run: OtherRun) -> str:
     """Return the main task of the benchmark whose name, without underscores, occurs in the run's names.
 
-    The longest name decides.
+    If more than one name occurs, the longest decides.
 
     Raises:
         MedtasksError: if no benchmark's name occurs in the run's names.

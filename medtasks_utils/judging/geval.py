@@ -18,7 +18,7 @@ _NUMBER = re.compile(r"\s{0,9}[0-9]{1,9}(?:\.[0-9]{1,9})?\s{0,9}")
 
 
 class GEval:
-    """A judge that needs one request per case."""
+    """A judge that requests seven steps and a score, in one request per case."""
 
     name = "g-eval"
     rates = ()

@@ -120,9 +120,8 @@ JUDGES = Registry(
 def joint(judgements: Mapping[str, Judgement], rates: Sequence[str]) -> Judgement:
     """Combine the judgements of different models on one case: means over the models that succeeded.
 
-    If none did, the result is the first model's failure.
-
-    The output contains each model's judgement under ``judges``, and the number of failures under ``failed_judges``.
+    If no model succeeded, the result is the first model's failure. In either case, the output contains each model's
+    judgement under ``judges``, and the number of failures under ``failed_judges``.
 
     Args:
         judgements: the judgement of each model, by the model's name.

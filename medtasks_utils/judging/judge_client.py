@@ -111,7 +111,10 @@ class JudgeClient:
         raise CallError(error_line(f"{problem} (in {MAX_ATTEMPTS} attempts)"), problem.kind)
 
     async def _request(self, messages: Messages, schema: Schema, attempts: int | None = None) -> str:
-        """Send a request; if the endpoint refuses a parameter, remove it (rename ``max_tokens``), and send it again.
+        """Send a request; if the endpoint refuses a parameter, send the request again without it.
+
+        ``max_tokens`` is renamed to ``max_completion_tokens`` instead. ``attempts`` is the maximum number of attempts;
+        None for the client's own limit.
 
         Returns:
             The reply's text, without secrets.
@@ -172,7 +175,7 @@ class JudgeClient:
     def _key(self, messages: Messages, schema: Schema) -> str:
         """Return the key of a reply in the cache: a hash of everything that the reply depends on.
 
-        Two constants in it are the version of the storage format. ``max_tokens`` is left out, since replies that were
+        The constants 1 and 0 are the version of the storage format. ``max_tokens`` is left out, since replies that were
         cut off are never cached.
         """
         parts = [1, self.settings.base_url, self.settings.model, messages, schema, 0]

@@ -101,7 +101,8 @@ def endpoint(url: str) -> str:
     """Normalise a base URL; a URL that ends in ``chat/completions`` is accepted too.
 
     Raises:
-        JudgeError: if it is not an http(s) URL, or has credentials or a query, which would appear in results and logs.
+        JudgeError: if ``url`` is not an http(s) URL, or has credentials or a query, which would appear in results and
+            logs.
     """
     if not _URL.fullmatch(url.strip()):
         raise JudgeError(

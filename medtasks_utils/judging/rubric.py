@@ -23,7 +23,7 @@ _OTHERS = {"temperature": 1.0, "reasoning_effort": "low"}
 
 
 class Rubric:
-    """A judge that needs one request per case."""
+    """A judge that asks Medmarks' four questions, in one request per case."""
 
     name = "rubric"
     rates = ()
@@ -46,7 +46,7 @@ class Rubric:
 
 
 def read_points(text: str) -> dict[str, int]:
-    """Return the points, 0 or 1, of each question in a reply.
+    """Return the points, 0 or 1, of each question in a reply; a question whose tag is missing earns 0.
 
     >>> sum(read_points("<core_logic_aligned>True</core_logic_aligned><critical_error>no</critical_error>").values())
     2

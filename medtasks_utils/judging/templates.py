@@ -32,6 +32,9 @@ _ROLE = re.compile(r"^# (system|user)[ \t]*$", re.MULTILINE)
 class Template:
     """A prompt of one or more messages.
 
+    Args:
+        text: the content of the prompt file.
+
     Attributes:
         version: 8 hexadecimal digits that change with the file and its worked examples.
     """
@@ -46,7 +49,7 @@ class Template:
         self.version = hashlib.sha256(text.encode()).hexdigest()[:8]
 
     def messages(self, **fields: object) -> list[dict[str, str]]:
-        """Render the chat messages, ``{"role": …, "content": …}``, with the given values of its variables.
+        """Render the chat messages, ``{"role": …, "content": …}``, with the given values of the prompt's variables.
 
         Raises:
             jinja2.UndefinedError: for a variable without a value.

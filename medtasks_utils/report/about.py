@@ -68,7 +68,7 @@ def settings(run: Run) -> dict[str, str]:
 
 
 def _cost(run: Run) -> str:
-    """Return the GPU time of a run in a sweep, in total and per right answer, as far as known."""
+    """Return the GPU time of a run in a sweep, in total and per right answer, if known; else an empty string."""
     seconds = run.spent("cost")["gpu_seconds"]
     right = sum(task.metric_scores(STRICT, "acc").numerators.sum() for task in run.tasks.values())
     parts = {

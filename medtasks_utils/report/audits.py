@@ -27,7 +27,13 @@ def disputed_share(task: TaskRun, filter_name: str) -> float:
 
 
 class AuditedFilter(NamedTuple):
-    """An audit's findings on one filter in a run's task: estimates and shares from 0 to 1, and a link to samples."""
+    """An audit's findings on one filter in a run's task.
+
+    Attributes:
+        rates: the filter's ``accuracy``, and the estimates of its ``misread`` and ``missed`` answers, from 0 to 1.
+        as_read: the estimated accuracy by the LLM's readings, from 0 to 1; None if no response was read.
+        href: a link to the responses on which the LLM and a filter differ.
+    """
 
     task: str
     run: str
@@ -49,5 +55,5 @@ def audits_of(runs: Sequence[Run]) -> Iterator[AuditedFilter]:
 
 
 def audit_of(task: TaskRun) -> JsonObject:
-    """Return the audit of a task, or an empty one."""
+    """Return the content of a task's audit file; empty without such a file."""
     return read_json(audit_file(task.samples_path)) if task.samples_path else {}

@@ -40,7 +40,8 @@ class Score(NamedTuple):
     """A run's value as the page shows it.
 
     Attributes:
-        rise: the points that it would gain if every cut or unanswered reply were right.
+        note: the reason why the interval is unreliable or missing; empty if it is reliable.
+        rise: the points that the value would gain if every cut or unanswered reply were right.
         bracket: with repeats, the shares of examples that all generations, and that any generation, got right.
         audited: the ends of the accuracy's interval by the readings of an audit's LLM, if there was an audit.
     """
@@ -100,7 +101,7 @@ class Ranking:
 
     @property
     def marked(self) -> list[str]:
-        """The runs to mark as possibly best; empty if every ranked run is."""
+        """The runs to mark as possibly the best; empty if every ranked run may be, or if this cannot be told."""
         best = self.best or []
         return best if len(best) < len(self.ranked) else []
 
@@ -120,7 +121,7 @@ class Column(Ranking):
 
     Attributes:
         topic: the task or group of tasks.
-        filter: the page's filter, or the topic's own if it lacks that one.
+        filter: the page's filter or, if the topic lacks it, the topic's first filter.
         outcomes: for each run with samples, the number of examples by outcome (:data:`ENDED`).
         counts: for each run with samples, the number of questions by kind (:func:`counts_of`).
     """
@@ -229,7 +230,10 @@ class Board:
 
 
 def board_of(topics: Sequence[Topic], runs: Sequence[str], filter_name: str) -> Board:
-    """Return the board of the page's runs under a filter, without means over benchmarks and topics without scores."""
+    """Return the board of the page's runs under a filter.
+
+    Topics without scores, and groups of several benchmarks, have no column.
+    """
     columns = [_column(topic, filter_name) for topic in topics if topic.headline and not topic.is_overall]
     columns = [column for column in columns if column.scores]
     titles = Counter(column.topic.title for column in columns)
@@ -375,7 +379,7 @@ def common(topic: Topic, runs: Sequence[str], filter_name: str, metric: str) -> 
 def ratios(topic: Topic, runs: Sequence[str], filter_name: str, metric: Metric) -> list[Ratio]:
     """Return each run's ratio for a metric, over the common examples to which the metric applies in all runs.
 
-    For a metric of definite answers, it must apply in any run.
+    For a metric of definite answers, it is enough that it applies in one run.
     """
     whole = metric.over_strata() if topic.is_group else metric
     scores = common(topic, runs, filter_name, metric.name)
@@ -426,7 +430,7 @@ def _with_bounds(column: Column, run: str) -> Score:
 
 
 def rise_of(column: Column, result: RunResult) -> float:
-    """Return how much a share would rise if all unanswered examples were right; 0 for other metrics."""
+    """Return the points that a share would gain if all unanswered examples were right; 0 for other metrics."""
     metric, is_group = column.metric, column.topic.is_group
     of_means = metric.aggregation.within_stratum or metric.aggregation
     if metric.unit != "share" or of_means.over_decided or not column.is_of_right:
@@ -440,7 +444,10 @@ def rise_of(column: Column, result: RunResult) -> float:
 
 
 def floor_of(topic: Topic, metric: Metric, reached: float | None) -> Floor | None:
-    """Return the floor: the score without the question or, for accuracy, of guessing among non-abstaining answers."""
+    """Return the score without the question, ``reached``, or the accuracy of guessing among non-abstaining answers.
+
+    None if ``reached`` is None, and the metric is no accuracy or the answers are not a fixed set.
+    """
     if reached is not None:
         return Floor(reached * metric.scale, True)
     guessing = topic.guessing if metric.name.endswith("acc") else None
@@ -448,7 +455,10 @@ def floor_of(topic: Topic, metric: Metric, reached: float | None) -> Floor | Non
 
 
 def answers_shown(sample: Sample, filter_name: str) -> str | None:
-    """Return the counted answers that the page shows: the filter's or else the lenient filter's; None without any."""
+    """Return the answers that the page shows, with their counts: the filter's or else the lenient filter's.
+
+    None if neither filter found an answer.
+    """
     for answers in (sample.answers.get(name, []) for name in (filter_name, FLEXIBLE)):
         if {*answers} - {UNANSWERED}:
             return str(Counter(answers).most_common())
@@ -458,7 +468,7 @@ def answers_shown(sample: Sample, filter_name: str) -> str | None:
 def difference_in(column: Column, a: str, b: str) -> tuple[Score | None, tuple[int, int, int]]:
     """Return B − A on the common examples (None without a value), and how many only A, only B and neither gets right.
 
-    With repeats, an example is right if more than half of its generations are, as where the page lists examples.
+    With repeats, an example is right if more than half of its generations are, as in the page's list of examples.
     """
     metric = column.metric.over_strata() if column.topic.is_group else column.metric
     first, second = common(column.topic, [a, b], column.filter, metric.name)

@@ -98,14 +98,14 @@ def calibrations(runs: Sequence[Run]) -> list[Calibration]:
 
 
 def origins(task: TaskRun, filter_name: str) -> str:
-    """Return the distinct origins of a task's confidences, joined by *and*; empty without any."""
+    """Return the distinct origins of a task's confidences, joined by *and*; empty if none is logged."""
     details = (sample.details.get(filter_name, {}) for sample in task.samples)
     confidences = (mapping(of_sample.get("confidence")) for of_sample in details)
     return " and ".join(filter(None, dict.fromkeys(str(logged.get("origin", "")) for logged in confidences)))
 
 
 def to_draw(runs: Sequence[Run]) -> list[Calibration]:
-    """Return :func:`calibrations`; without any, raise a MedtasksError that says how to get confidences."""
+    """Return :func:`calibrations`; if there are none, raise a MedtasksError that explains how to get confidences."""
     drawn = calibrations(runs)
     if not drawn:
         raise MedtasksError(
@@ -116,7 +116,7 @@ def to_draw(runs: Sequence[Run]) -> list[Calibration]:
 
 
 def confidence_lines(run: Run) -> Iterator[str]:
-    """Yield a line for each task that reports ECE, AUROC or ``acc@80``, under the first filter with an ECE."""
+    """Yield a line for each task that reports an ECE, with AUROC and ``acc@80``, under the first filter with an ECE."""
     for task in run.tasks.values():
         name = next((name for metric, name in task.metrics if metric == "ece"), "")
         shown = []

@@ -27,7 +27,15 @@ class Caution(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Part:
-    """A part of a benchmark's examples, with each ranked run's score there and its mean elsewhere."""
+    """A part of a benchmark's examples.
+
+    Attributes:
+        n: the number of examples.
+        scores: the score of each ranked run on the part.
+        elsewhere: the mean score of each ranked run on the other parts.
+        chance: the accuracy of guessing, in per cent; None if unknown.
+        href: a link to the samples.
+    """
 
     benchmark: str
     name: str
@@ -79,7 +87,10 @@ _OF_LABELS = ("doubted", "contradicted")
 
 
 def suspect_parts(parts: Iterable[Part]) -> list[Part]:
-    """Return the parts in which every run is near chance or far below its other parts: their labels may be wrong."""
+    """Return the parts of at least 30 examples whose labels may be wrong.
+
+    On such a part, every run is at chance, or far below its score on the other parts.
+    """
     return [part for part in parts if part.n >= FEW and part.scores and (_at_chance(part) or _is_far_off(part))]
 
 
@@ -138,7 +149,7 @@ def _suspect(part: Part) -> Caution:
 
 
 def _of_kind(shares: Sequence[Shares], kind: str, is_alone: bool) -> Iterator[Caution]:
-    """Yield a caution about the run with the highest share of a kind, and the number of others above the limit.
+    """Yield a caution about the run with the highest share of a kind, and the number of other runs above the limit.
 
     For labels, the caution covers all benchmarks above the limit. Nothing is yielded if no share reaches the limit.
     """
@@ -166,7 +177,7 @@ def _rounded(percent: float) -> str:
 
 
 def on_unranked(reasons: dict[str, str]) -> Iterator[Caution]:
-    """Yield a caution about runs that are not ranked, with the first two reasons."""
+    """Yield a caution about runs that are not ranked, with the first two reasons; nothing if all runs are ranked."""
     if reasons:
         distinct = list(dict.fromkeys(reasons.values()))
         count = f"{len(reasons)} run{'s' * (len(reasons) > 1)} not ranked"
@@ -176,7 +187,7 @@ def on_unranked(reasons: dict[str, str]) -> Iterator[Caution]:
 
 
 def _partial(shares: Sequence[Shares]) -> Iterator[Caution]:
-    """Yield a caution about benchmarks that the ranked runs cover only in part."""
+    """Yield a caution about benchmarks that the ranked runs cover only in part; nothing if they cover all fully."""
     partial = sorted((share for share in shares if 0 < share.asked < share.available), key=lambda share: -share.asked)
     fewest = {share.benchmark: f"{share.asked:,} of {share.available:,} in {share.benchmark}" for share in partial}
     if fewest:

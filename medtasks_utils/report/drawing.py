@@ -55,12 +55,15 @@ def signed(value: float) -> str:
 
 
 def ends(low: float | None, high: float | None) -> str:
-    """Format a difference's interval as ``low to high``, since a dash would look like a minus; empty without one."""
+    """Format a difference's interval as ``low to high``, since a dash would look like a minus.
+
+    The text is empty if ``low`` is None.
+    """
     return "" if low is None else f"{one(low)} to {one(high)}"
 
 
 def between(low: float | None, high: float | None) -> str:
-    """Format the interval of a value; empty if there is none."""
+    """Format the interval of a value, such as ``64.1–93.3``; empty if ``low`` is None."""
     return "" if low is None else f"{one(low)}–{one(high)}"
 
 

@@ -107,7 +107,7 @@ def _sentence(outcome: str, named: Sequence[str], standings: Sequence[Ranking], 
 def _ahead(standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
     """Return a clause on a single best run's lead, empty if unknown; for one benchmark, with the next run.
 
-    With ``is_alone``, the best run's score precedes it.
+    With ``is_alone``, the best run's share of right answers precedes the lead.
     """
     known = [(standing, standing.ahead) for standing in standings if standing.ahead]
     if not known:

@@ -33,7 +33,6 @@ class SamplePacker:
     """The index and the stores, filled one run at a time."""
 
     def __init__(self) -> None:
-        """Create an empty index and empty stores."""
         self._documents, self._samples = Packer(), Packer()
         self._read: dict[str, defaultdict[str, list[Any]]] = {}  # columns of samples, by filter
         self._tasks: dict[str, Row] = {}
@@ -71,7 +70,7 @@ class SamplePacker:
 
     def _packed(self, run: str, task: TaskRun) -> TaskRun:
         """Pack a task's samples; a document is stored only once, from the first run that has it."""
-        task = copy(task)  # which alone holds what is read from now on
+        task = copy(task)  # so that the samples read below are freed with this copy
         facts, notes = task.facts, disputed(task)
         if task.task not in self._tasks:
             facets = [breakdown.name for breakdown in facts.breakdowns]
@@ -153,7 +152,7 @@ def record_of(task: TaskRun, sample: Sample) -> Row:
 
 
 def _in_words(task: TaskRun, answers: Iterable[str]) -> list[str]:
-    """Return answers for display: the benchmark's words for them, where it has any."""
+    """Return answers for display: the benchmark's words for them, if it has any."""
     words = {UNANSWERED: "no answer", **(task.benchmark.answers if task.benchmark else {})}
     return [words.get(answer, answer) for answer in answers]
 

@@ -114,9 +114,10 @@ def in_order(runs: Sequence[Run], board: Board) -> list[Run]:
 
 
 def named_briefly(runs: Sequence[Run]) -> tuple[str, list[Run]]:
-    """Return the common beginning, of six or more characters, of three or more runs' names, and the runs without it.
+    """Remove the common beginning from the names of three or more runs, if it has six or more characters.
 
-    The beginning is empty, and the names are unchanged, if there is no such beginning.
+    Returns:
+        The beginning and the renamed runs; an empty string and the unchanged runs if there is no such beginning.
     """
     names = [run.name for run in runs]
     begin = common_beginning(names) if len(runs) > 2 else ""
@@ -126,7 +127,10 @@ def named_briefly(runs: Sequence[Run]) -> tuple[str, list[Run]]:
 
 
 def filters_of(topics: Sequence[Topic], runs: Sequence[Run]) -> list[str]:
-    """Return the filters on the page: ours, :func:`usual_filter` first; if no run has ours, the first filter."""
+    """Return the filters on the page: this package's filters, :func:`usual_filter` first.
+
+    If no run has any of these, return only the first filter that a run has.
+    """
     names = dict.fromkeys(name for topic in topics for name in topic.filters)
     first = usual_filter(runs)
     known = sorted(filter(names.__contains__, FILTERS), key=lambda name: name != first)

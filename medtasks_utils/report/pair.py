@@ -22,7 +22,14 @@ PLANNED = 3
 class PairLine(NamedTuple):
     """A benchmark, or a part of a benchmark, in two runs.
 
-    ``score`` is B − A; ``p`` is corrected, and ``is_shown`` is True if it is below 5 %.
+    Attributes:
+        n: the number of compared examples.
+        a: the value in A.
+        b: the value in B.
+        score: the difference B − A, with its interval.
+        p: the corrected p-value; None if there is none.
+        is_shown: True if ``p`` is below 5 %.
+        detectable: the smallest difference that is detected four times in five; None if unknown.
     """
 
     label: str
@@ -37,7 +44,10 @@ class PairLine(NamedTuple):
 
 
 class PairParts(NamedTuple):
-    """The parts of a task in two runs, largest difference first; ``few`` are the parts with too few examples."""
+    """The parts of a task in two runs, sorted by B − A, descending; ``few`` are the parts with under 30 examples.
+
+    ``whole`` is the difference over the whole task; None if the task was not compared as a whole.
+    """
 
     column: Column
     breakdown: str

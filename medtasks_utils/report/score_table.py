@@ -67,7 +67,11 @@ class ScoreLine:
 
     @property
     def says_something(self) -> bool:
-        """False for a ratio over no examples, and for a zero that is to be expected, such as of failed tool calls."""
+        """True if the score is worth a line.
+
+        A ratio over no examples is not, and neither is a value of 0 where higher is not better, such as for failed
+        tool calls.
+        """
         is_empty = self.metric.aggregation.over_decided and not self.estimate.n
         return not is_empty and (self.estimate.value != 0 or bool(self.metric.higher_is_better))
 

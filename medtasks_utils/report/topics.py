@@ -102,9 +102,10 @@ class Topic:
     """A task or group of tasks, over all runs that have it.
 
     Attributes:
-        benchmark_name: the benchmark of its tasks; None for tasks of no benchmark and groups of several benchmarks.
+        benchmark_name: the benchmark of the topic's tasks; None for tasks of no benchmark and groups of several
+            benchmarks.
         is_group: True for a group of tasks, whose reported values are means over its tasks.
-        results: the result of each run that has it, by name.
+        results: the result of each run that has the topic, by the run's name.
     """
 
     name: str
@@ -159,7 +160,7 @@ class Topic:
 
     @property
     def tasks(self) -> list[str]:
-        """The names of its tasks over all runs."""
+        """The names of the topic's tasks over all runs."""
         return list(dict.fromkeys(task.task for result in self.results.values() for task in result.tasks))
 
     @property

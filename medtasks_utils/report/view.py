@@ -43,7 +43,7 @@ class View:
         filter: the filter that determines the answers.
         board: the scores.
         runs: the runs by name, in the order of the page.
-        reference: the run with which others are compared initially.
+        reference: the run with which the others are compared initially; by default, the best.
     """
 
     filter: str
@@ -95,7 +95,7 @@ class View:
         )
 
     def notes(self) -> Iterator[Caution]:
-        """Yield informational cautions: different decoding settings, imported runs."""
+        """Yield informational cautions about runs with different temperatures, and about imported runs."""
         tasks = [task for run in self.runs.values() for task in run.tasks.values()]
         temperatures = {_generation(task).get("temperature") for task in tasks if task.signatures} - {None}
         decoding = sorted(f"{temperature:g}" for temperature in temperatures)
@@ -200,7 +200,7 @@ class View:
 
 
 def _generation(task: TaskRun) -> JsonObject:
-    """Return a task's generation settings, as far as recorded."""
+    """Return a task's generation settings; empty if none are recorded."""
     return mapping(task.config.get("generation_kwargs"))
 
 

@@ -46,10 +46,11 @@ class PartTable:
 
 
 def part_tables(board: Board, filter_name: str) -> list[PartTable]:
-    """Return the parts of all benchmarks by accuracy or the breakdown's first metric, with the runs ranked there.
+    """Return a table for each breakdown of each benchmark, with the scores of the benchmark's ranked runs on its parts.
 
-    Breakdowns with fewer than two parts, and benchmarks without the filter, are left out. If no run is ranked, all runs
-    with scores are shown.
+    The scores are accuracies or, if the breakdown does not show ``acc``, values of its first metric. Breakdowns with
+    fewer than two parts, and benchmarks without the filter, are left out. If no run is ranked, all runs with scores are
+    shown.
     """
     tables = []
     for column in board.columns:
@@ -77,7 +78,10 @@ def row_of(board: Board, column: Column, breakdown: str, group: str, scores: dic
 
 
 def shade(rows: Sequence[PartRow]) -> list[PartRow]:
-    """Shade the cells that differ from the value predicted by the averages of their row and run."""
+    """Shade the cells that differ from the value predicted by the averages of their row and run.
+
+    A cell is shaded if the difference is over 2.58 standard errors. Nothing is shaded with a single row or run.
+    """
     total = sum(row.n for row in rows)
     if not total or len(rows) < 2:
         return list(rows)
@@ -131,7 +135,14 @@ def judged_parts(table: PartTable) -> list[Part]:
 
 
 class Pattern(NamedTuple):
-    """A combination of runs that are right on the same questions, as text and flags, and the number of questions."""
+    """A combination of runs that are right on the same questions, or a number of such runs.
+
+    Attributes:
+        label: the combination, or the number of runs, as text.
+        right: for each ranked run, whether it is right; empty for a number of runs.
+        questions: the number of questions.
+        href: a link to the questions.
+    """
 
     label: str
     right: list[bool]

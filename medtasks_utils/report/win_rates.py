@@ -31,7 +31,10 @@ def win_rates_of(runs: Sequence[Run]) -> dict[str, WinRate]:
 
 
 def scores_of(task: TaskRun) -> dict[str, float | None]:
-    """Return each example's score, keyed by its content and a counter for duplicates."""
+    """Return each example's score on the task's first metric in :data:`_SCORES`; empty if it has neither.
+
+    Examples are named by their keys (:func:`.run.content_keys`), as text.
+    """
     names = set[str]().union(*(sample.metrics for sample in task.samples))
     filter_name = DEFAULT_FILTER if DEFAULT_FILTER in names else min(names, default="")
     metrics = set[str]().union(*(sample.metrics.get(filter_name, ()) for sample in task.samples))

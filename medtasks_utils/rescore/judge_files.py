@@ -1,6 +1,6 @@
 """Judge responses, and write one CSV file per judge.
 
-The first columns are those that the environment's judging script writes (docs/environments.md); ours follow.
+The first columns are those that the environment's judging script writes (docs/environments.md); others follow.
 
 Replies of the judge are cached, so a rerun of the command repeats only requests that failed.
 """
@@ -42,7 +42,7 @@ class Rescoring:
 
     @property
     def failed(self) -> bool:
-        """True if nothing was judged, unless every answer with a reference is wrong."""
+        """True if nothing was judged, because the judge failed or no response has a reference explanation."""
         totals = sum((score["statuses"] for score in self.scores), Counter[str]())
         return not totals[JUDGED] and (totals[FAILED] > 0 or not totals[WRONG])
 
@@ -74,8 +74,8 @@ def rescore(
 ) -> Rescoring:
     """Judge every response with every judge, and write one CSV file per judge.
 
-    A file's path begins with ``prefix``; it replaces an earlier file when its judge has finished. A line on standard
-    error names each failure and, if ``verbose``, each judgement.
+    A file's path begins with ``prefix``. The file replaces an earlier one when its judge has finished. A line on
+    standard error names each failure and, if ``verbose``, each judgement.
 
     Raises:
         JudgeError: if the judge model cannot be used.
@@ -146,9 +146,9 @@ def _scores(judged: Sequence[_Judged]) -> JsonObject:
 
 
 def _row(judged: _Judged, judge: Judge, model: str) -> dict[str, str]:
-    """Return a row of a judge's file. Rates and scores range from 0 to 100.
+    """Return a response's row in a judge's file.
 
-    In the columns of the defining environment's own judging script, they range from 0 to 1.
+    Rates and scores range from 0 to 100, but from 0 to 1 in the columns of the environment's own judging script.
     """
     response, status = judged.response, judged.status
     case = response.case

@@ -84,7 +84,7 @@ class TaskRun:
 
     @property
     def signatures(self) -> dict[str, str]:
-        """Signatures by filter; empty if the run has none."""
+        """The signatures of the task's results by filter; empty if the run has none."""
         return mapping(self.metadata.get("signature"))
 
     @property
@@ -182,7 +182,7 @@ class TaskRun:
 
     @property
     def note_on_filter(self) -> list[str]:
-        """A sentence on why the default is not ``strict-match``; empty if it is."""
+        """A sentence on why the default is not ``strict-match``; empty if the default is ``strict-match``."""
         if self.default_filter == DEFAULT_FILTER:
             return []
         strict, flexible = (f"{100 * self.metrics['answered', name].value:.1f} %" for name in (STRICT, FLEXIBLE))
@@ -265,16 +265,22 @@ class Run:
         return mapping(self.results.get("config")).get(name)
 
     def spent(self, name: str) -> Counter[str]:
-        """Return the run's consumption: ``tokens`` by kind or, for a job of a sweep, its ``cost``; empty if unknown."""
+        """Return the run's ``tokens`` by kind or, for a job of a sweep, its ``cost``; empty if unknown."""
         return Counter(mapping(self.results.get("medtasks")).get(name))
 
     def seconds(self, name: str) -> float:
-        """Return a time or duration in seconds, which the harness may write as text; 0 if unknown."""
+        """Return a time or duration of the results in seconds; 0 if unknown.
+
+        ``name`` is its key in the results file, where the harness may write the number as text.
+        """
         return float(self.results.get(name) or 0)
 
     @property
     def problems(self) -> list[str]:
-        """The run's notes, and problems in its files and benchmarks, as sentences, without :attr:`TaskRun.problems`."""
+        """The run's notes, unusable benchmarks and a missing results file, as sentences; empty if there is none.
+
+        Problems in sample logs are in :attr:`TaskRun.problems`.
+        """
         named = {task.metadata.get("benchmark") for task in self.tasks.values()}
         unusable = filter(None, map(benchmarks().problem, filter(named.__contains__, benchmarks())))
         missing = f"{self.path}: the samples have no results file (date: {self.date or 'none'})"

@@ -63,7 +63,7 @@ def read_runs(paths: str | Path | Iterable[str | Path]) -> list[Run]:
 
 
 def _without_copies(runs: Sequence[Run]) -> list[Run]:
-    """Return the runs without copies of others, in their order; of copies, the first one with the most files stays."""
+    """Return the runs in their order, without copies: of equal runs, keep the first one with the most files."""
     originals: list[Run] = []
     for run in sorted(runs, key=lambda run: -len(run.files)):
         original = next((other for other in originals if is_copy(run, other)), None)
@@ -75,7 +75,11 @@ def _without_copies(runs: Sequence[Run]) -> list[Run]:
 
 
 def is_copy(run: Run, other: Run) -> bool:
-    """Return whether a run's files have the same names and content as those of another, which may have more."""
+    """Return whether a run is a copy of another one.
+
+    The runs have the same date, and each of the run's files is equal to the other run's file for the same task. The
+    other run may have more files. A run without files is not a copy.
+    """
     if run.date != other.date or not run.files or not run.files.keys() <= other.files.keys():
         return False
     return all(filecmp.cmp(path, other.files[name], shallow=False) for name, path in run.files.items())
@@ -215,9 +219,10 @@ def _asked(run: Run) -> int:
 
 
 def growth_of(run: Run, grown: Sequence[Run]) -> str:
-    """Return a phrase on a run's extension: both numbers of questions, and the date; empty without more questions.
+    """Return a phrase on a run that extends the runs ``grown``; empty unless it has more questions than one of them.
 
-    The time is added if the run extends one of the same day.
+    The phrase has the smallest number of questions, the run's own number, and its date. The time is added if an earlier
+    run has the same date.
     """
     asked = [_asked(version) for version in (run, *grown)]
     if min(asked) == asked[0]:
@@ -266,7 +271,7 @@ def _setup(run: Run, *ignored: str) -> str:
 
 
 def arguments_of(run: Run, name: str) -> list[tuple[str, str]]:
-    """Return the sorted arguments in a setting, which is a mapping, or a string as on the command line."""
+    """Return a setting's arguments as sorted pairs; the setting is a mapping, or a string as on the command line."""
     value = run.setting(name)
     pairs = mapping(value) or dict(part.partition("=")[::2] for part in str(value or "").split(","))
     return sorted((key, str(text)) for key, text in pairs.items() if key)
@@ -313,7 +318,7 @@ _LONGEST_MESSAGE = 30  # characters of a system message in a name
 
 
 def _signed(field: str, tasks: Sequence[TaskRun]) -> list[str]:
-    """Return a field of each task's first signature as ``field=value``, without missing values."""
+    """Return a field of each task's first signature as ``field=value``; tasks without a value are left out."""
     fields = [parse(next(iter(task.signatures.values()), "")) for task in tasks]
     return [f"{field}={of_task[field]}" for of_task in fields if of_task.get(field, NO_VALUE) != NO_VALUE]
 
@@ -326,7 +331,7 @@ def model_arguments(run: Run) -> list[str]:
 
 
 def system_message(run: Run) -> list[str]:
-    """Return the beginning of the system message, in quotation marks; empty without one."""
+    """Return the beginning of the system message, in quotation marks, as a list; empty without a message."""
     message = one_line(str(run.results.get("system_instruction") or ""))
     return [f"“{shorten(message, _LONGEST_MESSAGE, placeholder='…')}”"] if message else []
 

@@ -96,7 +96,7 @@ class Sample:
         return "\n\n".join(message["content"] for message in self.messages)
 
     def without_texts(self) -> "Sample":
-        """Return a copy without prompt, ``found_by`` and long details.
+        """Return a copy with the prompt, ``found_by`` and long details removed.
 
         Of each response, only the first character is kept (none if it is blank).
         """
@@ -142,7 +142,7 @@ class Sample:
         return values if isinstance(values, list) else []
 
     def order(self, generation: int) -> str | None:
-        """Return the letters of the choices that the model saw as A to D; None if they were in the data's order."""
+        """Return the letters, in the data, of the choices shown as A to D in a generation; None if none were moved."""
         orders = next(iter(self.details.values()), {}).get("shown_as")
         return orders[generation] if isinstance(orders, list) else orders
 
@@ -160,7 +160,7 @@ class Sample:
         return LETTERS[order.index(answer)] if answer in tuple(order) else answer
 
     def way_found(self, filter_name: str) -> str | None:
-        """Return the form in which the first generation's answer was found; None if not logged."""
+        """Return the form in which the filter found the first generation's answer; None if not logged."""
         return next(iter(self.found_by.get(filter_name, ())), None)
 
 

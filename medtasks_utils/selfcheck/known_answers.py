@@ -36,7 +36,7 @@ StratumScore = tuple[str | None, Score]
 
 
 class KnownAnswer(NamedTuple):
-    """A response with a known answer; ``answer`` is what a filter should read from ``text``, or empty for none."""
+    """A response, and the answer that a filter should read from its text; empty if it should find none."""
 
     text: str
     answer: str
@@ -83,7 +83,7 @@ def combined(aggregation: Aggregation, scores: Sequence[StratumScore]) -> float 
     Without any score, return the aggregation's ``empty_value``. An aggregation of another distribution computes its own
     value.
     """
-    if type(aggregation).__module__ != Aggregation.__module__:  # of another distribution, so only it knows itself
+    if type(aggregation).__module__ != Aggregation.__module__:  # of another distribution, whose definition is unknown
         codes = integer_codes([str(stratum) for stratum, _ in scores])
         return aggregation.value(MetricScores.of([[score] for _, score in scores], codes, codes))
     if aggregation.within_stratum:

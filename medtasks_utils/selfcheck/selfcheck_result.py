@@ -109,7 +109,7 @@ class SelfcheckResult:
 
 
 def _accuracies(scores: Sequence[CheckedScore]) -> Iterator[list[str]]:
-    """Yield a head, and a row for each benchmark with its reported and expected accuracy for each behaviour."""
+    """Yield a header, and a row for each benchmark with its reported and expected accuracy for each behaviour."""
     yield ["", *BEHAVIOURS]
     whole = {score[:4]: score for score in scores}
     for benchmark in benchmarks().usable():

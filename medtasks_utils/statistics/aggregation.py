@@ -21,15 +21,15 @@ class Aggregation:
         name: its name in results files.
         empty_value: the value if no example counts; None if there is none.
         has_stderr: True if the number has a standard error and an interval.
-        over_decided: True if it covers only examples with a definite answer. These may differ between two runs on the
-            same examples.
+        over_decided: True if it covers only examples with a definite answer, which may be different examples in two
+            runs.
         averages_parts: True for a mean over strata and for statistics of confidences. Their standard error may be much
             lower than for independent examples; for other shares, so low an error is distrusted.
         uses_strata: True if the number or its standard error depends on the examples' strata. Unless ``ratio`` is
             overridden, the examples of a stratum are one cluster.
-        within_stratum: for a mean over strata, the aggregation within each stratum; else None.
+        within_stratum: for a mean over strata, the aggregation within each stratum; None for other aggregations.
         may_be_zero: True for a distance whose true value may be 0; its interval is ``value ± t × stderr``, at least 0.
-        logged_as: the name under which samples log its scores; empty for that of the metric.
+        logged_as: the name under which samples log its scores; empty if that is the metric's name.
     """
 
     name: str
@@ -47,7 +47,8 @@ class Aggregation:
     def ratio(self, scores: "MetricScores", *, over_strata: bool = False) -> "Ratio":
         """Return the number with its standard error, as a statistic over the examples to which the metric applies.
 
-        With ``over_strata``, it is the unweighted mean of the strata's numbers, as for a group of tasks.
+        With ``over_strata``, the number is the unweighted mean of the strata's numbers, as for a group of tasks.
+        Without it, each stratum is one cluster if ``uses_strata`` is True.
         """
         from .ratio import Ratio
 
@@ -57,21 +58,31 @@ class Aggregation:
         return Ratio(scores, over_strata, None if over_strata else self.empty_value)
 
     def value(self, scores: "MetricScores") -> float | None:
-        """Return the number; None if it is not defined."""
+        """Return the number; ``empty_value`` if all denominators are 0.
+
+        If those of only some strata are 0, a mean over strata is None.
+        """
         return self.ratio(scores).value
 
     def stderr(self, scores: "MetricScores") -> float | None:
-        """Return the number's standard error; None if it is not defined."""
+        """Return the number's standard error; None if the aggregation has none, or for fewer than two clusters.
+
+        A mean over strata needs two clusters in each stratum.
+        """
         return self.ratio(scores).stderr if self.has_stderr else None
 
     # ---- its interval
 
     def to_share(self, value: float, stderr: float) -> tuple[float, float]:
-        """Convert a value, from 0 to 1, and its error to those of the share for which the interval is computed."""
+        """Convert a value from 0 to 1, and its standard error, to a share for which an interval can be computed.
+
+        Returns:
+            The share and its standard error; in this base class, the two arguments.
+        """
         return value, stderr
 
     def from_share(self, share: float) -> float:
-        """Convert a share back to the value, 0 to 1."""
+        """Convert a share, such as an end of its interval, back to a value from 0 to 1."""
         return share
 
 
@@ -139,7 +150,10 @@ class Total(Mean):
 
 
 class OverStrata(Aggregation):
-    """The unweighted mean over strata of another aggregation; its name is ``macro`` if that aggregation is a mean."""
+    """The unweighted mean, over strata, of an aggregation within each stratum.
+
+    Its name is ``macro`` for means within strata, and otherwise ``macro`` followed by the other aggregation's name.
+    """
 
     averages_parts = True
     uses_strata = True

@@ -18,9 +18,9 @@ _DRAWS = 10_000
 
 
 def best_set(benchmarks: Sequence[Sequence[Ratio]], *, ascending: bool = False) -> list[bool] | None:
-    """Return for each of k runs whether it may be the best; None if a run lacks a value, a standard error or clusters.
+    """Return for each of k runs whether it may be the best; None if this cannot be decided.
 
-    A run needs ten clusters on each benchmark.
+    Each run needs a value, a standard error and at least ten clusters on each benchmark.
 
     Args:
         benchmarks: for each benchmark, the runs' ratios over the same examples and clusters. Runs are ranked by their

@@ -41,7 +41,10 @@ COVERAGE = 0.8
 
 
 class Confidences(NamedTuple):
-    """The confidences of n answers and whether they are right, 0 to 1, with their clusters; each of shape ``(n,)``."""
+    """The confidences of n answers, from 0 to 1, with their correctness and clusters; each of shape ``(n,)``.
+
+    An answer is right (1) or wrong (0); values in between are for tied votes.
+    """
 
     right: Array
     confidence: Array
@@ -49,7 +52,7 @@ class Confidences(NamedTuple):
 
     @classmethod
     def of(cls, scores: MetricScores) -> "Confidences":
-        """Collect all confidences, over all generations."""
+        """Collect the confidences of all generations that have a score."""
         counted = scores.counted
         right, confidence = scores.numerators[counted].T
         return cls(right, confidence, np.repeat(scores.clusters, counted.sum(axis=1)))
@@ -59,9 +62,13 @@ class Confidences(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """The bin of each answer, shape ``(n,)``, and statistics of the answers in each bin.
+    """The division of n answers into bins, with statistics of the answers in each bin.
 
-    These are their number, and the mean of the values given to :func:`binned` with its standard error.
+    Attributes:
+        of: the bin of each answer, shape ``(n,)``.
+        size: the number of answers in each bin.
+        mean: the mean, in each bin, of the values that were given to :func:`binned`.
+        error: the standard error of each mean.
     """
 
     of: Codes
@@ -71,7 +78,10 @@ class Bins(NamedTuple):
 
 
 def binned(given: Confidences, values: Array) -> Bins:
-    """Divide answers into bins by their confidence; return the means of values, with clustered standard errors."""
+    """Divide answers into bins by their confidence; compute the means of their values, with clustered standard errors.
+
+    There are at most :data:`BINS` bins, of about equal size; answers of equal confidence share a bin.
+    """
     of, size = np.unique(given.confidence, return_inverse=True, return_counts=True)[1:]
     number = max(1, min(BINS, len(values) // BIN_SIZE))
     if len(size) > number:
@@ -87,7 +97,10 @@ def binned(given: Confidences, values: Array) -> Bins:
 
 
 def _ece(given: Confidences) -> Array:
-    """Return pseudo-values of the bins' mean absolute gap, less its mean under noise alone; on average at least 0."""
+    """Return pseudo-values of the mean absolute gap between accuracy and confidence in the bins.
+
+    The mean gap under noise alone is subtracted. The mean of the pseudo-values is at least 0.
+    """
     values = given.right - given.confidence
     of, _, gap, error = binned(given, values)
     ratio = gap / np.maximum(error, 1e-12)
@@ -120,7 +133,7 @@ def _auroc(given: Confidences) -> Array:
         return np.full(len(right), np.nan)
 
     def below(weights: Array) -> Array:
-        """Return, for each answer, the share of weight on less confident ones, plus half of that on equal ones."""
+        """Return, for each answer, the share of weight on less confident answers, plus half of that on equal ones."""
         sums = np.bincount(group, weights)
         return np.asarray(((sums.cumsum() - sums / 2) / sums.sum())[group])
 
@@ -180,7 +193,7 @@ PSEUDO_VALUES: dict[str, Callable[[Confidences], Array]] = {
 
 
 def mean_of_pseudo_values(name: str, scores: MetricScores, over_strata: bool) -> Ratio:
-    """Return a statistic of :data:`PSEUDO_VALUES`, of all answers or as the unweighted mean over strata."""
+    """Compute a statistic, named as in :data:`PSEUDO_VALUES`, of all answers or as the unweighted mean over strata."""
     scores = scores.applicable()
     strata, counted = scores.strata * over_strata, scores.counted
     values = np.full((*counted.shape, 1), np.nan)

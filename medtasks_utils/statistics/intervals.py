@@ -77,7 +77,10 @@ class ResultWithInterval:
         return bool(self.unreliable)
 
     def ends(self, metric: Metric, between: str = "–") -> str:
-        """Return the interval as ``64.1–93.3``, with a mark if it is unreliable; empty without one."""
+        """Return the interval as ``64.1–93.3``, with a mark if it is unreliable; empty if there is no interval.
+
+        ``between`` separates the two ends.
+        """
         if self.interval is None:
             return ""
         return between.join(map(metric.shown, self.interval)) + UNRELIABLE_MARK * self.few
@@ -89,7 +92,7 @@ class Estimate(ResultWithInterval):
 
     Attributes:
         n: the number of examples to which the metric applies; 0 if the value is not defined.
-        value: the value, in the metric's own unit; None if the metric applies to no example, or a stratum has none.
+        value: the value, in the metric's own unit; None if the metric applies to no example, or a stratum has no value.
         stderr: the standard error; None for fewer than two clusters, or if the metric has none.
     """
 
@@ -101,7 +104,7 @@ class Estimate(ResultWithInterval):
 
 
 def estimate(scores: MetricScores, metric: Metric, *, over_strata: bool = False) -> Estimate:
-    """Estimate a metric over examples or, with ``over_strata``, its unweighted mean over strata, as for a group."""
+    """Estimate a metric over examples or, with ``over_strata``, its mean over strata, as for a group of tasks."""
     n = int(scores.applies.sum())
     if not metric.aggregation.has_stderr:
         return Estimate(n, metric.aggregation.value(scores) if n else None)
@@ -124,10 +127,13 @@ def estimate_from_results(
     """Estimate a metric from the values that a run reports, without its samples.
 
     Args:
-        n: the number of examples; 0 if unknown.
-        are_independent: False if examples form clusters. The interval is then that of as many independent examples as
-            have this standard error, at most n. There is none if the standard error is unknown or 0, or the metric has
-            no upper limit.
+        metric: the metric.
+        value: the reported value.
+        stderr: the reported standard error; None if unknown.
+        n: the number of examples; 0 if unknown. For fewer than ten, there is no interval.
+        are_independent: False if examples form clusters. The interval is then computed for the number of independent
+            examples that would have this standard error, at most n. There is no interval if the standard error is
+            unknown or 0, or if the metric has no upper limit.
     """
     clusters, highest = n, metric.range[1]
     if not are_independent:
@@ -145,14 +151,23 @@ def estimate_from_results(
 
 
 def why_unreliable(clusters: int, informative: float, too_few: str = TOO_FEW_DIFFER) -> str:
-    """Return why an interval is unreliable; empty if there are enough clusters and informative ones."""
+    """Return why an interval is unreliable; empty if at least ten clusters are informative.
+
+    Args:
+        clusters: the number of contributing clusters.
+        informative: the number of informative clusters.
+        too_few: the reason to return if there are ten clusters, but fewer than ten informative ones.
+    """
     if clusters < MIN_CLUSTERS:
         return TOO_FEW_EXAMPLES
     return "" if informative >= MIN_CLUSTERS else too_few
 
 
 def _rare(metric: Metric, value: float) -> str:
-    """Return why too few clusters are informative: for accuracies, too few right or too few wrong answers."""
+    """Return why too few clusters are informative, given the metric's value.
+
+    For accuracies, there are too few right or too few wrong answers; for other metrics, too few examples differ.
+    """
     if "acc" not in metric.name:
         return TOO_FEW_DIFFER
     return f"too few {'wrong' if 2 * value > (metric.range[1] or 1.0) else 'right'} answers"
@@ -193,7 +208,10 @@ def ratio_interval(ratio: Ratio, metric: Metric) -> Interval | None:
 def confidence_interval(
     metric: Metric, value: float, stderr: float | None, clusters: int, examples: int
 ) -> Interval | None:
-    """Return the 95 % interval of a metric's value; None if there is none.
+    """Return the 95 % interval of a metric's value; None if an interval ``value ± t × stderr`` would have no width.
+
+    That form is used for a metric without an upper limit, a distance, or a value outside the metric's range. It has no
+    width if the standard error is 0 or unknown.
 
     Args:
         metric: the metric.
@@ -222,11 +240,12 @@ def effective_sample_size(
 ) -> float:
     """Return ``(z/t)²`` times the number of independent examples that would have this standard error.
 
-    If the error is 0, or that of independent right or wrong answers, return ``clusters``.
+    If the standard error is 0, or equal to that of independent right or wrong answers, return ``clusters``.
 
-    With ``is_of_counts``, the error may be lower than if the clusters were independent. This may be real (a model that
-    flags everything is right once in each pair) or due to too few examples. Therefore one right and one wrong cluster
-    are added, up to the variance of independent clusters.
+    ``is_of_counts`` is True for shares of examples and for scores of explanations. Their standard error may be lower
+    than for independent clusters, either because of the model (one that flags everything is right once in each pair) or
+    because there are too few examples. Therefore one right and one wrong cluster are added, up to the variance of
+    independent clusters.
     """
     product, variance = share * (1 - share), stderr**2
     if clusters == examples and math.isclose(variance * (clusters - 1), product, rel_tol=1e-9):

@@ -30,14 +30,14 @@ _RANGES: dict[Unit, tuple[float | None, float | None]] = {
 
 @dataclass(frozen=True)
 class Metric:
-    """A metric.
+    """The declaration of a metric, from which its scores are aggregated, shown and compared.
 
     Attributes:
-        name: its name in the results.
+        name: the metric's name in the results.
         aggregation: the aggregation of the examples' scores into one number.
         unit: one of the units in the module's docstring.
         higher_is_better: True or False; None if neither direction is better.
-        is_of_explanations: True if it depends on the run's explanation metrics or judge.
+        is_of_explanations: True if the metric depends on the run's explanation metrics or judge.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Metric:
         return _RANGES[self.unit]
 
     def over_strata(self) -> "Metric":
-        """Return the metric of the unweighted mean over strata; the same metric if it already is one."""
+        """Return the metric of the unweighted mean over strata; the same metric if it already is such a mean."""
         return self if self.aggregation.within_stratum else replace(self, aggregation=OverStrata(self.aggregation))
 
     @property
@@ -61,14 +61,17 @@ class Metric:
         return 100.0 if self.unit == "share" else 1.0
 
     def shown(self, value: float | None) -> str:
-        """Format a value for readers: shares in per cent, and None as a dash; counts and numbers have two decimals."""
+        """Format a value for readers: shares in per cent, other units unchanged, and None as a dash.
+
+        Shares and ``points`` have one decimal; counts and numbers have two.
+        """
         if value is None:
             return "–"
         places = 1 if self.unit in ("share", "points") else 2
         return f"{round(value * self.scale, places) + 0.0:.{places}f}"  # adding 0.0 turns -0.0 into 0.0
 
     def detectable(self, difference: float | None) -> float | None:
-        """Return a detectable difference; None if it is unknown, or exceeds the largest possible difference."""
+        """Return a detectable difference unchanged; None if it is unknown, or larger than any possible difference."""
         highest = self.range[1]
         return None if difference is None or (highest is not None and difference > highest) else difference
 
@@ -122,7 +125,7 @@ PASSES = ("pass@", "pass^")
 
 
 def repeat_metrics(repeats: int) -> tuple[Metric, ...]:
-    """Return the metrics over ``repeats`` generations of an example; none if there is one generation."""
+    """Return the metrics over ``repeats`` generations of an example; empty for one generation."""
     passes = (f"{name}{number}" for number, name in product(fewer_generations(repeats), PASSES))
     return (*REPEAT_METRICS, *map(Metric, passes)) if repeats > 1 else ()
 

@@ -42,7 +42,7 @@ class Sensitivity(NamedTuple):
 
     @property
     def detectable(self) -> float:
-        """The smallest true difference that is detected; above 1 if McNemar's test detects none."""
+        """The smallest true difference detected with 80 % power; above 1 if McNemar's test detects none."""
         if self.discordance is None:
             return self._reached(0.0, self.clusters)
         step = bisect.bisect_left(
@@ -82,7 +82,7 @@ def repeats_needed(a: MetricScores, b: MetricScores, stderr: float) -> int | Non
 
     Args:
         a: the accuracy scores of the first run.
-        b: those of the second run on the same two or more examples.
+        b: the accuracy scores of the second run on the same examples; at least two examples must be in both runs.
         stderr: the target standard error.
     """
     in_both = a.applies & b.applies

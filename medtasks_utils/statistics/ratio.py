@@ -136,7 +136,7 @@ class Ratio:
 
     @property
     def informative_clusters(self) -> float:
-        """The number of informative clusters (:func:`informative_clusters`)."""
+        """The number of clusters on which the standard error effectively rests (:func:`informative_clusters`)."""
         return informative_clusters(self.influence[self.counted])
 
     @property

@@ -50,7 +50,7 @@ class MetricScores:
     def of(cls, rows: Sequence[Sequence[Score]], clusters: Codes, strata: Codes) -> "MetricScores":
         """Convert scores to arrays.
 
-        ``rows`` has the scores of each example's generations; a row is empty if the run lacks them. None and NaN mean
+        ``rows`` has the scores of each example's generations; a row is empty if the run has none. None and NaN mean
         no score. Generations of an example that has fewer than others weigh more, so that all examples weigh the same.
         """
         lengths = np.fromiter(map(len, rows), dtype=np.intp)

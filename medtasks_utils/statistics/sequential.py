@@ -89,7 +89,9 @@ def repeated_interval(difference: float, sensitivity: Sensitivity, share: float,
 
 
 def decision(interval: Interval, within: float) -> str:
-    """Return the decision that an interval allows; ``within`` takes precedence over ``better`` and ``worse``.
+    """Return the decision that an interval allows: ``within``, ``better``, ``worse`` or ``undecided``.
+
+    If more than one of the first three is possible, the decision is ``within``.
 
     Args:
         interval: the interval for the difference.

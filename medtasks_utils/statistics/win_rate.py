@@ -53,7 +53,7 @@ def win_rates(data_sets: Mapping[str, Mapping[str, ByExample]]) -> dict[str, Win
 
 
 def _rates(by_model: Mapping[str, ByExample], examples: Iterable[str]) -> dict[str, float]:
-    """Return each model's rate on one data set; models without an opponent are left out."""
+    """Return each model's win rate on one data set; models without an opponent are left out."""
     rows = [list(map(scores.get, examples)) for scores in by_model.values()]
     values = np.array(rows, dtype=float)  # NaN for None
     is_known = np.isfinite(values)

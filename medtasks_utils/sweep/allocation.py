@@ -49,6 +49,7 @@ class _Attempt:
     """An attempt to run jobs of one model, with its servers.
 
     Attributes:
+        waiting: the jobs that have not started.
         mark: an environment value that identifies the processes of a served model; empty for other models.
         started: all processes started so far.
         running: the processes of jobs.
@@ -101,8 +102,8 @@ class _Attempt:
     def _start_servers(self) -> None:
         """Start the model's servers, each on separate GPUs, and a balancer if there are several.
 
-        Marked servers left by an earlier sweep are killed first; any that still respond are reported. The jobs are
-        recorded as waiting.
+        Marked servers left by an earlier sweep are killed first; a message names the port of any that still responds.
+        The jobs are recorded as waiting.
         """
         end_marked(self.mark)
         share = self.model.resources.gpus

@@ -36,10 +36,10 @@ def start(command: Sequence[str], log: Path, environment: Mapping[str, str]) -> 
 
 
 def stop(processes: Sequence[Process], mark: str) -> None:
-    """Terminate processes and their children, all at once; kill those that do not end in time or have escaped.
+    """Terminate processes and their children, all at once; kill those that do not end in time.
 
-    The signal is SIGTERM, since SIGINT does not reach Ray's workers and their children. Escaped processes are found by
-    ``mark``, unless it is empty.
+    The signal is SIGTERM, since SIGINT does not reach Ray's workers and their children. Processes that have left their
+    process group are found by ``mark``, unless it is empty, and killed.
     """
     for process in processes:
         _signal_group(process.pid, signal.SIGTERM)
@@ -55,7 +55,7 @@ def stop(processes: Sequence[Process], mark: str) -> None:
 def end_marked(mark: str) -> None:
     """Kill this user's processes whose environment contains a mark, and wait for them to end.
 
-    Children inherit the mark. Do nothing if it is empty.
+    Children inherit the mark. Do nothing if the mark is empty.
     """
     killed = []
     for process in psutil.process_iter() if mark else ():

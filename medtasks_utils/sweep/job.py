@@ -253,8 +253,8 @@ def budgets_of(settings: JsonObject) -> dict[str, list[float]]:
 def allocations_of(jobs: list[Job], by_model: bool) -> list[Allocation]:
     """Group jobs that run together.
 
-    With ``by_model``, or if the sweep serves the model, all jobs of a model form a group; otherwise the jobs of one
-    model and one run do, which differ only in their budget.
+    With ``by_model``, or if the sweep serves the model, all jobs of a model form a group. Otherwise, a group has the
+    jobs of one model and one run, which differ only in their budget.
     """
 
     def place(job: Job) -> tuple[str, str]:

@@ -231,7 +231,10 @@ class Plan(_Part):
 
     @property
     def variables(self) -> dict[str, str]:
-        """The variables in the environment file; lines may begin with ``export``, and values may be quoted."""
+        """The variables in the environment file; empty without a file.
+
+        Lines may begin with ``export``, and values may be quoted.
+        """
         words = shlex.split(self.env_file.read_text(encoding="utf-8"), comments=True) if self.env_file else []
         return dict(word.split("=", 1) for word in words if "=" in word)
 
@@ -277,7 +280,7 @@ def as_settings(value: object) -> Settings:
 def as_words(flags: Mapping[str, object]) -> list[str]:
     """Return flags as command-line words.
 
-    Flags that are null, false or empty are omitted, except false ones that would be on by default.
+    Flags that are null, false or empty are omitted, except false flags that would be on by default.
     """
     words = []
     for name, value in flags.items():

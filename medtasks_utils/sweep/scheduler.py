@@ -113,9 +113,12 @@ def run_all(allocations: Sequence[Allocation], executor: Executor) -> list[Job]:
 
 
 def _try_again(allocation: Allocation, error: BaseException | None, is_last: bool) -> bool:
-    """Decide whether to restart an ended allocation, and record the decision for its unfinished jobs."""
+    """Decide whether to restart an ended allocation, and record the decision for its unfinished jobs.
+
+    It is restarted unless this was the last attempt, or all of its unfinished jobs ended with :data:`.job.USAGE_ERROR`.
+    """
     left = [job for job in allocation if not job.is_done and job.exit_code != USAGE_ERROR]
-    of_ray = type(error).__module__.startswith("ray.")  # whose own words on a dead node are a page
+    of_ray = type(error).__module__.startswith("ray.")  # whose own message about a dead node fills a page
     cause = getattr(error, "cause", None) if of_ray else error
     lost = f"lost its node, or its Slurm job{f': {reason_of(cause)}' if cause else ''}"
     for job in left:

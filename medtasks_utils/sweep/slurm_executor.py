@@ -180,7 +180,7 @@ class SlurmExecutor:
             try:
                 with executor.batch():
                     submitted = [executor.submit(_Task(), allocation) for allocation in together]
-            except Exception as error:  # of submitit's, with what sbatch says
+            except Exception as error:  # submitit's, which quotes sbatch
                 for allocation in together:
                     note_waiting(allocation, f"Slurm refuses it: {reason_of(error)}", USAGE_ERROR)
                     self._end(allocation)

@@ -35,7 +35,10 @@ def _is_running(plan: Plan) -> bool:
 
 
 def _record(job: Job, is_live: bool, queued: JsonObject) -> JsonObject:
-    """Return the record of a job; ``is_live`` is True if the sweep is running, or Slurm does not respond."""
+    """Return the record of a job; ``queued`` maps Slurm job IDs to reasons for waiting (:func:`.queue`).
+
+    ``is_live`` is True if the sweep is running, or Slurm does not respond.
+    """
     size, state, until = size_of(job), job.state, None
     since, had = (job.current.get(name, 0) for name in ("since", "had"))
     new = job.replies
@@ -72,7 +75,7 @@ def status_lines(plan: Plan, records: list[JsonObject]) -> Iterator[str]:
 
 
 def dry_run(plan: Plan) -> Iterator[str]:
-    """Yield each allocation's Slurm script (if any), the command of its server (if any), and those of its jobs."""
+    """Yield each allocation's Slurm script (if any), the command of its server (if any), and its jobs' commands."""
     for allocation in allocations_of(jobs_of(plan), plan.slurm is not None):
         model = allocation[0].model
         yield f"# {model.name}: {resources_in_words(model.gpus, model.resources.cpus)}"
