@@ -183,7 +183,7 @@ def _camps(item: _Item) -> list[list[_Vote]]:
 
 
 def _weights(items: Sequence[_Item], camps_of: Sequence[Sequence[_Item]]) -> dict[str, float]:
-    """Return each run's contribution to the support of an answer."""
+    """Return each run's contribution to the support of an answer, as defined in the module's docstring."""
     is_right: dict[str, list[bool]] = defaultdict(list)
     for vote in itertools.chain.from_iterable(items):
         is_right[vote.run].append(vote.is_right)

@@ -93,7 +93,7 @@ class TaskAgainst:
     def metric(self) -> Metric:
         """The first compared metric that is a mean or a macro average of means, and has saved scores; else ``acc``.
 
-        A specialty of MedExQA, for example, has no macro average.
+        For example, a single specialty of MedExQA has no macro average, so a later metric is used for it.
         """
         for name in self.saved.facts.compared:
             metric = self.saved.metric(name)

@@ -175,7 +175,7 @@ def heading(comparison: Comparison) -> Iterator[str]:
 
 
 def table_of_wholes(topics: Sequence[ComparedTopic]) -> str:
-    """Return a table with a row for each topic's main metric, and its other metrics below."""
+    """Return a table with a row for each topic's main metric, followed by rows for its other metrics."""
     rows: list[Sequence[str]] = [_HEAD]
     for topic in topics:
         main, *others = topic.wholes

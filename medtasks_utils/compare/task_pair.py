@@ -83,9 +83,9 @@ class TaskPair:
     def default_metrics(self) -> Sequence[str]:
         """Return the metrics to compare by default.
 
-        These are the metrics that the benchmark compares and, if both runs have equally many generations, the metrics
-        over all generations and the common metrics of confidences; otherwise, the first run's metrics over fewer
-        generations, such as ``pass@2``.
+        These are the metrics that the benchmark compares. If both runs have equally many generations, the metrics over
+        all generations are added, and those metrics in :data:`.COMPARED_CONFIDENCES` that both runs report; otherwise,
+        the first run's metrics over fewer generations, such as ``pass@2``.
         """
         a, b = self.metric_scores("acc")
         has_same_repeats = a.numerators.shape == b.numerators.shape  # REPEAT_METRICS depend on them
@@ -98,8 +98,8 @@ class TaskPair:
     def differences(self, metrics: Sequence[str]) -> list[MetricDifference]:
         """Return the differences of the whole task in each metric, followed by those of its breakdowns.
 
-        A breakdown is compared on the first of these metrics that it shows, provided that the task has at least two of
-        its groups.
+        A breakdown is compared on the first of ``metrics`` that applies and that the breakdown shows. Breakdowns with
+        fewer than two groups are left out.
         """
         differences = list(map(self.difference, metrics))
         compared = [difference.metric.name for difference in differences if difference]

@@ -81,7 +81,7 @@ def by_prompt(prompts: Iterable[str], documents: Documents, fields: Sequence[str
     shown, by_word = documents.by_word(*fields)
 
     def asked(prompt: str) -> int:
-        """Return the index of the document that a prompt asks about."""
+        """Return the index of the document that a prompt asks about, or :data:`NOWHERE`."""
         text = f" {plain_words(prompt)} "
         likely = sorted(chain.from_iterable(by_word[word] for word in by_word.keys() & set(text.split())))
         spans = {}

@@ -349,7 +349,7 @@ def verdict_of(value: Any) -> float | None:
 
 
 def _kind(path: Path) -> str:
-    """Return the noun for a record of a file."""
+    """Return the noun for a record of a file: ``row`` for a table, and ``line`` otherwise."""
     return "row" if kind_of(path) in _TABLES else "line"
 
 

@@ -156,7 +156,11 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
     unknown = "", "to shuffled choices whose order the file does not state"
 
     def in_order(lines: Iterable[str]) -> tuple[str, str]:
-        """Return the order of the choices in some lines; of equal wrong choices, the first in the data comes first."""
+        """Return the order of the choices in some lines, in the form that :func:`shown_order` returns.
+
+        Of equal wrong choices, the first in the data comes first. The order is unknown if a choice is missing, or if a
+        different choice equals the right one.
+        """
         places = dict(enumerate(choices))
         order = ""
         for line in lines:
@@ -168,7 +172,7 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
         return unknown if places or choices.count(right) > 1 else (order, "")
 
     def labelled(label: str, text: str) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the labels and the texts of the choices that a text lists; empty unless it lists all."""
+        """Return the labels and the texts of the choices that a text lists; empty unless it lists all choices."""
         match = re.search(rf"(?: -)? ({label})(?: -)? ({choice})(?= )" * len(LETTERS), text)
         return (match.groups()[::2], match.groups()[1::2]) if match else ((), ())
 

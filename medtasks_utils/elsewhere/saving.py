@@ -45,7 +45,7 @@ from .record_contents import contradicts, differing, shown_order, shuffles, stat
 
 @dataclass
 class Imported:
-    """A run that was imported.
+    """The result of importing a run.
 
     Attributes:
         path: the results file.

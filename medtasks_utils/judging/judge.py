@@ -151,9 +151,9 @@ def judge_name(name: str) -> str:
 
 
 def make_judge(name: str, *, use_coverage: bool = False) -> Judge:
-    """Create a judge.
+    """Create a judge from its name in :data:`JUDGES`.
 
-    Judges without coverage ignore ``use_coverage``.
+    ``use_coverage`` is ignored for a judge that does not have this parameter.
     """
     kind = JUDGES[name]
     judge: Judge = kind(use_coverage=use_coverage) if "use_coverage" in signature(kind).parameters else kind()

@@ -32,7 +32,7 @@ def check_endpoint(settings: JudgeSettings) -> None:
 
 
 def by_model(judge: Judge, settings: JudgeSettings) -> list[JudgeSettings]:
-    """Return the settings of each model that ``settings`` names, with the judge's sampling parameters."""
+    """Return the settings of each model that ``settings`` names, with the judge's sampling parameters, if any."""
     sampling: Callable[[str], JsonObject] = getattr(judge, "sampling", lambda model: {})
     models = settings.model.split(",")
     return [replace(settings, model=model, sampling=tuple(sampling(model).items())) for model in models]

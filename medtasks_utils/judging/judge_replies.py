@@ -55,7 +55,7 @@ def read_label(text: str) -> str:
 def only_json(text: str, opening: str, fits: Callable[[Any], bool], name: str) -> Any:
     """Return the only JSON value of the requested form, which may be in a code fence or between sentences.
 
-    Repetitions of it are allowed. Lone surrogates in its escapes are replaced with U+FFFD.
+    The value may be repeated. Lone surrogates in its escapes are replaced with U+FFFD.
 
     Args:
         text: the reply.

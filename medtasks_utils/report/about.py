@@ -79,7 +79,7 @@ def _cost(run: Run) -> str:
 
 
 def shown_arguments(value: Any) -> str:
-    """Format a model's arguments as on the command line, without API keys."""
+    """Format a model's arguments as on the command line, with secrets such as API keys hidden."""
     text = value if isinstance(value, str) else ",".join(f"{name}={item}" for name, item in mapping(value).items())
     secrets = Secrets()
     secrets.learn(dict(part.partition("=")[::2] for part in text.split(",")))

@@ -219,7 +219,7 @@ class Board:
 
     @property
     def extra(self) -> list[str]:
-        """The kinds of questions (:func:`counts_of`) that occur in some run, and so have their own column."""
+        """Those of the kinds ``none``, ``cut`` and ``same`` (:func:`counts_of`) that occur in some run, for columns."""
         return [kind for kind in ("none", "cut", "same") if any(self.share(run, kind) for run in self.runs)]
 
     def share(self, run: str, kind: str) -> float | None:
@@ -309,7 +309,7 @@ def _may_be_best(columns: Sequence[Column], runs: Sequence[str]) -> list[str] | 
 
 
 def _reasons(topic: Topic, incomparable: Mapping[str, str]) -> dict[str, str]:
-    """Return why each run is not ranked; if its examples differ from those of the ranked runs, how they differ."""
+    """Return why each run is not ranked; a reason for different examples describes the difference."""
     ranked = next((result.examples for run, result in topic.results.items() if run not in incomparable), set())
     return {
         run: other_questions(topic.results[run].examples, ranked) if reason == "different examples" else reason
@@ -318,7 +318,7 @@ def _reasons(topic: Topic, incomparable: Mapping[str, str]) -> dict[str, str]:
 
 
 def other_questions(examples: Set[object], ranked: Set[object]) -> str:
-    """Describe how the examples of a run differ from those of the ranked runs."""
+    """Describe a run's examples, compared with those of the ranked runs, such as ``only 30 of 100 questions``."""
     n, shared = len(examples), len(examples & ranked)
     if shared == n:
         return f"only {n:,} of {len(ranked):,} questions"

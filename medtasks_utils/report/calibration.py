@@ -24,7 +24,7 @@ _POINTS = 100  # maximum number of points of a drawn curve
 
 
 class ReliabilityBin(NamedTuple):
-    """The n answers of a bin: their mean confidence and the share of right ones, with its 95 % interval."""
+    """The n answers of a bin: their mean confidence, and their share of right answers with its 95 % interval."""
 
     confidence: float
     right: float
@@ -34,7 +34,7 @@ class ReliabilityBin(NamedTuple):
 
 
 class Calibration(NamedTuple):
-    """How well a run's confidences match the correctness of its answers to a task, under the default filter.
+    """The agreement of a run's confidences with the correctness of its answers to a task, by the default filter.
 
     Attributes:
         origin: one or more of ``logits``, ``stated`` and ``agreement``; empty if there is only the point.
@@ -83,7 +83,7 @@ def of_abstaining(task: TaskRun) -> Point | None:
 
 
 def calibrations(runs: Sequence[Run]) -> list[Calibration]:
-    """Return the calibration of each run on each task, sorted by task, if some answers have confidences or abstain."""
+    """Return the calibration of each run on each task where some answers have confidences or abstain, by task."""
     shown = []
     for run in runs:
         for task in run.tasks.values():

@@ -12,7 +12,7 @@ _FAR = 30.0  # points below a run's other parts
 
 
 class Caution(NamedTuple):
-    """A chip on the page: the problem in bold, details, and a link; ``is_mild`` if it is only informative."""
+    """A chip on the page: the problem in bold, details, and a link. ``is_mild`` is True if it only informs."""
 
     what: str
     more: str

@@ -35,7 +35,7 @@ class Axis(NamedTuple):
 
     @property
     def ticks(self) -> list[float]:
-        """The positions of the axis ticks."""
+        """The values at the ticks, in ascending order."""
         return [self.low + place * self.step for place in range(round((self.high - self.low) / self.step) + 1)]
 
     def at(self, value: float) -> float:
@@ -68,7 +68,7 @@ def between(low: float | None, high: float | None) -> str:
 
 
 def span(values: Sequence[float]) -> str:
-    """Format the range of some values without decimals, such as ``33 to 35``."""
+    """Format the range of values without decimals, such as ``33 to 35``, or ``33`` if both ends are equal."""
     return " to ".join(dict.fromkeys(f"{value:.0f}" for value in (min(values), max(values))))
 
 
@@ -85,7 +85,7 @@ def tick(value: float) -> str:
 
 
 def joined(names: Sequence[str], word: str = "and") -> str:
-    """Join names with commas and a final conjunction."""
+    """Join names with commas and a final conjunction, as in ``A, B and C``."""
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 

@@ -38,7 +38,10 @@ class Headline(NamedTuple):
 
 
 def contents(run: Run, allow_partial: bool) -> dict[str, str]:
-    """Return the contents of a run's files by path in the model's repository; see :func:`publishable`."""
+    """Return the contents of a run's files by path in the model's repository.
+
+    ``allow_partial`` and errors are those of :func:`publishable`.
+    """
     by_data_set: dict[str, list[JsonObject]] = defaultdict(list)
     for headline in publishable(run, allow_partial):
         entry = _entry(run, headline)
@@ -90,7 +93,7 @@ def _headlines(run: Run) -> Iterator[Headline]:
 
 
 def why_partial(run: Run, headline: Headline) -> Iterator[str]:
-    """Yield the reasons why a value does not cover all rows of the benchmark, or all responses."""
+    """Yield the reasons why a value does not cover all rows of the benchmark, or all responses; nothing if it does."""
     limit = run.setting("limit")
     if limit is not None:
         yield f"--limit {limit:g}"

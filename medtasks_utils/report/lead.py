@@ -81,7 +81,7 @@ def _outcome(standing: Ranking) -> tuple[str, tuple[str, ...]]:
 
 
 def _sentence(outcome: str, named: Sequence[str], standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
-    """Return the sentence about the benchmarks with an outcome; ``before`` precedes its interval."""
+    """Return the sentence about the benchmarks with an outcome; ``before`` precedes the interval."""
     of_named = [standing.scores[run].value for standing in standings for run in named[:1]]
     of_ranked = [[standing.scores[run].value for run in standing.ranked] for standing in standings]
     questions = joined([f"{standing.questions:,}" for standing in standings])
@@ -121,7 +121,7 @@ def _ahead(standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
 
 
 def _interval(score: Score, before: str) -> str:
-    """Format the interval of a score in brackets; empty without one."""
+    """Format the interval of a score in parentheses, after the text ``before``; empty if there is no interval."""
     return "" if score.low is None else f" ({before}{ends(score.low, score.high)})"
 
 
@@ -151,7 +151,7 @@ def common_beginning(names: Sequence[str]) -> str:
 def differing_parts(names: Sequence[str]) -> tuple[str, list[str]] | None:
     """Split names into their common beginning and the one part that differs.
 
-    None if the beginning is shorter than four characters, or the other parts are not distinct, or one is empty.
+    None if the beginning is shorter than four characters, or the differing parts are not distinct or one is empty.
 
     >>> differing_parts(["gemma3-12b_q8_0", "gemma3-12b_q5_k_m", "gemma3-12b_q6_k"])
     ('gemma3-12b', ['q8_0', 'q5_k_m', 'q6_k'])
@@ -164,7 +164,7 @@ def differing_parts(names: Sequence[str]) -> tuple[str, list[str]] | None:
 def grid_of(names: Sequence[str]) -> dict[str, dict[str, str]]:
     """Arrange names by two parts, such as model and quantisation.
 
-    Empty if the names fill under 60 % of the grid, or it has only one row or column.
+    The result is empty if the names fill under 60 % of the grid, or the grid has only one row or column.
 
     >>> grid_of(["a_x", "a_y", "b_x", "c_y"])
     {'a': {'x': 'a_x', 'y': 'a_y'}, 'b': {'x': 'b_x'}, 'c': {'y': 'c_y'}}
@@ -251,7 +251,7 @@ def lead_of_two(a: str, b: str, rows: Sequence[PairRow]) -> list[str]:
 
 
 def _standing(line: PairLine) -> str:
-    """Return the verdict on B: better or worse than A, close to it, or unknown."""
+    """Return the verdict on B: ``better`` or ``worse`` than A, ``near`` it (:data:`NEAR`), or ``unsure``."""
     _, low, high, *_ = line.score
     if line.is_shown:
         return "better" if line.score.value > 0 else "worse"
@@ -259,7 +259,7 @@ def _standing(line: PairLine) -> str:
 
 
 def turned(score: Score) -> Score:
-    """Return the difference with A and B swapped."""
+    """Return a difference, and its interval, with A and B swapped."""
     return score._replace(value=-score.value, low=score.high and -score.high, high=score.low and -score.low)
 
 

@@ -30,7 +30,7 @@ _UNCERTAIN_BELOW = 0.9  # as medtasks audit reads
 
 
 class SamplePacker:
-    """The index and the stores, filled one run at a time."""
+    """The index and the stores of the sample browser, filled one run at a time."""
 
     def __init__(self) -> None:
         self._documents, self._samples = Packer(), Packer()

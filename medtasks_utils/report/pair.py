@@ -82,7 +82,7 @@ class PairRow:
 
 @dataclass
 class Pair:
-    """Two runs under one filter."""
+    """The comparison of two runs, A and B, under one filter."""
 
     a: str
     b: str
@@ -155,7 +155,7 @@ def _key(difference: MetricDifference) -> _Key:
 
 
 def line_of(difference: MetricDifference, label: str) -> PairLine:
-    """Format a difference in points."""
+    """Convert a difference to a line, in the units that the page shows."""
     contrast, metric = difference.contrast, difference.metric
     detectable = metric.detectable(contrast.detectable)
     return PairLine(

@@ -44,12 +44,18 @@ class ScoreLine:
 
     @property
     def estimate(self) -> Estimate:
-        """The score under ``strict-match`` or, in a task without it, the first filter; unknown without any score."""
+        """The score under ``strict-match`` or, in a task without it, the first filter.
+
+        If there is no score, the estimate has no value.
+        """
         return next(iter(self.scores.values()), _UNKNOWN)
 
     @property
     def lenient(self) -> Estimate:
-        """The score by the lenient filter, which accepts answers in any form."""
+        """The score by the lenient filter, which accepts answers in any form.
+
+        If there is no such score, the estimate has no value.
+        """
         return self.scores.get(FLEXIBLE, _UNKNOWN)
 
     @property

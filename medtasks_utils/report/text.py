@@ -11,7 +11,7 @@ _INVISIBLE = re.compile(
 
 
 def visible(text: object) -> str:
-    """Spell out invisible characters, and replace lone surrogates, which UTF-8 cannot encode, with U+FFFD."""
+    """Spell out invisible characters as ``‹U+200B›``, and replace lone surrogates with U+FFFD."""
     return _INVISIBLE.sub(lambda match: f"‹U+{ord(match[0]):04X}›", printable(str(text)))
 
 
@@ -22,5 +22,5 @@ def as_tex(text: str) -> str:
 
 
 def words(name: str) -> str:
-    """Convert an identifier such as ``lab_test`` to words."""
+    """Replace the underscores of an identifier such as ``lab_test`` with spaces."""
     return name.replace("_", " ")

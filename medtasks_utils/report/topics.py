@@ -130,14 +130,17 @@ class Topic:
 
     @property
     def label(self) -> str:
-        """The benchmark's official name, followed by the task's name if it is a variant."""
+        """The benchmark's official name, followed by the task's name if it is a variant.
+
+        Without a common benchmark, it is ``Overall`` for a group, and the task's name otherwise.
+        """
         if self.benchmark is None:
             return "Overall" if self.is_overall else self.name
         return self.title if self.is_default else f"{self.title} ({self.name})"
 
     @property
     def title(self) -> str:
-        """The benchmark's official name, or the name of a task without a benchmark."""
+        """The benchmark's official name; without a benchmark, :attr:`label`."""
         return self.benchmark.title if self.benchmark else self.label
 
     @property
@@ -181,7 +184,11 @@ class Topic:
         return {run: result for run, result in self.results.items() if result.samples}
 
     def metrics(self, filter_name: str) -> list[str]:
-        """Return the names of the metrics that any run has under a filter, the most important first."""
+        """Return the names of the metrics that any run has under a filter.
+
+        The benchmark's own metrics come first, in the order of its declaration; the others follow alphabetically. If no
+        run reports a metric, the metrics of the samples are used.
+        """
         declared = [metric.name for metric in self.benchmark.metrics] if self.benchmark else []
         names = {metric for r in self.results.values() for metric, name in r.metrics if name == filter_name}
         names = names or self._logged[filter_name]

@@ -132,7 +132,7 @@ class View:
 
     @cached_property
     def grid(self) -> dict[str, dict[str, str]]:
-        """The runs by the two parts of their names, best first; empty for up to three runs or without a filled grid."""
+        """The runs by two parts of their names (:func:`.grid_of`), best first; empty for up to three runs."""
         return grid_of([*self.board.ranked, *self.board.unranked]) if len(self.runs) > 3 else {}
 
     @cached_property
@@ -189,7 +189,10 @@ class View:
     # ---- where to go next
 
     def link(self, column: Column, run: str = "", other: str = "", **chosen: str) -> str:
-        """Return a link to samples of a benchmark under this filter."""
+        """Return a link to samples of a benchmark under this filter.
+
+        ``run``, ``other`` and ``chosen`` are the arguments ``a``, ``b`` and ``chosen`` of :func:`.samples_link`.
+        """
         return samples_link(list(self.runs), a=run, b=other, task=column.task, filter=column.filter, **chosen)
 
     def more_tokens(self, column: Column) -> int:

@@ -71,7 +71,7 @@ def part_tables(board: Board, filter_name: str) -> list[PartTable]:
 
 
 def row_of(board: Board, column: Column, breakdown: str, group: str, scores: dict[str, Score]) -> PartRow:
-    """Return the row of a part, with the largest number of questions of a run and a link to its samples."""
+    """Return the row of a part, with the largest number of its examples in any run, and a link to its samples."""
     n = max(score.n for score in scores.values())
     href = samples_link(board.runs, a=next(iter(scores)), task=column.task, filter=column.filter, **{breakdown: group})
     return PartRow(words(group), n, scores, {}, href)
@@ -187,7 +187,10 @@ def places_of(names: Sequence[str], runs: Sequence[str]) -> str:
 
 
 def _rights(column: Column) -> Mask:
-    """Return which ranked runs are right on which common questions, shape ``(k, n)``; empty for fewer than two runs."""
+    """Return whether each of k ranked runs is right on each of n common questions, shape ``(k, n)``.
+
+    The array is empty for fewer than two ranked runs, or for tasks of no common benchmark.
+    """
     if len(column.ranked) < 2 or not column.topic.benchmark_name:
         return np.zeros((0, 0), dtype=bool)
     return np.array([of_run.values > 0.5 for of_run in common(column.topic, column.ranked, column.filter, "acc")])

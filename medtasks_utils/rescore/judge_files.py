@@ -124,7 +124,7 @@ class _Judged(NamedTuple):
 
 
 def _scores(judged: Sequence[_Judged]) -> JsonObject:
-    """Estimate the mean over the examples of a run that have references, and count the statuses."""
+    """Estimate the mean score over a run's examples with references, and count its responses by status."""
     scores: dict[tuple[str, str], list[JudgedScore]] = defaultdict(list)
     for response, judgement in judged:
         if judgement or response.case.references:

@@ -99,7 +99,7 @@ def find_responses(patterns: Sequence[str], filter_name: str | None) -> Response
 
 
 def _matching(patterns: Sequence[str]) -> set[Path]:
-    """Return the matching files and folders; raise MedtasksError for a pattern without any."""
+    """Return the matching files and folders; raise MedtasksError for a pattern that matches none."""
     paths: set[Path] = set()
     for pattern in patterns:
         place = os.path.expanduser(pattern)

@@ -262,7 +262,7 @@ _OF_REQUESTS = ("base_url", "num_concurrent", "max_retries", "timeout")
 
 
 def _setup(run: Run, *ignored: str) -> str:
-    """Return a key shared by runs of one set-up, whose arguments named in ``ignored`` may differ."""
+    """Return a key that runs of one set-up share, even if they differ in the arguments named in ``ignored``."""
 
     hashes = [run.results.get(f"{name}_sha") for name in ("chat_template", "system_instruction")]
     arguments = (arguments_of(run, name) for name in ("model_args", "gen_kwargs"))
@@ -368,5 +368,5 @@ def with_baseline_first(runs: Sequence[Run], name: str) -> list[Run]:
 
 
 def audit_file(samples: Path) -> Path:
-    """Return the path, next to a sample log, of its audit (``docs/audit.md``)."""
+    """Return the path of the audit of a sample log, in the same folder (``docs/audit.md``)."""
     return samples.with_name(f"audit_{samples.stem.removeprefix('samples_')}.json")

@@ -147,7 +147,7 @@ class Sample:
         return orders[generation] if isinstance(orders, list) else orders
 
     def example_shown(self, benchmark: Benchmark[Any], generation: int) -> Row:
-        """Return the example as the model saw it in a generation, with the right answer's letter in that order."""
+        """Return the example as the model saw it in a generation, with the right answer's letter in the order shown."""
         order = self.order(generation)
         return benchmark.relabelled(self.doc, order) if order else self.doc
 
@@ -220,7 +220,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def new_sample(line: Row) -> Sample:
-    """Create a sample from a line, without the fields that depend on the filter."""
+    """Create a sample from a line of a log; the fields that depend on the filter are empty."""
     choices, responses, target = _choices(line), _texts(line["resps"]), str(line["target"])
     if choices:
         responses = [f"{choice}: {value}" for choice, value in choices]

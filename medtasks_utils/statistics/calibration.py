@@ -165,7 +165,7 @@ def _aurc(given: Confidences) -> Array:
     rank = np.arange(1, len(right) + 1)
 
     def from_rank(terms: Any) -> Any:
-        """Return, for each answer, the sum of the terms from its rank on, averaged over its confidence's ranks."""
+        """Return, for each answer, the sum of the terms from its rank on, averaged over the ranks of its confidence."""
         return (np.add.reduceat(terms[::-1].cumsum()[::-1], size.cumsum() - size) / size)[group]
 
     return np.asarray((1 - given.right) * from_rank(1 / rank) - from_rank((1 - right) / rank) + 1 - right.mean())

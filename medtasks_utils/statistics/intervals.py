@@ -73,7 +73,7 @@ class ResultWithInterval:
 
     @property
     def few(self) -> bool:
-        """True if there is no reliable interval; named after the JSON key."""
+        """True if there is no reliable interval, as under the key ``few`` in JSON."""
         return bool(self.unreliable)
 
     def ends(self, metric: Metric, between: str = "–") -> str:

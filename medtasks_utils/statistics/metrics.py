@@ -131,7 +131,7 @@ def repeat_metrics(repeats: int) -> tuple[Metric, ...]:
 
 
 def fewer_generations(repeats: int) -> list[int]:
-    """Return the powers of two, from 2, below the number of generations."""
+    """Return the powers of two from 2 up to, but not including, the number of generations."""
     return [2**power for power in range(1, repeats.bit_length()) if 2**power < repeats]
 
 

@@ -75,7 +75,7 @@ class Ratio:
 
     @cached_property
     def _totals(self) -> tuple[Array, Array]:
-        """Sums of numerators and denominators, shape ``(S,)``.
+        """The sums of numerators and of denominators in each stratum; both of shape ``(S,)``.
 
         The sums are exact, so the order of examples does not matter.
         """

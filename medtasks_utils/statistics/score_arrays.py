@@ -81,7 +81,7 @@ class MetricScores:
 
     @property
     def values(self) -> Array:
-        """The mean over generations and classes of each example, shape ``(n,)``; NaN if it has no score."""
+        """The mean over generations and classes of each example, shape ``(n,)``; NaN for an example without a score."""
         ratios = np.ma.divide(self.numerators, self.denominators)  # masked where the denominator is 0
         return np.asarray(ratios.mean(axis=2).mean(axis=1).filled(np.nan))
 

@@ -91,7 +91,12 @@ class _Part(BaseModel, extra="forbid"):
 
 
 class Resources(_Part):
-    """The resources of jobs that run together: their processors, and the GPUs of a job or of each server."""
+    """The resources of jobs that run together.
+
+    Attributes:
+        cpus: the number of processors of all of these jobs.
+        gpus: the number of GPUs of a job or, if the sweep serves the model, of each server.
+    """
 
     cpus: NonNegativeInt = 1
     gpus: NonNegativeInt = 0
@@ -154,7 +159,7 @@ class ModelPart(_Named):
 
     @property
     def server(self) -> str:
-        """The server's command line, composed for ``vllm`` if given; empty if the sweep does not start a server."""
+        """The server's command line, built from ``vllm`` if that is given; empty if the sweep starts no server."""
         if self.vllm is None:
             return self.serve
         arguments = self.vllm.model_extra or {}
@@ -188,7 +193,7 @@ class ModelPart(_Named):
 
     @property
     def settings(self) -> JsonObject:
-        """The model's flags of ``medtasks eval``, with the placeholder ``{port}`` for its server's port."""
+        """The model's flags of ``medtasks eval``; ``{port}`` stands for the port of a server that the sweep starts."""
         model_args, flags = self.model_args, self.flags
         if self.server:
             is_chat = "chat" in self.model

@@ -24,7 +24,7 @@ def read_record(path: Path) -> JsonObject:
 
 @cache  # since such files do not change
 def is_whole(results: Path) -> bool:
-    """Return whether a results file is intact."""
+    """Return whether a results file is intact; print a warning if it is damaged."""
     return bool(read_record(results))
 
 

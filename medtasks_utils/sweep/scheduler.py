@@ -70,7 +70,10 @@ def sweep(plan: Plan, cpus: int | None, address: str | None) -> list[Job]:
 
 
 def _length(allocation: Allocation) -> int:
-    """Return the remaining work of an allocation: requests times GPUs, since larger models are slower."""
+    """Return the remaining work of an allocation: the requests of its unfinished jobs times the GPUs of its model.
+
+    GPUs count since larger models are slower; a model without GPUs counts as one.
+    """
     return sum(size_of(job) for job in allocation if not job.is_done) * max(1, allocation[0].model.resources.gpus)
 
 
