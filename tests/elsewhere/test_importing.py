@@ -445,7 +445,7 @@ def test_replies_whose_letters_stand_for_other_choices_were_shown_another_order(
         said = f"{letter}. {choice}" if number < stated else "\\boxed{A}"
         written.append({"key": doc["question"], "said": said})
     import_records("medmcqa", written, tmp_path)
-    assert ("in an order that the file lacks" in capsys.readouterr().err) == too_many
+    assert ("in an order that the file does not state" in capsys.readouterr().err) == too_many
 
 
 def test_a_folder_with_traces_of_episodes_is_imported(tmp_path, capsys):
