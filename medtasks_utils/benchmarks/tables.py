@@ -126,7 +126,8 @@ def read_split(folder: Path, *splits: str, columns: Sequence[str] | None = None)
     """
     files = find_split(folder, *splits)
     if not files:
-        names = " or ".join(f"{split}.parquet|jsonl|csv|tsv" for split in splits)
+        formats = "|".join(suffix.removeprefix(".") for suffix in SUFFIXES)
+        names = " or ".join(f"{split}.{formats}" for split in splits)
         present = ", ".join(sorted(path.name for path in folder.iterdir()))
         raise DataError(f"{folder} has no file {names}; it contains {present[:400] or 'no files'}")
     rows: list[Row] = []
