@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 from pydantic.dataclasses import dataclass
 
+from medtasks_utils.errors import UsageError
+
 from .flags import Command, CommandResult
 
 
@@ -50,14 +52,16 @@ class Compare(Command):
     def run(self) -> CommandResult:
         """Return the comparison of two runs or, with ``--plan``, the numbers of examples or repeats that are needed.
 
-        Without a second run, return the comparison of our verdicts on an imported run with those of its own harness;
-        ``--plan`` then has no effect.
+        Without a second run, return the comparison of our verdicts on an imported run with those of its own harness.
         """
         from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
         from medtasks_utils.compare.difference_plan import lines_of, plan
         from medtasks_utils.compare.verdicts import compare_verdicts, verdict_lines
         from medtasks_utils.results import name_apart
 
+        of_two = [f"--{name}" for name in ("common", "parts", "force", "plan") if getattr(self, name)]
+        if self.b is None and of_two:
+            raise UsageError(f"{', '.join(of_two)}: name a second run, as in medtasks compare A B {of_two[0]}")
         named = [argument.partition("=") for argument in self.task]
         tasks = [(task_a, task_b or task_a) for task_a, _, task_b in named]
         a = one_run(self.a, [task_a for task_a, _ in tasks])
