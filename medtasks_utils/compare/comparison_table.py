@@ -78,7 +78,10 @@ def _difference_data(difference: MetricDifference) -> JsonObject:
 
 
 def comparison_lines(comparison: Comparison, *, all_parts: bool = False) -> Iterator[str]:
-    """Yield the runs, a row for each benchmark, detectable differences, the parts of each task, and cautions.
+    """Yield the lines of a comparison.
+
+    They are a heading, a row for each benchmark, detectable differences, the parts of each task, effects of the order
+    of choices, and cautions.
 
     Args:
         comparison: the comparison.
@@ -287,7 +290,7 @@ def shown_p(p: float | None) -> str:
 
 
 def verdict(difference: MetricDifference) -> str:
-    """Return which run is better, by the corrected p-value, or why this is unknown; empty for a test in no family."""
+    """Return ``A better``, ``B better``, ``not shown`` or ``too few``, by the corrected p-value; empty without one."""
     if difference.p_adjusted is None:
         return "too few" if difference.contrast.p is None else ""
     if not difference.is_significant:

@@ -79,7 +79,7 @@ def _until_decided(run: Run, difference: MetricDifference, target: float) -> int
 
 
 def _number_in_benchmark(run: Run, name: str, clusters: int) -> int | None:
-    """Return the number of clusters in the whole benchmark, extrapolated from a run; None if the run lacks the size."""
+    """Return the number of clusters in the whole benchmark, extrapolated from a run; None if no example was asked."""
     tasks = run.tasks_of(name)
     asked = sum(task.asked for task in tasks)
     return round(clusters * sum(task.available for task in tasks) / asked) if asked else None

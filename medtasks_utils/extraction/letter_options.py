@@ -115,7 +115,7 @@ _ALIKE_ENOUGH, _APART = 0.84, 0.12  # minimum similarity of a choice, and its mi
 
 
 def _normalized(text: str, options: Sequence[str]) -> list[str]:
-    """Return the text, and the text of each choice, in lower case with spaces for other characters than letters."""
+    """Return the text and each choice in lower case, with a space for each run of punctuation and white space."""
     return [_FORM.sub(" ", phrase).lower().strip() for phrase in (text, *options[: len(LETTERS)])]
 
 

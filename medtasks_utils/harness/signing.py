@@ -15,8 +15,8 @@ from .sources import HUB
 def sign(task: Any, settings: Settings) -> None:
     """Add a signature for each filter to a task's metadata; signatures are equal in every process.
 
-    The signatures of further scorers are also added and, if the benchmark names its content fields, a hash of these
-    fields.
+    Signatures of scorers of explanations are also added, if there are any, and a hash of the content fields, if the
+    benchmark names any.
 
     Args:
         task: a :class:`.task.MedTask`.

@@ -143,7 +143,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
     # ---- rows
 
     def download(self, dataset_kwargs: Any = None) -> None:
-        """Load and check the rows and, without ``process_docs``, the templates; lm_eval calls this on creation."""
+        """Load and check the rows, and the templates unless ``process_docs`` is set; lm_eval calls this on creation."""
         rows = rows_of(self, self.split)
         if self.config.process_docs is None:
             check_templates(self.benchmark.task, vars(self.config), {**rows[0], "settings": self.options})
@@ -402,12 +402,12 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         If no prompt got a reply, and a content filter blocked at least one, the run fails after saving its results.
 
         Args:
-            without_reply: the empty replies to prompts that got none.
+            without_reply: the replies without text, each with its reason.
             count: the total number of requests or examples.
             what: ``requests`` or ``examples``.
 
         Raises:
-            MedtasksError: if no prompt of a task without tools got a reply, and no content policy was the reason.
+            MedtasksError: if no prompt of a task without tools got a reply, and no content filter blocked one.
         """
         if not without_reply:
             return

@@ -77,9 +77,10 @@ def format_of(model: Any, tools: Mapping[str, Tool], option: str, settings: Sett
 
 
 def _template_writes(model: LM, apply: ChatTemplate, tools: Mapping[str, Tool], tool: Tool, number: int) -> bool:
-    """Return whether a chat template writes a tool's name, calls of the tool in a readable form, and their results.
+    """Return whether a chat template renders a tool's name, its calls and their results.
 
-    This is tried on a conversation whose reply has ``number`` calls.
+    ``read_calls`` must be able to parse the rendered calls. The template is tested on a conversation whose reply
+    has ``number`` calls.
     """
     question = {"role": "user", "content": "Hi"}
     calls = [{"name": tool.name, "arguments": {tool.argument: f'"{index}"\n + 1.5'}} for index in range(number)]

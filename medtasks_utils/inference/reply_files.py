@@ -53,7 +53,7 @@ def objects_in(path: Path) -> Iterator[tuple[bytes, Any]]:
 
 
 def object_of(line: bytes) -> Any:
-    """Return the object in a line, without the line break; None if the line does not match its checksum."""
+    """Return the object in a line that is given without its line break; None if the checksum does not match."""
     is_whole = line[_CHECKSUM] == b"%08x" % zlib.crc32(line[_OBJECT])
     return from_json(line[_OBJECT]) if is_whole else None
 

@@ -85,7 +85,7 @@ class ServerUnavailable(ServerError):
 
 
 class ServerBusy(ServerUnavailable):
-    """A server that is overloaded or rate-limits requests."""
+    """The error for a server that is overloaded or limits the rate of requests."""
 
 
 class NoCompletion(ServerUnavailable):

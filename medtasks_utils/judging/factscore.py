@@ -45,7 +45,11 @@ class FActScore:
         fields = case._asdict()
 
         async def rate(texts: Sequence[str], prompt: str) -> tuple[list[str], list[str], float | None]:
-            """Extract and verify the claims in texts; return claims, labels and the rate (None without claims)."""
+            """Extract and verify the claims in texts.
+
+            ``prompt`` names the template of the verification. Return the claims, their labels, and the percentage that
+            is supported (None without claims).
+            """
             extraction, verification = (templates.load(f"factscore_{step}") for step in ("claims", prompt))
             extractions = [ask(extraction.messages(**{**fields, "explanation": text}), read_claims) for text in texts]
             claims = list(dict.fromkeys(chain(*await asyncio.gather(*extractions))))

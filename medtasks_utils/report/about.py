@@ -37,9 +37,9 @@ def endings_of_replies(topics: Sequence[Topic]) -> Iterator[list[str]]:
 
 
 def runs_by_signatures(topics: Sequence[Topic]) -> dict[str, list[str]]:
-    """Return the runs by the signatures of their scores, one per line; runs without signatures are left out.
+    """Return the names of runs by the signatures of their scores, which are joined by line breaks.
 
-    Runs with equal signatures are comparable.
+    Runs with equal signatures are comparable; runs without signatures are left out.
     """
     runs: dict[str, list[str]] = defaultdict(list)
     for topic in topics:

@@ -81,7 +81,15 @@ def _outcome(standing: Ranking) -> tuple[str, tuple[str, ...]]:
 
 
 def _sentence(outcome: str, named: Sequence[str], standings: Sequence[Ranking], before: str, is_alone: bool) -> str:
-    """Return the sentence about the benchmarks with an outcome; ``before`` precedes the interval."""
+    """Return the sentence about the benchmarks that have the same outcome.
+
+    Args:
+        outcome: a key of ``_SENTENCES``.
+        named: the runs that the sentence names, best first.
+        standings: the rankings of the runs on these benchmarks.
+        before: the text before the interval of the lead.
+        is_alone: as in :func:`_ahead`.
+    """
     of_named = [standing.scores[run].value for standing in standings for run in named[:1]]
     of_ranked = [[standing.scores[run].value for run in standing.ranked] for standing in standings]
     questions = joined([f"{standing.questions:,}" for standing in standings])

@@ -172,7 +172,7 @@ def certainty_of(sample: Sample) -> float | None:
 
 
 def reasons_to_distrust(sample: Sample, certainty: float | None, is_disputed: bool) -> list[str]:
-    """Return the reasons to distrust a sample's readings, as named in the page's links."""
+    """Return the reasons to distrust a sample's readings: ``uncertain`` (low certainty) and ``audit`` (disputed)."""
     is_read = any(answer != UNANSWERED for answer in sample.answers.get(FLEXIBLE, ()))
     is_uncertain = is_read and certainty is not None and certainty < _UNCERTAIN_BELOW
     return ["uncertain"] * is_uncertain + ["audit"] * is_disputed

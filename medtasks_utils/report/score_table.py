@@ -176,7 +176,7 @@ def cautions(lines: Sequence[ScoreLine]) -> Iterator[str]:
 
 
 def score_data(lines: Sequence[ScoreLine]) -> list[JsonObject]:
-    """Return the lines as JSON-compatible dicts, with shares from 0 to 1."""
+    """Return the lines as JSON-compatible dicts; values of metrics that are shares are from 0 to 1."""
     return [
         {
             "name": line.topic.name,

@@ -298,7 +298,7 @@ class Topic:
 
 
 def topics_of(runs: Sequence[Run]) -> list[Topic]:
-    """Return the topics; a group of one benchmark replaces its tasks.
+    """Return a topic for each group and task of the runs, except for the tasks of a group of a single benchmark.
 
     Groups of several benchmarks are first, then the topics of each benchmark, then tasks of no benchmark.
     """

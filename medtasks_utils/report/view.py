@@ -168,7 +168,7 @@ class View:
 
     @property
     def unsolved(self) -> list[tuple[Column, Pattern]]:
-        """The benchmarks with the pattern of questions that no ranked run gets right, most of these questions first."""
+        """Each benchmark with its row for the questions that no ranked run gets right, sorted by number, descending."""
         unsolved = [(column, row) for column, rows in self.questions for row in rows if row.label == "no run"]
         return sorted(unsolved, key=lambda of_column: -of_column[1].questions)
 

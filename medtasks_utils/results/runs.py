@@ -234,7 +234,7 @@ def growth_of(run: Run, grown: Sequence[Run]) -> str:
 
 
 def _has_grown(run: Run, other: Run) -> bool:
-    """Return whether ``other`` extends ``run``: it has more tasks, examples, repeats or tokens, and fewer of none.
+    """Return whether ``other`` extends ``run``: it has more tasks, examples, repeats or tokens, and none has decreased.
 
     ``other`` must be later, of the same set-up and folder, and have reused replies; the token limit may differ.
     Examples, repeats and tokens are compared over the common tasks.

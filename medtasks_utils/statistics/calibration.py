@@ -160,7 +160,7 @@ def risks(given: Confidences) -> Array:
 
 
 def _aurc(given: Confidences) -> Array:
-    """Return pseudo-values of the mean of :func:`risks`."""
+    """Return each answer's pseudo-value of the area under the risk–coverage curve, the mean of :func:`risks`."""
     group, size, right = ranked(given)
     rank = np.arange(1, len(right) + 1)
 

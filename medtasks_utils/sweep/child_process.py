@@ -39,7 +39,7 @@ def stop(processes: Sequence[Process], mark: str) -> None:
     """Terminate processes and their children, all at once; kill those that do not end in time.
 
     The signal is SIGTERM, since SIGINT does not reach Ray's workers and their children. Processes that have left their
-    process group are found by ``mark``, unless it is empty, and killed.
+    process group are killed by :func:`end_marked`, unless ``mark`` is empty.
     """
     for process in processes:
         _signal_group(process.pid, signal.SIGTERM)

@@ -41,7 +41,7 @@ def letters_for_options(text: str, options: Sequence[str]) -> str:
 
 
 def ruled_letter(text: str) -> str | None:
-    """Return the letter by the first of the authors' four rules that matches; None if no rule matches."""
+    """Return the letter found by the first matching one of the authors' four rules; None if no rule matches."""
     return next((match[1] for rule in _RULES if (match := rule.search(text))), None)
 
 

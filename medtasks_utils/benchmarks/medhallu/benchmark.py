@@ -167,7 +167,8 @@ class MedHallu(Benchmark[MedHalluOptions]):
     def _pairs(self, table: Table) -> list[list[Example]]:
         """Return each row's two examples, with the row's index as ``row``.
 
-        The field ``style`` is :data:`TELLS` or :data:`MISLEADS`, or empty if the rows were not measured.
+        The field ``style`` is :data:`TELLS` if the style gives the answer away, :data:`MISLEADS` if it points to the
+        wrong answer. It is empty if these rows were not measured.
         """
         pairs = table.made(_pair)
         examples = list(chain.from_iterable(pairs))
