@@ -207,7 +207,7 @@ class Client:
                     return completion
             self._refused[words] += 1
         if self._refused[words] == _ENOUGH:
-            message = "%s; it refused %d prompts in these words, but answers others; refused ones are rarely sent again"
+            message = "%s; it refused %d prompts in these words, but answers others; few are sent again from now on"
             logger.warning(message, error.problem, _ENOUGH)
         raise _refusing_alone(error, 1 + is_compared) from None
 

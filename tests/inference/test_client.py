@@ -260,7 +260,7 @@ def results_of(answer, number):
 def test_of_many_prompts_refused_in_the_same_words_only_a_few_are_sent_again(time, caplog):
     tests = 10 + 2
     assert results_of("Hi".__eq__, 300) == ({"PromptRefused": 300}, 300 + 2 * tests, tests)
-    assert caplog.text.count("it refuses 10 prompts so") == 1
+    assert caplog.text.count("it refused 10 prompts in these words") == 1
 
 
 def test_a_server_that_refuses_each_prompt_once_is_always_asked_again(time):
