@@ -136,14 +136,12 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
     text after the question; without either, from the data.
 
     Args:
-        response: the response, whose prompt and record are searched.
         stated: the result of :func:`stated_fields`.
         doc: the document of the row.
         is_shuffled: True if the run's settings say that it shuffles choices.
 
     Returns:
-        The letters and an empty string; if the order is unknown, an empty string and the reason to leave the response
-        out.
+        The letters and an empty string; if the order is unknown, an empty string and why the response is left out.
     """
     asked, *choices = (_tokens(text).strip() for text in (doc[data.shown[0]], *doc[data.choices]))
     choice = "|".join(map(re.escape, sorted(choices, key=len, reverse=True)))
@@ -156,10 +154,9 @@ def shown_order(response: Response, stated: Row, doc: Row, data: Data, is_shuffl
     unknown = "", "to shuffled choices whose order the file does not state"
 
     def in_order(lines: Iterable[str]) -> tuple[str, str]:
-        """Return the order of the choices in some lines, in the form that :func:`shown_order` returns.
+        """Return the order of the choices in lines; of equal wrong choices, the first in the data comes first.
 
-        Of equal wrong choices, the first in the data comes first. The order is unknown if a choice is missing, or if a
-        different choice equals the right one.
+        The order is unknown if a choice is missing, or if a wrong choice equals the right one.
         """
         places = dict(enumerate(choices))
         order = ""

@@ -68,7 +68,7 @@ class Imported:
 _KNOWN = Fields()
 
 
-class Rows:
+class TaskRows:
     """A task and its rows, to which responses are matched; loaded and indexed once for several runs.
 
     Args:
@@ -123,7 +123,7 @@ def import_runs(
         try:
             run = read_other_run(path, fields) if records is None else run_of_records(path, fields, records)
             run.model = name or run.model
-            rows = rows or Rows(task or task_of(run), run.arguments, data)
+            rows = rows or TaskRows(task or task_of(run), run.arguments, data)
             matched = _match(run, rows, fields.id)
             if not matched:
                 raise MedtasksError(f"{run.problems[-1]}; choose another task with --task, or other rows with --data")
@@ -142,7 +142,7 @@ Matched = dict[int, list[tuple[int, str]]]
 """For each document's index, its responses: their positions in the run, and the orders of their choices."""
 
 
-def _match(run: OtherRun, rows: Rows, id_fields: Sequence[str]) -> Matched:
+def _match(run: OtherRun, rows: TaskRows, id_fields: Sequence[str]) -> Matched:
     """Return the responses to each document, and add problems about responses that are left out.
 
     A response is left out if it belongs to no document, if its record differs from the row, if the order of the choices
@@ -253,7 +253,7 @@ def task_of(run: OtherRun) -> str:
 # ---- scores and files
 
 
-def _save(rows: Rows, matched: Matched, run: OtherRun, folder: Path) -> Imported:
+def _save(rows: TaskRows, matched: Matched, run: OtherRun, folder: Path) -> Imported:
     """Score responses under each filter, write a results file and a sample log, and return a summary."""
     task, available = rows.task, len(rows.documents)
     name, benchmark = task.task_name, task.benchmark.name
@@ -292,7 +292,7 @@ def _save(rows: Rows, matched: Matched, run: OtherRun, folder: Path) -> Imported
 
 
 def _samples(
-    rows: Rows, place: int, of_example: Sequence[tuple[int, str]], responses: Spool[Response]
+    rows: TaskRows, place: int, of_example: Sequence[tuple[int, str]], responses: Spool[Response]
 ) -> Iterator[Row]:
     """Score the generations of an example, and yield its sample for each filter.
 

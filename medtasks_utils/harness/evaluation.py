@@ -85,20 +85,13 @@ class Evaluation:
         self.unsaved: dict[str, None] = {}
         self.spent: JsonObject = {}
         self.has_model = False
-        if "completions" in config.model and config.model_args.get("seed", "") is None:
-            del config.model_args["seed"]  # lm_eval's API models take only a number
-            config.gen_kwargs["seed"] = None
+        _rearrange(config)
         SECRETS.learn(asdict(config))
         if extend and (fresh or not keep or not config.output_path):
             raise UsageError(
                 "--extend reuses replies that are kept next to the output: add --output_path, and omit --fresh and "
                 "--no_keep"
             )
-        if config.model == "vllm" and "enable_thinking" in (config.model_args.get("chat_template_args") or {}):
-            # lm_eval's vLLM class loses it there, and elsewhere wants the mark at which thinking ends.
-            is_on = config.model_args["chat_template_args"].pop("enable_thinking")
-            mark = {"think_end_token": "</think>"} if is_on else {}
-            config.model_args = {"enable_thinking": is_on, **mark, **config.model_args}
         model = {"kind": config.model, "seeds": config.seed, **config.model_args}
         if served_by := os.environ.get(SERVED_BY):
             model["base_url"] = served_by
@@ -217,6 +210,18 @@ class Evaluation:
     def note_unsaved(self, error: BaseException) -> None:
         """Add the message of an error that occurred while saving to :attr:`unsaved`."""
         self.unsaved[reason_of(error)] = None
+
+
+def _rearrange(config: EvaluatorConfig) -> None:
+    """Move settings of the model to where lm_eval's classes expect them."""
+    if "completions" in config.model and config.model_args.get("seed", "") is None:
+        del config.model_args["seed"]  # lm_eval's API models take only a number
+        config.gen_kwargs["seed"] = None
+    if config.model == "vllm" and "enable_thinking" in (config.model_args.get("chat_template_args") or {}):
+        # lm_eval's vLLM class loses it there, and elsewhere wants the mark at which thinking ends.
+        is_on = config.model_args["chat_template_args"].pop("enable_thinking")
+        mark = {"think_end_token": "</think>"} if is_on else {}
+        config.model_args = {"enable_thinking": is_on, **mark, **config.model_args}
 
 
 @contextmanager

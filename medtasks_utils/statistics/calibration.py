@@ -80,7 +80,7 @@ class Bins(NamedTuple):
 def binned(given: Confidences, values: Array) -> Bins:
     """Divide answers into bins by their confidence; compute the means of their values, with clustered standard errors.
 
-    There are at most :data:`BINS` bins, of about equal size; answers of equal confidence share a bin.
+    There are at most ``BINS`` bins, of about equal size; answers of equal confidence share a bin.
     """
     of, size = np.unique(given.confidence, return_inverse=True, return_counts=True)[1:]
     number = max(1, min(BINS, len(values) // BIN_SIZE))
