@@ -1,6 +1,5 @@
 """Ask an LLM which answer a response states, and compare its readings with those of the filters."""
 
-import itertools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -74,8 +73,7 @@ class Item(NamedTuple):
     def is_same(self, first: str, second: str) -> bool:
         """Return whether two readings are the same answer, or neither is an answer."""
         values, others = self.values_of(first), self.values_of(second)
-        pairs = itertools.product(values, others)
-        return not (values or others) or any(itertools.starmap(self.benchmark.audit.is_same, pairs))
+        return not (values or others) or self.benchmark.audit.agree(values, others)
 
     def is_right(self, reading: str) -> bool:
         """Return whether any value that a reading may represent is right."""

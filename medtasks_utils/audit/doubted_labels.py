@@ -74,8 +74,7 @@ class _Vote(NamedTuple):
     values: list[object]
 
     def agrees_with(self, other: "_Vote") -> bool:
-        pairs = itertools.product(self.values, other.values)
-        return any(self.audit.is_same(*pair, self.sample.doc) for pair in pairs)
+        return self.audit.agree(self.values, other.values, self.sample.doc)
 
 
 _Item = Sequence[_Vote]

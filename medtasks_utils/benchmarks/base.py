@@ -6,6 +6,7 @@ run. Benchmarks do not depend on the harness. Data flows one way::
     files -> load -> examples -> (the harness renders prompts, the model answers) -> strict/flexible -> scores
 """
 
+import itertools
 import re
 from abc import ABC
 from collections.abc import Callable, Mapping, Sequence
@@ -69,6 +70,11 @@ class AuditRules:
         If ``example`` is given, a derived class may also accept a difference within the tolerance of its label.
         """
         return bool(value == other)
+
+    @final
+    def agree(self, values: Sequence[Any], others: Sequence[Any], example: Example | None = None) -> bool:
+        """Return whether two answers, given as the values that they may represent, have a value in common."""
+        return any(self.is_same(*pair, example) for pair in itertools.product(values, others))
 
 
 class Benchmark(ABC, Generic[OptionsOf]):
