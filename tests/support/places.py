@@ -41,7 +41,7 @@ def after(made: Any, step: Any) -> Any:
 
 
 def part(made: Any, expected: Any) -> Any:
-    if not expected or not isinstance(expected, dict):
+    if made is None or not expected or not isinstance(expected, dict):
         return made
     if isinstance(made, str):
         return {text: text in made for text in expected}
