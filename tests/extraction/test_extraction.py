@@ -125,6 +125,7 @@ def test_expressions_cannot_reach_out_or_grow_and_leave_nothing_behind():
         assert evaluate(expression) is None
         assert strict_decimal(f"str({expression})") is None or len(expression) < 2
     assert evaluate("math.sqrt(4) + np.pi") == 2 + math.pi
+    assert strict_decimal(f"str({'1111111111+' * 200}1)") is None, "a long one is refused, not cut"
 
 
 # ---- boxes, tags and reasoning
