@@ -144,6 +144,7 @@ def test_help_names_every_task_option_and_flag(capsys):
         assert re.search(rf"^{name}( \*)?\s+\S", shown, re.MULTILINE), name
     flat = " ".join(shown.split())
     for benchmark in benchmarks().values():
+        assert f"(--set {benchmark.name}.OPTION=VALUE)" in flat
         for option, settings in benchmark.options_class.model_fields.items():
             assert settings.description
             assert re.search(rf" {option} \([^)]+\) {re.escape(settings.description)}", flat), option
