@@ -127,6 +127,9 @@ def test_a_part_is_scored_as_a_run_of_its_examples(tmp_path, capsys):
     message = one_line(capsys.readouterr().err)
     assert message.endswith("; no example has all of its replies, so nothing can be scored")
     assert "--missing FILE writes the requests without a reply" in message and "--partial" not in message
+    run.write_text("{")
+    assert imported(tmp_path, none) == 1
+    assert one_line(capsys.readouterr().err).startswith(f"{run}: ")
 
 
 def test_a_part_of_a_limited_run_is_scored(tmp_path):
