@@ -120,6 +120,20 @@ def test_runs_of_one_model_are_a_warning(folder, tmp_path, capsys):
     assert capsys.readouterr().err == ""
 
 
+def test_imported_responses_count_as_flexible_extract_reads_them(tmp_path):
+    """Imported runs have no signatures; of these responses, strict-match reads none."""
+    first, *_ = documents_of(TASK)
+
+    def answer(doc: Row) -> str:
+        letter = doc["answer_letter"]
+        return f"The answer is {WRONG[letter] if doc['question'] == first['question'] else letter}."
+
+    for name in "abc":
+        results = save_run(tmp_path / name, answer, TASK, name)
+        results.write_text(results.read_text().replace('"signature"', '"unsigned"'))
+    assert [row["answer"] for row in run(tmp_path, tmp_path, *"abc")] == [WRONG[first["answer_letter"]]]
+
+
 @each_row("shifted_labels")
 def test_doubt_names_parts_whose_labels_fit_the_answers_of_other_rows(task, offset, parts, tmp_path, capsys):
     for specialty in SPECIALTIES:
