@@ -330,7 +330,7 @@ def _discard_several(candidates: Sequence[Candidate], symbols: Symbols) -> None:
             if candidate.cue == cue and len(chosen) > most:
                 candidate.discard(f"several are {cue}")
     for candidate in candidates:
-        if are_several and candidate.cue != "answer":
+        if are_several and candidate.cue not in _CHOSEN:
             candidate.discard("the answer is several")
 
 
