@@ -84,11 +84,11 @@ def test_confidences_in_samples_aggregate_to_the_metrics_of_the_run(tmp_path):
     save_run(
         tmp_path,
         lambda doc: f"\\boxed{{{len(doc['question']) % 3}}} {50 + len(doc['answer']) % 50}% sure",
-        tasks="medhallu",
+        tasks="medhallu_knowledge",
         metadata={"medhallu": {"ask_confidence": True}},
     )
     (run,) = read_runs(tmp_path)
-    task = run.tasks["medhallu"]
+    task = run.tasks["medhallu_knowledge"]
     for name in ("brier", "brier_resolution", "ece", "auroc", "aurc", "e_aurc", "acc@80"):
         aggregation, scores = task.metric(name).aggregation, task.metric_scores("strict-match", name)
         assert aggregation.value(scores) == pytest.approx(task.metrics[name, "strict-match"].value)
@@ -97,6 +97,7 @@ def test_confidences_in_samples_aggregate_to_the_metrics_of_the_run(tmp_path):
     abstains = [sample.answers["strict-match"] == ["2"] for sample in task.samples]
     assert sum(bin.n for bin in drawn.bins) == abstains.count(False) and drawn.origin == "stated"
     lines = "".join(confidence_lines(run))
+    assert lines.strip().startswith("medhallu_knowledge, how sure: ")
     for name, words in (("ece", "ECE"), ("auroc", "AUROC"), ("acc@80", "acc of the surest 80 %")):
         assert f"{words} {100 * task.metrics[name, 'strict-match'].value:.1f}" in " ".join(lines.split())
     del task.samples[0].details["strict-match"]["confidence"]

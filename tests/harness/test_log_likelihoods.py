@@ -19,8 +19,8 @@ __all__ = ["characters"]
 TASK = "medexqa_clinical_psychology_logits"
 
 
-def run_of(server: LocalServer, tasks: str) -> list[str]:
-    arguments = {"tokenizer_backend": "huggingface", "base_url": f"{server.url}/completions"}
+def run_of(server: LocalServer, tasks: str, **arguments: Any) -> list[str]:
+    arguments |= {"tokenizer_backend": "huggingface", "base_url": f"{server.url}/completions"}
     words = server.run_of(tasks, kind="local-completions", **arguments)
     return [word for word in words if word != "--apply_chat_template"]
 
@@ -95,24 +95,24 @@ def test_letters_inside_reasoning_are_a_remark(monkeypatch):
     assert "opens the reasoning" in remark
 
 
-def test_one_example_whose_choices_are_equally_likely_is_no_error():
-    first: list[str] = []
+def test_one_example_whose_choices_are_equally_likely_is_no_error_and_two_of_six_are_one():
+    def run_with(ties: int) -> Any:
+        values = iter([-1.0] * 4 * ties)
+        return evaluate("medmcqa_logits", Scripted(lambda doc: next(values, None)), limit=6)
 
-    def likelihood(doc):
-        first.append(doc["question"])
-        return -1.0 if doc["question"] == first[0] else -ord(doc["continuation"][-1])
-
-    assert evaluate(TASK, Scripted(likelihood))["samples"][TASK]
+    assert run_with(1)
+    assert "equally likely in 2 of 6 examples" in error_line(MedtasksError, run_with, 2)
 
 
-@pytest.mark.parametrize("begins", [True, False])
-def test_a_server_is_sent_the_token_that_texts_begin_with(begins, characters):
+@pytest.mark.parametrize(("begins", "off"), [(True, {}), (False, {}), (True, {"add_bos_token": False})])
+def test_a_server_is_sent_the_token_that_texts_begin_with_unless_it_is_off(begins, off, characters):
     """As models in this process begin them, in prompts and in log-likelihoods."""
     characters.begins = begins
     assert begins_with_bos(characters) == begins and not begins_with_bos(None)
     with LocalServer(probed=echoed) as server:
-        succeed(*run_of(server, f"{TASK},medhallu"), "--limit", 1)
+        succeed(*run_of(server, f"{TASK},medhallu", **off), "--limit", 1)
     (generated,) = server.requests
     scored = [body for body in server.probes if body.get("echo")]
+    is_sent = begins and not off
     firsts = [[tokens.count(0), tokens[0] == 0] for body in [generated, *scored] for tokens in body["prompt"]]
-    assert firsts == [[int(begins), begins]] * len(firsts) and len(firsts) == 1 + 1 + 4
+    assert firsts == [[int(is_sent), is_sent]] * len(firsts) and len(firsts) == 1 + 1 + 4

@@ -185,6 +185,17 @@ def test_of_a_run_without_text_only_what_has_text_is_taken_over_and_of_equal_req
     assert store.take("loglikelihood", ("p", " A")) == [(-1.5, True)]
 
 
+def test_a_reply_that_only_a_limit_of_tokens_makes_unusable_is_the_closest(tmp_path, caplog):
+    store = ReplyStore(tmp_path, MODEL)
+    for seed, reply in enumerate([Reply("whole", "stop", 5), Reply("cut", "length", 10)]):
+        put(store, "p", reply, max_gen_toks=10, seed=seed)
+    store.end()
+    store = ReplyStore(tmp_path, MODEL, extend=True)
+    assert take(store, "p", max_gen_toks=20, seed=1) is None
+    store.explain()
+    assert caplog.text.endswith("1 with a different value of max_gen_toks\n")
+
+
 @pytest.mark.parametrize("step", ["put", "end"])
 def test_a_full_disk_is_one_line_and_loses_no_replies(step, tmp_path, monkeypatch):
     store = ReplyStore(tmp_path, MODEL)

@@ -313,7 +313,7 @@ def test_a_server_gets_fewer_requests_at_once_while_it_is_busy_and_one_after_a_f
             await asyncio.sleep(0)
         return sum(start.cancel() is False for start in starts)
 
-    paced = Pace(8)
+    paced = Pace(8, has_replied=False)
     for event in events:
         paced.succeed() if event == "S" else paced.fail({"B": ServerBusy, "A": NoConnection}[event](""))
         time.now += 200 * (event == "S")

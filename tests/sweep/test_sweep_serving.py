@@ -201,10 +201,10 @@ def test_jobs_that_run_at_once_share_the_cost_and_those_that_wait_that_of_the_se
     monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: next(now)))
     jobs = jobs_of(Plan(**served(tmp_path, resources={"gpus": 2})))
     attempt = allocation_module._Attempt(jobs, {})
-    for running in ([], jobs, jobs[:1]):
+    for running in ([], jobs[:1], jobs):
         attempt.running = dict.fromkeys(running, Mock())
         attempt._charge()
-    assert [job.cost for job in jobs] == [{"seconds": 14.5, "gpu_seconds": 29}, {"seconds": 9.5, "gpu_seconds": 19}]
+    assert [job.cost for job in jobs] == [{"seconds": 16.5, "gpu_seconds": 33}, {"seconds": 7.5, "gpu_seconds": 15}]
 
 
 def test_the_key_of_a_server_is_in_its_environment_alone(tmp_path, monkeypatch):
