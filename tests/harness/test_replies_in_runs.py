@@ -205,8 +205,9 @@ def test_a_model_of_transformers_says_how_its_replies_ended(hf, data, monkeypatc
 
 
 @pytest.mark.torch
-def test_results_name_the_device_that_a_model_chose(tiny_model, tmp_path):
-    arguments = f"pretrained={tiny_model},device=cpu"
+def test_results_name_the_device_that_a_model_chose(tiny_model, tmp_path, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    arguments = f"pretrained={tiny_model}"
     words = ("--model", "hf", "--model_args", arguments, "--gen_kwargs", "max_gen_toks=2", "--apply_chat_template")
     succeed("eval", "--data", "sample", "--tasks", "medhallu", "--limit", 1, *words, "-o", tmp_path)
     assert saved_results(tmp_path)["config"]["device"] == "cpu"
