@@ -200,8 +200,10 @@ def read_options(
         name = names.get(key, key)
         if value is None and name in kind.model_fields:
             continue
-        if values.setdefault(name, value) != value:
-            raise UsageError(f"{benchmark}: {name} is set to different values under its two names; leave one out")
+        if name in values and values[name] != value:
+            (other,) = (other for other, its_name in names.items() if its_name == name)
+            raise UsageError(f"{benchmark}: {name} and {other} are the same option, with different values; omit one")
+        values[name] = value
     try:
         return kind(**{**defaults, **values})
     except ValidationError as error:

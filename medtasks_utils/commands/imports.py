@@ -104,7 +104,9 @@ class Import(Command):
                 "--id, --response and --task must be given together, to import a different format; --score needs them"
             )
         if self.split_by and (self.model or not self.id):
-            raise UsageError("--split_by names the models: omit --model, and add --task, --id and --response")
+            raise UsageError(
+                "--split_by takes models' names from a field: omit --model; --task, --id and --response are required"
+            )
         lines: list[str] = []
         data = []
         id_fields = [name.strip() for name in self.id.split(",") if name.strip()]

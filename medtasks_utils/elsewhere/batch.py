@@ -139,7 +139,7 @@ def import_responses(
     """
     run_file = _run_file(requests)
     if not run_file.is_file():
-        raise MedtasksError(f"--requests {requests}: {run_file} is missing: medtasks requests writes both")
+        raise MedtasksError(f"--requests {requests}: {run_file} is missing; restore it, or run medtasks requests again")
     try:
         config = EvaluatorConfig(**json.loads(run_file.read_bytes())["flags"])
     except (ValueError, LookupError, TypeError) as error:

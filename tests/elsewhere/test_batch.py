@@ -172,4 +172,4 @@ def test_requests_that_no_file_can_make_are_one_error(name, words, says, tmp_pat
     assert says in one_line(capsys.readouterr().err)
     assert imported(tmp_path, "x") == 1 and "no file or folder x" in capsys.readouterr().err
     assert imported(tmp_path, __file__) == 1
-    assert "is missing: medtasks requests writes both" in capsys.readouterr().err
+    assert "is missing; restore it, or run medtasks requests again" in capsys.readouterr().err
