@@ -278,7 +278,8 @@ def _is_written_out(candidate: Candidate, plain: str) -> bool:
 def _inside(container: Container, options: Sequence[str]) -> str | None:
     """Return the letter in a box, tag or key; None if there is none, "" for more than one letter or "none of these"."""
     content = unwrap(container.content)
-    letter = letter_of(content.strip("'\"().[] "), digits=container.cue == "box")
+    are_digits_places = container.cue == "box" and content not in [option.strip() for option in options]
+    letter = letter_of(content.strip("'\"().[] "), digits=are_digits_places)
     if letter:
         return letter
     candidates = _candidates(unformatted(content).replace(";", ","), options)[1]

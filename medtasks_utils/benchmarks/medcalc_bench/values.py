@@ -185,6 +185,7 @@ _UNITS = (  # as written in prepared texts
 )
 _CONVERTED = 20  # maximum characters from a value to its conversion to a different unit
 _UNIT = later(rf"[\s{BOLD}]{{0,3}}(?<![a-z])(?:{'|'.join(f'({unit})' for unit in _UNITS)})(?![a-z])", re.IGNORECASE)
+_IN_UNIT = later(r"\bin (?:terms of )?(mm Hg|[^\s,;?()]+)")
 _NAMED_BEFORE = later(
     rf"\b(?:{'|'.join(f'({quantity})' for quantity in _QUANTITIES)})\b"
     r"(?: ?\([a-z]{2,5}\))?[^.;:=≈()\n\d]{0,24}[=≈:]?\s*$",
@@ -286,7 +287,7 @@ def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
     asides = no_result.asides(symbols)
     least = _STATED + 1 if no_result.cannot(symbols) else 0.0
     asked = question[question.lower().find("what") :].partition("?")[0]
-    _prefer_unit(_unit(_UNIT.search(prepared(question.partition(" in ")[2]))), candidates, symbols.text)
+    _prefer_unit(_unit_asked_for(question), candidates, symbols.text)
     for candidate in candidates:
         named = _NAMED_BEFORE.search(symbols.text[max(0, candidate.start - 60) : candidate.start]) if asked else None
         if named and not re.search(_QUANTITIES[(named.lastindex or 1) - 1], asked, re.IGNORECASE):
@@ -324,6 +325,12 @@ def _prefer_unit(asked: int | None, candidates: Sequence[Candidate], text: str) 
             candidate.value = candidates[at + 1].value
         elif unit not in (None, asked):
             candidate.evidence["another unit"] = -40
+
+
+def _unit_asked_for(question: str) -> int | None:
+    """Return the number of the unit in :data:`_UNITS` that a question asks for; None for a different unit, or none."""
+    asked = (_UNIT.fullmatch(prepared(unit.rstrip("."))) for unit in _IN_UNIT.findall(question))
+    return next(filter(None, map(_unit, asked)), None)
 
 
 def _unit(match: re.Match[str] | None) -> int | None:
