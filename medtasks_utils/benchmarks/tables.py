@@ -145,7 +145,7 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
         DataError: if the file cannot be read; the message names the file and, if known, the line.
     """
     try:
-        if path.suffix == ".parquet":
+        if path.suffix.lower() == ".parquet":
             from pyarrow import parquet
 
             return list(parquet.read_table(path).to_pylist())
@@ -161,7 +161,7 @@ def read_rows(path: Path, columns: Sequence[str] | None = None) -> list[Row]:
 
 def kind_of(path: Path) -> str:
     """Return the suffix of a file, ignoring a final ``.gz``: ``.csv`` for ``rows.csv.gz``."""
-    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 
 def _text_in(path: Path) -> str:
@@ -184,20 +184,20 @@ def _rows_of_table(text: str, columns: Sequence[str] | None, delimiter: str | No
     Args:
         text: the text.
         columns: the names of the columns; None if the first line contains them.
-        delimiter: the character between cells; None for the first of comma, semicolon, tab and ``|`` that occurs in the
-            first line.
+        delimiter: the character between cells; None for that of comma, semicolon, tab and ``|`` that occurs most often
+            in the first line, outside quotes.
 
     Raises:
         ValueError: for two columns of the same name, a row with more or fewer cells than there are columns, or a quoted
             cell that is not closed.
     """
-    header = text.partition("\n")[0]
-    delimiter = delimiter or next((mark for mark in ",;\t|" if mark in header), ",")
+    header = re.sub('"[^"]*"', "", text.partition("\n")[0])
+    delimiter = delimiter or max(",;\t|", key=header.count)
     _check_quotes(text, delimiter)
     csv.field_size_limit(1 << 30)  # in characters; notes may be long
     reader = csv.DictReader(io.StringIO(text, newline=""), columns and list(columns), delimiter=delimiter)
     names = list(reader.fieldnames or ())
-    if twice := sorted({name for name in names if names.count(name) > 1}):
+    if twice := sorted({name for name in names if name and names.count(name) > 1}):
         raise ValueError(f"several columns have the name {', '.join(twice)}")
     rows: list[Row] = []
     for row in reader:

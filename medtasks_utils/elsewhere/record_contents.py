@@ -199,7 +199,7 @@ def contradicts(reply: str, doc: Row, data: Data) -> bool | None:
     choices = [plain_words(choice) for choice in doc[data.choices]]
     verdicts = {
         letter == label
-        for letter, text in re.findall(r"\b([A-D])[.):\]]+[\s*]*(?=(\S.*))", reply)
+        for letter, text in re.findall(r"\b([A-D])(?:[.):\]]+| [-–—] )[\s*]*(?=(\S.*))", reply)
         for label, choice in zip(LETTERS, choices, strict=True)
         if f"{plain_words(text)} ".startswith(f"{choice} ")
     }
