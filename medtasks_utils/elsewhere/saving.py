@@ -127,7 +127,7 @@ def import_runs(
             matched = _match(run, rows, fields.id)
             if not matched:
                 raise MedtasksError(f"{run.problems[-1]}; choose another task with --task, or other rows with --data")
-            yield _save(rows, matched, run, folder)
+            yield _save(rows, matched, run, folder, fields.response)
         except MedtasksError as error:
             if not fields.split_by or isinstance(error, UsageError | DataError):
                 raise
@@ -253,15 +253,18 @@ def task_of(run: OtherRun) -> str:
 # ---- scores and files
 
 
-def _save(rows: TaskRows, matched: Matched, run: OtherRun, folder: Path) -> Imported:
-    """Score responses under each filter, write a results file and a sample log, and return a summary."""
+def _save(rows: TaskRows, matched: Matched, run: OtherRun, folder: Path, field: str) -> Imported:
+    """Score responses under each filter, write a results file and a sample log, and return a summary.
+
+    An earlier import of the same model and field of the same file is replaced.
+    """
     task, available = rows.task, len(rows.documents)
     name, benchmark = task.task_name, task.benchmark.name
     exchanges = [Exchange(number, "", "", {}, reply) for number, reply in enumerate(run.ends)]
     of_replies = [*filter(None, [*remarks_on(exchanges), failure_of(exchanges)])]
     # A name of dots would lead out of the folder, and file names cannot contain NUL.
     model_folder = re.sub(r"^\.+$|[\x00-\x1f]", "_", sanitize_model_name(run.model))
-    source = str(run.path.resolve())
+    source = f"{run.model} in {field} of {run.path.resolve()}"
     for date in chain([run.date], (f"{run.date}.{number:06}" for number in count(1))):
         target = folder / model_folder / f"results_{date}.json"
         other_tasks = read_json(target)  # files with the same date are one run

@@ -348,6 +348,15 @@ def test_files_of_one_name_are_runs_of_their_own_and_a_file_imported_again_is_on
     assert first["rows"] == {"with_response": len(written[::2]), "of": len(written), "missing": missing}
 
 
+def test_two_columns_of_one_file_are_two_runs(tmp_path):
+    written = [{"key": doc["question"], "first": "\\boxed{A}", "second": "\\boxed{B}"} for doc in rows("medmcqa")]
+    path = write_rows(written, tmp_path / "x.csv")
+    words = ("--task", TASK_OF["medmcqa"], "--id", "key", "--data", "sample", "-o", tmp_path / "runs")
+    for column in ("first", "second", "second"):
+        succeed("import", path, *words, "--response", column)
+    assert [run.model for run in read_runs(tmp_path / "runs")] == ["x", "x"]
+
+
 @each_row("verdicts_of_others")
 def test_the_other_harness_s_verdict_is_kept_and_compared(form, right, wrong, tmp_path, capsys):
     docs = rows("medmcqa")
