@@ -159,7 +159,7 @@ class Client:
                 self.pace.succeed()
             except ServerUnavailable as error:
                 self.pace.fail(error)
-                if attempt == attempts or isinstance(error, final):
+                if (attempts and attempt >= attempts) or isinstance(error, final):
                     raise
                 alone += attempt >= _BEFORE_COMPARING and await self._answers_other_words(body, error)
                 if alone >= _FAILS_ALONE:
