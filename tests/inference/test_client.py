@@ -274,6 +274,18 @@ def test_a_server_that_begins_to_refuse_all_prompts_in_the_same_words_is_noticed
     assert kinds == {"PromptRefused": 100, "RequestRefused": 5}
 
 
+def test_an_outage_after_a_refusal_ends_a_request_of_one_attempt(time):
+    def say(request):
+        return "." if request["prompt"] == "Hi" else refusal(400 if len(server.requests) == 1 else 503, "No")
+
+    async def work(client):
+        return await client.complete({"prompt": "p"}, attempts=1)
+
+    with LocalServer(say) as server, pytest.raises(ServerUnavailable):
+        run_with(Endpoint(url=server.chat, model="m", headers={}), work)
+    assert len(server.requests) == 4
+
+
 # ---- what errors say
 
 
