@@ -1,9 +1,7 @@
 """Runs that end early and are restarted: no kept reply is requested again, and scores are those of one run."""
 
 import _thread
-import errno
 import json
-import os
 import random
 import re
 import resource
@@ -23,7 +21,9 @@ from given import each_row, json_lines
 from hypothesis import given
 from hypothesis import strategies as st
 from local_server import Answer, LocalServer, Request, completion
+from places import at
 from scripts import Held, draw, prompt_of, refusal
+from tool_caller import tagged, turn
 
 from medtasks_utils import load_runs
 from medtasks_utils.__main__ import main
@@ -50,9 +50,8 @@ def run(words: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> 
 
 def answer(body: Request) -> str:
     """Return two tool calls if there is a tool, or an answer that depends on the prompt and the seed."""
-    turns = sum(message["role"] == "assistant" for message in body["messages"])
-    if "calculator" in json.dumps(body["messages"][:2]) and turns < 2:
-        return f'<tool_call>{{"name": "calculator", "arguments": {{"expression": "{turns} + 1"}}}}</tool_call>'
+    if "calculator" in json.dumps(body["messages"][:2]) and turn(body["messages"]) < 3:
+        return tagged("calculator", f"{turn(body['messages'])} + 1")
     letter = "ABCD"[sum(prompt_of(body).encode()) % 4]
     return f"\\boxed{{{letter}}} <answer>{letter}</answer>"
 
@@ -87,25 +86,20 @@ def test_an_interrupted_run_requests_nothing_twice_when_restarted(ask, tmp_path,
 
 
 def test_after_a_finished_run_and_with_fresh_everything_is_requested_again(tmp_path, capsys):
-    refuses = [True]
+    def breathless(body):
+        return refusal(503, "out of breath") if len(served.requests) > 10 else answer(body)
 
-    def reply(body):
-        return refusal(503, "out of breath") if refuses[0] and len(served.requests) > 10 else answer(body)
-
-    with LocalServer(reply) as served:
+    with LocalServer(breathless) as served:
         words = command(served, tmp_path, "plain", connections=1)
         _, errors = run(words, capsys, code=1)
-        assert re.search(
-            r"error: .*503.*out of breath.*; replies kept in .*: 10; .*to continue where it stopped\n$", errors
-        )
-        assert "Traceback" not in errors
-        refuses[0] = False
+        says = r"error: .*503.*out of breath.*; replies kept in .*: 10; .*to continue where it stopped\n$"
+        assert re.search(says, errors) and "Traceback" not in errors
+        served.answer = answer
         fresh, _ = run([*words, "--fresh"], capsys)
-        assert fresh["answers_taken_over"] == 0
-        before = len(served.requests)
+        served.requests.clear()
         again, errors = run([*words, "--no_keep"], capsys)
-        assert len(served.requests) - before == 24 and "reusing" not in errors
-        assert again["scores"] == fresh["scores"]
+    assert (fresh["answers_taken_over"], len(served.requests), "reusing" in errors) == (0, 24, False)
+    assert again["scores"] == fresh["scores"]
 
 
 # ---- the files
@@ -156,76 +150,26 @@ def test_replies_are_kept_as_they_come_and_without_locks_too(tmp_path, monkeypat
     again = ReplyStore(tmp_path, MODEL)
     assert (take(again, "p"), again.reused, store.kept) == ("x", 1, 2)
     assert f"reusing the replies that earlier runs kept: 2 in {tmp_path}; use --fresh" in caplog.text
-    (path,) = tmp_path.iterdir()
-    path.write_bytes(path.read_bytes() + b"damaged\n")
     again.end()
-    ((_, left),) = json_lines(path)
-    assert left["replies"][0]["text"] == "y", "what was not used stays, but for damaged lines"
+    assert take(ReplyStore(tmp_path, MODEL), "p") == "y", "what was not used stays"
 
 
-def test_the_first_of_several_processes_moves_the_replies_of_all(tmp_path):
-    stores = [ReplyStore(tmp_path, MODEL) for _ in "ab"]
-    for store, prompt in zip(stores, "ab", strict=True):
-        store.begin(seed=None, has_several_processes=True)
-        put(store, prompt, prompt)
-    stores[1].close()
-    stores[0].end()
-    assert [path.suffix for path in tmp_path.iterdir()] == [".gz"]
-    assert [take(ReplyStore(tmp_path, MODEL, extend=True), prompt) for prompt in "ab"] == ["a", "b"]
-
-
-def test_of_a_run_without_text_only_what_has_text_is_taken_over_and_of_equal_requests_each_by_itself(tmp_path):
+@pytest.mark.parametrize(
+    ("reply", "steps"), [("short", ["put", "close"]), (random.Random(0).randbytes(9000).hex(), ["end"])]
+)
+def test_a_full_disk_is_one_line_and_loses_no_replies(reply, steps, tmp_path):
     store = ReplyStore(tmp_path, MODEL)
-    for reply in (Reply("", "stop", 1), Reply("cut", "length", 10), Reply("whole", "stop", 5)):
-        put(store, "p", reply, max_gen_toks=10)
-    store.put("loglikelihood", ("p", " A"), [(-1.5, True)])
-    store.end(without_text=True)
-    store = ReplyStore(tmp_path, MODEL, extend=True)
-    assert [take(store, "p", max_gen_toks=20) for _ in "ab"] == ["whole", None]
-    assert store.take("loglikelihood", ("p", " A")) == [(-1.5, True)]
-
-
-def test_a_reply_that_only_a_limit_of_tokens_makes_unusable_is_the_closest(tmp_path, caplog):
-    store = ReplyStore(tmp_path, MODEL)
-    for seed, reply in enumerate([Reply("whole", "stop", 5), Reply("cut", "length", 10)]):
-        put(store, "p", reply, max_gen_toks=10, seed=seed)
-    store.end()
-    store = ReplyStore(tmp_path, MODEL, extend=True)
-    assert take(store, "p", max_gen_toks=20, seed=1) is None
-    store.explain()
-    assert caplog.text.endswith("1 with a different value of max_gen_toks\n")
-
-
-@pytest.mark.parametrize("step", ["put", "end"])
-def test_a_full_disk_is_one_line_and_loses_no_replies(step, tmp_path, monkeypatch):
-    store = ReplyStore(tmp_path, MODEL)
-    put(store, "p", "reply")
-    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-    monkeypatch.setattr("medtasks_utils.inference.reply_store.line_of", Mock(side_effect=full))
-    monkeypatch.setattr("medtasks_utils.inference.reply_files.gzip.compress", Mock(side_effect=full))
-    with pytest.raises(
-        MedtasksError,
-        match=r"cannot store replies in .*No space left on device.*replies kept in .*: \d+; run the same command",
-    ):
-        put(store, "q", "reply") if step == "put" else store.end()
-    store.close()
-    assert take(ReplyStore(tmp_path, MODEL), "p") == "reply"
-
-
-def test_a_disk_that_stays_full_is_one_line_when_the_file_is_closed_too(tmp_path):
-    store = ReplyStore(tmp_path, MODEL)
-    put(store, "p", "reply")
+    put(store, "p", reply)
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2000, limit[1]))
+    says = r"cannot store replies in .*File too large.*replies kept in .*: 1; run the same command"
     try:
-        for action in (lambda: put(store, "q", "long" * 999), store.close):
-            with pytest.raises(
-                MedtasksError, match=r"cannot store replies in .*File too large.*replies kept in .*: 1;"
-            ):
-                action()
+        for step in steps:
+            with pytest.raises(MedtasksError, match=says):
+                put(store, "q", "long" * 999) if step == "put" else getattr(store, step)()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limit)
-    assert take(ReplyStore(tmp_path, MODEL), "p") == "reply"
+    assert take(ReplyStore(tmp_path, MODEL), "p") == reply
 
 
 @pytest.mark.parametrize("is_archived", [False, True])
@@ -259,32 +203,16 @@ def test_damaged_files_of_replies_neither_end_a_run_nor_change_a_reply(is_archiv
     assert take(ReplyStore(tmp_path, MODEL, extend=True), "later") == "reply"
 
 
-def test_runs_at_once_and_one_after_another_lose_no_replies(tmp_path, caplog):
-    one = ReplyStore(tmp_path, MODEL)
-    put(one, "p", "one")
-    two = ReplyStore(tmp_path, MODEL)
-    assert take(two, "p") is None, "the other process is running"
-    assert "another run of this model" not in caplog.text
-    put(two, "p", "two")
-    put(two, "q", "of another task")
-    assert caplog.text.count(f"another run of this model is in progress in {tmp_path}") == 1
-    one.end()
-    for _ in range(2):
-        put(two, "r", "later")
-    assert len(list(tmp_path.glob("*.jsonl"))) == 1
-    two.close()  # as if it had been killed
-    three = ReplyStore(tmp_path, MODEL)
-    assert [take(three, prompt) for prompt in "pr"] == ["two", "later"]
-    three.end()
-    left = ReplyStore(tmp_path, MODEL)
-    assert [take(left, prompt) for prompt in "qrr"] == ["of another task", "later", None]
-    four = ReplyStore(tmp_path, MODEL, fresh=True)
-    four.begin(seed=None, has_several_processes=False)
-    put(four, "q", "fresh")
-    four.end()
-    assert not list(tmp_path.glob("*.jsonl"))
-    last = ReplyStore(tmp_path, MODEL, extend=True)
-    assert [take(last, prompt) for prompt in "qqpp"] == ["fresh", "of another task", "two", "one"]
+@each_row("stores_in_a_folder")
+def test_what_stores_in_a_folder_keep_and_take_is_what_their_row_says(name, steps, tmp_path, caplog):
+    """A step is a place and what stands there: what a store's method returns, the files, or what was logged."""
+    known: dict[str, Any] = {
+        "open": lambda name, settings: known.update({name: ReplyStore(tmp_path, MODEL, **settings)}),
+        "files": lambda: sorted(path.suffix for path in tmp_path.iterdir()),
+        "logged": lambda: caplog.text,
+    }
+    for place, expected in steps:
+        assert at(place, expected, known) == expected
 
 
 # ---- extending
@@ -306,31 +234,26 @@ def is_long(prompt: str) -> bool:
 def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(name, task, old, new, reason, tmp_path, capsys):
     def evaluate_in(folder, served, *words):
         flags = ["--limit", "6", *words, "--json", "--log_samples", "--output_path", str(tmp_path / folder)]
-        return run([*served.run_of(task), *flags], capsys)
+        found, errors = run([*served.run_of(task), *flags], capsys)
+        *_, ended = sorted(load_runs(tmp_path / folder), key=attrgetter("date"))
+        signatures = {name: of_task.signatures for name, of_task in ended.tasks.items()}
+        return errors, found["answers_taken_over"], (found["scores"], signatures)
 
     with LocalServer(long_answer) as whole:
-        expected, _ = evaluate_in("whole", whole, *new)
+        *_, expected = evaluate_in("whole", whole, *new)
     with LocalServer(long_answer) as served:
-        _, errors = evaluate_in("grown", served, *old)
-        assert "--extend" not in errors
+        assert "--extend" not in evaluate_in("grown", served, *old)[0]
         before = Counter(map(prompt_of, served.requests))
         served.requests.clear()
-        grown, errors = evaluate_in("grown", served, *new, "--extend")
-    assert grown["scores"] == expected["scores"]
+        errors, taken_over, found = evaluate_in("grown", served, *new, "--extend")
     anew = Counter(map(prompt_of, whole.requests))
     if "max_gen_toks" in reason:
         anew = Counter(filter(is_long, anew.elements()))
-        assert anew
     elif name in ("more examples", "further tasks", "more repeats", "tools"):
         anew -= before
-    assert Counter(map(prompt_of, served.requests)) == anew
+    assert found == expected and Counter(map(prompt_of, served.requests)) == anew
     assert reason.replace("N ", f"{anew.total()} ") in errors and errors.count("--extend: ") == 1
-    assert grown["answers_taken_over"] == len(whole.requests) - anew.total()
-    (whole_run,), (*_, ended) = (
-        sorted(load_runs(tmp_path / name), key=attrgetter("date")) for name in ("whole", "grown")
-    )
-    for name, found in whole_run.tasks.items():
-        assert ended.tasks[name].signatures == found.signatures
+    assert taken_over == len(whole.requests) - anew.total()
 
 
 def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
@@ -349,10 +272,10 @@ def converse(store: ReplyStore, prompt: str, settings: dict[str, Any], turns: li
     """Return the replies to the turns of a conversation; new replies name their settings, and end as the turns say."""
     replies = []
     first: dict[str, Any] = {}
-    for turn, end in enumerate(turns):
-        request = SimpleNamespace(args=(f"{prompt} {turn}", settings), task_name="t", **first)
+    for place, end in enumerate(turns):
+        request = SimpleNamespace(args=(f"{prompt} {place}", settings), task_name="t", **first)
         first = first or {"first": request.args}
-        new = Mock(return_value=[Reply(f"{turn} {settings}", *end)])
+        new = Mock(return_value=[Reply(f"{place} {settings}", *end)])
         model: Any = SimpleNamespace(world_size=1, generate_until=new, cache_hook=None)
         replies += RunModel(model, store, {"t": "t"}).generate_until([request])
     return replies
@@ -393,14 +316,12 @@ class InProcess:
 
     world_size, model_args, max_gen_toks, max_length = 1, MODEL, 1, 99
     _model_generate = None
-
-    def tok_encode(self, text: str) -> list[str]:
-        return [*text]
+    cache_hook: Any = SimpleNamespace(add_partial=lambda *reply: None)
+    tok_encode: Any = staticmethod(list)
 
     def __init__(self, dies_after: int | None = None) -> None:
         self.asked: list[str] = []
         self.dies_after = dies_after
-        self.set_cache_hook(SimpleNamespace(add_partial=lambda *reply: None))
 
     def set_cache_hook(self, hook: Any) -> None:
         self.cache_hook = hook
@@ -414,8 +335,6 @@ class InProcess:
             made_up = {"n": 1} if type(self).__name__ == "VLLM" else settings
             self.cache_hook.add_partial("generate_until", (prompt, made_up), prompt.upper())
         return [request.args[0].upper() for request in requests]
-
-    loglikelihood = generate_until
 
 
 @pytest.mark.parametrize(("kind", "kept"), [("HFLM", 6), ("VLLM", 4)])
