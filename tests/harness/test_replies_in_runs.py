@@ -13,10 +13,11 @@ import pytest
 from characters import characters
 from commanding import exit_code, one_line, succeed
 from fake_time import FakeTime
-from given import FILE, each_row, medmcqa_rows, table, write_rows
+from given import FILE, each_row, medmcqa_rows, write_rows
 from lm_eval.api.model import CacheHook
 from lm_eval.api.registry import get_model
 from local_server import HANG_UP, Answer, Fault, LocalServer, Request, completion
+from places import at
 from running import evaluate, model_of, samples, saved_results, saved_samples
 from scripts import in_turn, refusal, together
 from tool_caller import tagged
@@ -97,45 +98,41 @@ def test_a_reply_of_another_model_has_its_name_in_its_sample_also_if_it_was_kept
 # ---- how they ended
 
 
-ENDS = table("ends_of_eight")
-"""Of eight replies, three are cut in three ways, one is filtered, one empty; of three answers two are right."""
+def as_answer(answer: Any) -> Answer:
+    return Fault(**answer) if isinstance(answer, dict) else completion(*answer[:2], **answer[2])
 
 
-def cut_and_whole(body: Request) -> Answer:
-    given, message, *_ = ENDS[number_of(body) % 8]
-    return completion(*given, **message)
+@each_row("replies_of_runs")
+def test_a_run_says_and_saves_how_its_replies_ended(name, answers, probed, flags, expected, data, tmp_path, capsys):
+    """A sample has how it ended, the reasoning and the reason of a refusal."""
+    rows_of(data, len(answers))
+    with LocalServer(lambda body: as_answer(answers[number_of(body)]), lambda body: as_answer(probed)) as server:
+        words = [*server.run_of("medmcqa_openmed", data), *flags, "--log_samples", "--output_path", tmp_path]
+        code = exit_code(words)
+    said = " ".join("".join(capsys.readouterr()).split())
+    result = saved_results(tmp_path)["results"]["medmcqa_openmed"]
+    found = [
+        [*sample["ended"], sample.get("reasoning"), sample.get("refusal")]
+        for sample in saved_samples(tmp_path, "medmcqa_openmed")[: len(answers)]
+    ]
+    found = json.loads(json.dumps(found).replace(server.chat, "AT"))
+    made = {"code": code, "said": said, "values": result, "samples": found, "requests": len(server.requests)}
+    assert {key: at([key], part, made) for key, part in expected.items()} == expected
 
 
-def test_samples_table_json_and_comparisons_say_how_replies_ended(data, tmp_path, capfd):
-    rows_of(data, 16)
-
-    def printed_by(answer, name, *more):
-        with LocalServer(answer) as server:
-            words = server.run_of("medmcqa_openmed", data)
-            succeed(*words, "--log_samples", "--output_path", tmp_path / name, *more)
-        return capfd.readouterr().out
-
+def test_json_and_comparisons_say_how_replies_ended(tmp_path, capfd):
     def chatty(body):  # as libraries in other languages are
         os.write(1, b"1 of 9\n")
-        return completion(RIGHT)
+        return RIGHT
 
-    said = printed_by(cut_and_whole, "a")
-    found = saved_samples(tmp_path / "a", "medmcqa_openmed")[:16]
-    assert [[*sample["ended"], sample.get("reasoning")] for sample in found] == [row[2:] for row in ENDS * 2]
-    result = saved_results(tmp_path / "a")
-    values = result["results"]["medmcqa_openmed"]
-    assert (values["cut,strict-match"], values["acc_finished,strict-match"]) == (
-        pytest.approx(3 / 7),
-        pytest.approx(2 / 3),
-    )
-    assert result["higher_is_better"]["medmcqa_openmed"]["cut"] is False
-    assert "! Cut off: 42.9 %. " in said and "--gen_kwargs max_gen_toks=4096" in said
-    assert "medmcqa_openmed: empty replies that were neither cut nor filtered: 2 of 16" in said
-    assert "replies that the server's content filter stopped: 2 of 16" in said
-    (score,) = json.loads(printed_by(chatty, "b", "--json"))["scores"]
-    assert (score["cut"], score["acc_finished"]) == (0.0, 1.0)
+    printed = []
+    for name, answer in ("a", lambda body: completion("I", "length")), ("b", chatty):
+        with LocalServer(answer) as server:
+            succeed(*server.run_of("medmcqa_openmed"), "--log_samples", "--json", "--output_path", tmp_path / name)
+        printed.append(json.loads(capfd.readouterr().out)["scores"][0])
+    assert [(of["cut"], of["acc_finished"]) for of in printed] == [(1.0, None), (0.0, 0.25)]
     succeed("compare", tmp_path / "a", tmp_path / "b")
-    assert "42.9 % of the replies in A and 0.0 % in B were cut" in "".join(capfd.readouterr())
+    assert "100.0 % of the replies in A and 0.0 % in B were cut" in "".join(capfd.readouterr())
 
 
 def test_a_conversation_ends_as_its_last_reply_and_counts_all_tokens(data):
@@ -216,17 +213,6 @@ def test_results_name_the_device_that_a_model_chose(tiny_model, tmp_path, monkey
 # ---- before a run
 
 
-def test_a_reasoning_model_with_a_low_token_limit_is_a_warning(data, capsys):
-    def thinking(body):
-        return completion(None, "length", reasoning_content="Okay")
-
-    rows_of(data, 1)
-    for probed, room, is_warned in ((thinking, 4095, True), (thinking, 4096, False), (None, 4095, False)):
-        with LocalServer(lambda body: RIGHT, probed=probed) as server:
-            succeed(*server.run_of("medmcqa_openmed", data), "--gen_kwargs", f"max_gen_toks={room}")
-        assert (f"the model reasons, and max_gen_toks={room:,}" in capsys.readouterr().err) == is_warned
-
-
 @each_row("contexts_of_servers")
 def test_prompts_as_tokens_are_sent_whole_or_not_at_all(place, page, sent, characters, data, monkeypatch):
     """With a tokenizer, lm_eval would cut prompts to 2,047 tokens less those of the reply, here to none."""
@@ -244,37 +230,6 @@ def test_prompts_as_tokens_are_sent_whole_or_not_at_all(place, page, sent, chara
     assert first is None and bool(second and re.fullmatch(reason, second)) == (sent == 1)
 
 
-# ---- prompts that are forbidden
-
-
-FORBIDDEN = refusal(400, "The response was filtered due to Azure OpenAI's content management policy.")
-
-
-def test_a_prompt_that_a_policy_forbids_is_an_example_that_is_counted(data, tmp_path, capsys):
-    def answer(body):
-        return {2: FORBIDDEN, 3: refusal(413, "no")}.get(number_of(body), RIGHT)
-
-    rows_of(data, 4)
-    with LocalServer(answer) as server:
-        succeed(*server.run_of("medmcqa_openmed", data), "--log_samples", "--output_path", tmp_path)
-    found = saved_samples(tmp_path, "medmcqa_openmed")[:4]
-    assert [sample["ended"] for sample in found] == [["stop"], ["stop"], ["filter"], ["unknown"]]
-    assert "content management policy" in found[2]["refusal"][0]
-    values = saved_results(tmp_path)["results"]["medmcqa_openmed"]
-    assert (values["acc,strict-match"], values["cut,strict-match"]) == (2 / 4, 0)
-    remark = "2 of 4 requests got no reply (1 because of a content policy); first reason: "
-    reason = " ".join(capsys.readouterr().out.split()).partition(remark)[2]
-    assert "content management policy" in reason[:200] and len(server.requests) == 4
-
-
-def test_a_run_of_which_all_prompts_are_forbidden_fails_after_it_is_saved(data, tmp_path, capsys):
-    rows_of(data, 2)
-    with LocalServer(lambda body: FORBIDDEN, probed=lambda body: FORBIDDEN) as server:
-        assert exit_code([*server.run_of("medmcqa_openmed", data), "--output_path", tmp_path]) == 1
-    assert "none of the requests got a reply (2 because of a content policy)" in capsys.readouterr().err
-    assert saved_results(tmp_path)["results"]["medmcqa_openmed"]["acc,strict-match"] == 0
-
-
 @pytest.mark.parametrize(("attempts", "code"), [(None, 0), (5, 0), (3, 1)])
 def test_a_run_retries_patiently_unless_max_retries_is_set(attempts, code, data, monkeypatch):
     FakeTime(monkeypatch)
@@ -288,20 +243,18 @@ def test_a_run_retries_patiently_unless_max_retries_is_set(attempts, code, data,
 
 
 def test_a_reply_is_read_while_the_model_answers_the_next_request(monkeypatch):
-    was_read = Event()
-    read = MedMCQA.flexible
+    was_read, read = Event(), MedMCQA.flexible
 
-    def noted(*of: Any) -> Any:
+    def noted(*of):
         answer = read(*of)
         was_read.set()
         return answer
 
-    monkeypatch.setattr(MedMCQA, "flexible", noted)
-
-    def after_it_was_read(request: Request) -> Answer:
+    def after_it_was_read(request):
         assert was_read.wait(60)
         return RIGHT
 
+    monkeypatch.setattr(MedMCQA, "flexible", noted)
     with LocalServer(in_turn(RIGHT, after_it_was_read)) as server:
         evaluate("medmcqa_openmed", model_of(server, num_concurrent=1), limit=2)
 
