@@ -33,52 +33,26 @@ def time(monkeypatch):
     return FakeTime(monkeypatch)
 
 
-def sent(*answers, number=1, known=False, **settings):
-    """Send requests together; return their completions or errors, and the number of requests.
-
-    A known server has answered a request before.
-    """
+@each_row("requests_tried_again")
+def test_requests_sent_together_are_tried_again_as_their_row_says(
+    name, answers, number, known, settings, expected, time, caplog
+):
+    """Answers come in turn, each so many times; a known server has answered a request before."""
+    in_order = [
+        Fault(**answer) if isinstance(answer, dict) else answer for answer, times in answers for _ in range(times)
+    ]
 
     async def work(client):
         if known:
             await client.complete({})
         return await asyncio.gather(*(client.complete({}) for _ in range(number)), return_exceptions=True)
 
-    with LocalServer(in_turn(*answers)) as server:
+    with LocalServer(in_turn(*in_order)) as server:
         found = run_with(Endpoint(url=server.chat, model="m", headers={}, **settings), work)
-    return found, len(server.requests)
-
-
-def test_a_request_waits_before_it_is_sent_again(time):
-    busy = (Fault(429, headers={"Retry-After": text}) for text in ("7", "3600"))
-    sent(*busy, Fault(503), ".", attempts=4)
-    assert time.slept == [7, 120, 4]
-
-
-def test_an_outage_is_waited_out_for_ten_minutes_with_growing_pauses_that_all_requests_share(time, caplog):
-    found, number = sent(".", *[HANG_UP] * 8, ".", number=20, known=True)
-    assert not [each for each in found if isinstance(each, Exception)] and number == 29
-    assert time.slept == [1, 2, 4, 8, 16, 32, 32, 32]
-    first, second = (line for line in caplog.messages if "does not respond" in line)
-    assert first.endswith("; failing for 7 s; waiting 8 s, then sending at most 1 at once")
-    assert "; failing for 95 s; " in second, "once a minute"
-
-
-@pytest.mark.parametrize(
-    ("answers", "kind"), [((".", HANG_UP), NoConnection), ((refusal(429, "slow down"),), ServerBusy)]
-)
-def test_after_ten_minutes_without_a_reply_the_failure_is_an_error(answers, kind, time):
-    """A server that is busy is waited for even if it has never answered."""
-    errors, number = sent(*answers, number=9, known=len(answers) > 1)
-    assert {type(error) for error in errors} == {kind}, "those that wait are given up too"
-    assert 600 < sum(time.slept) < 700 and number >= len(time.slept) + len(answers)
-
-
-@pytest.mark.parametrize("answer", [HANG_UP, Fault(200, "<html>a page</html>"), refusal(429, "insufficient_quota")])
-def test_a_server_that_has_never_answered_is_given_up_after_three_attempts(answer, time):
-    errors, number = sent(answer, number=9)
-    assert {isinstance(error, ServerUnavailable) for error in errors} == {True}
-    assert time.slept == [1, 2] and number == 3
+    results = Counter(type(result).__name__ for result in found)
+    said = [line.partition("; failing for ")[2] for line in caplog.messages if "; failing for " in line]
+    got = {"results": results, "requests": len(server.requests), "slept": time.slept, "said": said}
+    assert got == expected
 
 
 @pytest.mark.parametrize(("fault", "status"), [(Fault(500, "no"), 500), (HANG_UP, None)])
@@ -124,30 +98,11 @@ def test_a_server_that_is_busy_or_slow_is_waited_for_and_not_tried_with_another_
     assert asked.count("good") == 1 and sum(time.slept) > 600
 
 
-@pytest.mark.parametrize("attempts", [1, 3])
-def test_a_number_of_attempts_replaces_the_patience_of_ten_minutes(attempts, time):
-    ((error,), number) = sent(HANG_UP, attempts=attempts)
-    assert isinstance(error, NoConnection) and number == attempts
-
-
-def test_a_failure_among_replies_is_tried_again_after_the_others(time):
-    found, _ = sent(Fault(500), *["."] * 30, number=30)
-    assert [len(each.replies) for each in found] == [1] * 30
-    assert time.slept == [1]
-
-
 @each_row("pauses")
-def test_a_server_may_ask_for_a_pause_of_two_minutes_in_any_form(name, asked, pause, time):
+def test_a_server_may_ask_for_a_pause_of_two_minutes_in_any_form(name, status, body, asked, pause, time):
     with pytest.raises(ServerBusy) as raised:
-        parse_response(503, "", "http://a", "m", {}, asked)
+        parse_response(status, body, "http://a", "m", {}, asked)
     assert pause_after(raised.value) == pytest.approx(pause, abs=1)
-
-
-@each_row("pauses_in_words")
-def test_a_server_may_ask_for_a_pause_in_words(name, body, pause, time):
-    with pytest.raises(ServerBusy) as raised:
-        parse_response(429, body, "http://a", "m", {})
-    assert pause_after(raised.value) == pause
 
 
 def pause_after(error: ServerUnavailable) -> float:
@@ -272,18 +227,6 @@ def test_a_server_that_begins_to_refuse_all_prompts_in_the_same_words_is_noticed
     answers = iter(range(10))
     kinds, *_ = results_of(lambda prompt: prompt == "Hi" and next(answers, None) is not None, 105)
     assert kinds == {"PromptRefused": 100, "RequestRefused": 5}
-
-
-def test_an_outage_after_a_refusal_ends_a_request_of_one_attempt(time):
-    def say(request):
-        return "." if request["prompt"] == "Hi" else refusal(400 if len(server.requests) == 1 else 503, "No")
-
-    async def work(client):
-        return await client.complete({"prompt": "p"}, attempts=1)
-
-    with LocalServer(say) as server, pytest.raises(ServerUnavailable):
-        run_with(Endpoint(url=server.chat, model="m", headers={}), work)
-    assert len(server.requests) == 4
 
 
 # ---- what errors say
