@@ -1,6 +1,5 @@
 """Files of requests and responses: bodies and scores are the same as with a server."""
 
-import json
 import random
 from itertools import chain
 from pathlib import Path
@@ -55,8 +54,7 @@ def test_requests_and_responses_are_those_of_a_server(name, words, tmp_path):
         succeed("eval", "--data", "sample", *words, *server.flags(), "--log_samples", "-o", tmp_path / "run")
     requests = written(tmp_path, *words)
     assert {(request["method"], request["url"]) for request in requests} == {("POST", "/v1/chat/completions")}
-    bodies = sorted(json.dumps(request["body"], sort_keys=True) for request in requests)
-    assert bodies == sorted(json.dumps(request, sort_keys=True) for request in server.requests)
+    assert sorted(digest(request["body"]) for request in requests) == sorted(map(digest, server.requests))
     responses = list(map(response, requests))
     random.Random(0).shuffle(responses)
     halves = [write_rows(responses[start::2], tmp_path / f"{start}.jsonl") for start in (0, 1)]
@@ -170,6 +168,3 @@ def test_prompts_are_rendered_with_the_chat_template_of_the_named_tokenizer(tiny
 def test_requests_that_no_file_can_make_are_one_error(name, words, says, tmp_path, capsys):
     assert exit_code(["requests", "--data", "sample", *words, "-o", tmp_path / "r.jsonl"]) == 2
     assert says in one_line(capsys.readouterr().err)
-    assert imported(tmp_path, "x") == 1 and "no file or folder x" in capsys.readouterr().err
-    assert imported(tmp_path, __file__) == 1
-    assert "is missing; restore it, or run medtasks requests again" in capsys.readouterr().err

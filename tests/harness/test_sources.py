@@ -3,7 +3,6 @@
 import hashlib
 import json
 import re
-import shutil
 from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
@@ -85,43 +84,18 @@ def test_byte_order_marks_and_line_ends_make_no_difference(pattern, written, dat
 # ---- what is missing or cannot be read
 
 
-@pytest.mark.parametrize("benchmark", TASK)
-def test_a_missing_directory_folder_or_file_of_rows_is_one_error(data, benchmark):
-    nowhere = message_of(TASK[benchmark], data / "nowhere")
-    (data / benchmark / "README.md").write_text("nothing")
-    empty = message_of(TASK[benchmark], data)
-    shutil.rmtree(data / benchmark)
-    missing = message_of(TASK[benchmark], data)
-    for line, *parts in (
-        (nowhere, str(data / "nowhere"), "MEDTASKS_DATA", '"hub"', '"sample"'),
-        (empty, str(data / benchmark), "it contains README.md"),
-        (missing, "no folder", benchmark, str(data), '"sample"'),
-    ):
-        assert [part for part in parts if part not in line] == []
-
-
-@each_row("missing_columns")
-def test_a_missing_column_is_an_error_that_lists_the_columns(benchmark, column, data):
-    cut = {name: value for name, value in ROW[benchmark].items() if name != column}
-    write_rows([cut], data / FILE[benchmark])
-    message = message_of(TASK[benchmark], data)
-    assert f"{data / FILE[benchmark]}, row 1" in message and column in message and ", ".join(cut) in message
-
-
-@each_row("files_that_cannot_be_read")
-def test_a_file_that_cannot_be_read_is_named(suffix, text, says, data):
-    path = data / "medmcqa" / f"validation{suffix}"
-    path.write_text(text, "latin-1")
-    message = message_of("medmcqa_openmed", data)
-    assert str(path) in message and says in message
-
-
-@each_row("files_not_of_one_split")
-def test_several_files_for_a_split_that_are_not_its_shards_are_an_error(names, data):
-    for name in names:
-        write_rows(medmcqa_rows(4), data / "medmcqa" / name)
-    message = message_of("medmcqa_openmed", data)
-    assert [name for name in names if Path(name).name not in message] == []
+@each_row("files_with_mistakes")
+def test_rows_that_cannot_be_read_are_one_error_that_says_where(name, task, files, says, tmp_path):
+    """A file has rows or a text; DATA stands for the data directory."""
+    data = tmp_path / "data"
+    for file, content in files.items():
+        if isinstance(content, list):
+            write_rows(content, data / file)
+        else:
+            (data / file).parent.mkdir(parents=True, exist_ok=True)
+            (data / file).write_text(content, "latin-1")
+    message = message_of(task, data).replace(str(data), "DATA")
+    assert [text for text in says if text not in message] == []
 
 
 def test_a_json_array_has_a_row_per_element_and_bytes_become_text(data):
