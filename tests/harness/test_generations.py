@@ -74,12 +74,6 @@ def test_api_models_with_lm_eval_s_own_methods_get_single_requests(name):
     assert not can_be_asked_singly(Scripted())
 
 
-@each_row("greedy_repeats")
-def test_greedy_decoding_with_repeats_is_a_warning(gen_kwargs, said, warnings_of_harness):
-    evaluate("medmcqa_openmed", metadata={"medmcqa": {"repeats": 2}}, gen_kwargs=gen_kwargs, limit=2)
-    assert str(warnings_of_harness()).count("decoding is greedy") == said
-
-
 # ---- orders
 
 

@@ -4,12 +4,14 @@ import json
 import math
 import pickle
 import random
+from itertools import cycle
 from statistics import fmean
 from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from given import GENERATION_TASKS, Row, each_row, table
+from given import GENERATION_TASKS, Row, each_row, error_line, table
+from places import at
 from running import (
     Scripted,
     documents_of,
@@ -26,6 +28,7 @@ from scipy.stats import sem
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.facts import UNANSWERED
+from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.aggregates import ExampleScore
 
 FILTERS = ("strict-match", "flexible-extract")
@@ -90,6 +93,28 @@ def test_only_characters_that_no_file_can_hold_are_replaced(tmp_path):
     replies = [sample["resps"][0][0].removesuffix(" \\boxed{A}") for sample in saved[: len(nasty)]]
     assert replies == ["\ufffd lone", "end\ufffd", "😀 pair", *nasty[3:]]
     assert {sample["filtered_resps"][0] for sample in saved} == {"A"}
+
+
+@each_row("evaluations")
+def test_what_a_run_makes_of_replies_is_what_its_row_says(name, task, replies, settings, facts, caplog):
+    """Replies come in turn, and begin anew; RIGHT is a right answer, and numbers are log-likelihoods, also by letter.
+
+    Facts are what stands at places of the result, or a part of the error.
+    """
+    left = cycle(replies)
+
+    def answer(doc):
+        reply = next(left)
+        if isinstance(reply, dict):
+            return reply[doc["continuation"][-1]]
+        return reply.replace("RIGHT", right_answer(doc)) if isinstance(reply, str) else reply
+
+    if isinstance(facts, str):
+        assert facts in error_line(MedtasksError, evaluate, task, answer, **settings)
+        return
+    known = {**evaluate(task, answer, **settings), "logged": caplog.text}
+    for place, expected in facts:
+        assert at(place, expected, known) == expected
 
 
 # ---- selection
@@ -186,6 +211,3 @@ def test_responses_that_pad_a_rank_are_dropped():
         for instance in task.instances:
             scores = task.process_results(instance.doc, [instance.filtered_resps["strict-match"]] * repeats)
             assert (scores["acc"], scores["unsure_rate"]) == (1, 0)
-
-
-# ---- MedHallu's detection metrics

@@ -6,7 +6,7 @@ import pytest
 from characters import characters
 from commanding import exit_code, one_line, succeed
 from fake_time import FakeTime
-from given import each_row, error_line
+from given import each_row
 from local_server import Fault, LocalServer
 from running import Scripted, evaluate, model_of
 from scripts import echoed, in_turn
@@ -43,11 +43,6 @@ def test_an_outage_is_waited_out_among_log_likelihoods_too(characters, monkeypat
         try_echo(model, TASK)
         (sample,) = evaluate(TASK, model, limit=1, apply_chat_template=False)["samples"][TASK]
     assert (len(server.probes), len(time.slept), len(sample["resps"])) == (2 + 4 + 9, 1 + 9, 4)
-
-
-@each_row("likelihoods_of_no_choice")
-def test_log_likelihoods_that_do_not_tell_choices_apart_are_an_error(value, says):
-    assert says in error_line(MedtasksError, evaluate, TASK, Scripted(lambda doc: value), limit=4)
 
 
 @pytest.mark.parametrize(("engine", "room"), [("in this process", 1), ("server", 2)])
@@ -93,15 +88,6 @@ def test_letters_inside_reasoning_are_a_remark(monkeypatch):
     monkeypatch.setattr(model, "apply_chat_template", lambda *_, **__: "Hi<think>\n")
     (remark,) = evaluate(TASK, model, limit=1)["configs"][TASK]["metadata"]["remarks"]
     assert "opens the reasoning" in remark
-
-
-def test_one_example_whose_choices_are_equally_likely_is_no_error_and_two_of_six_are_one():
-    def run_with(ties: int) -> Any:
-        values = iter([-1.0] * 4 * ties)
-        return evaluate("medmcqa_logits", Scripted(lambda doc: next(values, None)), limit=6)
-
-    assert run_with(1)
-    assert "equally likely in 2 of 6 examples" in error_line(MedtasksError, run_with, 2)
 
 
 @pytest.mark.parametrize(("begins", "off"), [(True, {}), (False, {}), (True, {"add_bos_token": False})])
