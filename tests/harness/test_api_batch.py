@@ -17,8 +17,8 @@ import aiohttp
 import pytest
 from commanding import clean_environment
 from given import each_row
-from local_server import HANG_UP, Fault, LocalServer, Request, completion
-from running import evaluate, load, model_of, samples
+from local_server import HANG_UP, Fault, LocalServer, Request
+from running import load, model_of, samples
 from scripts import in_turn
 from tool_caller import reply, run, tagged, turn
 
@@ -206,14 +206,6 @@ def test_progress_is_logged_in_a_locale_without_its_characters():
     code = "from medtasks_utils.harness.progress import Progress\nwith Progress(['t'], True) as p: p.count('t', False)"
     environment = clean_environment({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"})
     subprocess.run([sys.executable, "-c", code], env=environment, check=True)
-
-
-@pytest.mark.parametrize(("finish", "is_said"), [("length", True), ("odd", False)])
-def test_cut_replies_are_a_warning_and_replies_of_unknown_end_are_not(finish, is_said, caplog):
-    with LocalServer(lambda body: completion("\\boxed{1}", finish)) as server:
-        evaluate("medhallu", model_of(server))
-    assert ("replies reached max_gen_toks." in caplog.text) == is_said
-    assert "--extend" not in caplog.text, "nothing is kept"
 
 
 def test_prompts_with_pictures_go_to_the_model_s_own_method(monkeypatch):

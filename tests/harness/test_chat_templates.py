@@ -14,11 +14,9 @@ from given import each_row, table
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from lm_eval.config.evaluate_config import EvaluatorConfig
-from local_server import Fault, LocalServer, completion
-from running import Scripted, evaluate, load, model_of, samples
-from scripts import in_turn
+from running import Scripted, evaluate, load, samples
 
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.evaluation import Evaluation
 from medtasks_utils.harness.in_process import Ends
 from medtasks_utils.harness.prompt_checks import check_prompts
@@ -110,17 +108,6 @@ def test_system_role_decides_where_instructions_stand():
     )
     with pytest.raises(UsageError, match=dropped):
         asked(Templated("{{ messages[-1].content }}"), system_role="system")
-
-
-@pytest.mark.parametrize("status", [400, 500])
-def test_a_server_without_a_system_role_names_the_way_out(status):
-    with LocalServer(lambda body: Fault(status, {"error": {"message": "System role not supported"}})) as server:
-        with pytest.raises(MedtasksError, match="system_role=user"):
-            evaluate("medhallu", model_of(server), limit=1)
-        assert len(server.requests) == 1
-    with LocalServer(lambda body: completion("1")) as server:
-        evaluate("medhallu", model_of(server), "sample", {"medhallu": {"system_role": "user"}}, limit=1)
-    assert [message["role"] for message in server.requests[0]["messages"]] == ["user"]
 
 
 def test_switches_that_change_the_prompt_are_signed():
@@ -216,21 +203,6 @@ def test_the_mark_that_a_model_in_this_process_was_given_ends_its_reasoning(name
     (reply,) = ends.replies(ask, [SimpleNamespace(args=("Q", {}))])
     assert [str(reply), reply.ended, reply.tokens, reply.reasoning] == expected
     assert not {"_model_generate", "tok_decode"} & vars(model).keys()
-
-
-def test_whether_prompts_open_reasoning_is_decided_for_all_tasks_of_a_run():
-    of_letters = in_turn(*[completion("So B?</think>\\boxed{A}")] * 4)
-    of_verdicts = in_turn(*[completion("\\boxed{1}")] * 2, completion("\\boxed{1} maybe. But", "length"))
-    with LocalServer(lambda body: (of_verdicts if "hallucinated" in str(body) else of_letters)(body)) as server:
-        result = evaluate(["medmcqa_openmed", "medhallu"], model_of(server, num_concurrent=1), limit=4)
-    assert [sample["answered"] for sample in result["samples"]["medhallu"]] == [1.0, 1.0, 0.0, 0.0] * 2
-
-
-def test_a_reply_cut_before_its_mark_is_reasoning():
-    with LocalServer(lambda body: completion("\\boxed{A} maybe", "length")) as server:
-        result = evaluate("medmcqa_openmed", model_of(server, think_end_token="</t>"), limit=1)
-    (sample,) = samples(result)
-    assert (sample["answered"], sample["reasoning"]) == (0.0, ["\\boxed{A} maybe"])
 
 
 @each_row("said_of_prompts")

@@ -12,13 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
-from local_server import Answer, Fault, LocalServer, Request, completion
+from local_server import Answer, LocalServer, Request, completion
 from running import Scripted, documents_of, evaluate, model_of, right_answer, samples
 from scripts import in_turn, refusal, together
 
 from medtasks_utils.benchmarks.choices import order_of
 from medtasks_utils.benchmarks.facts import UNANSWERED
-from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.generations import make_independent, scores_together
 from medtasks_utils.harness.server_model import can_be_asked_singly, spent
 
@@ -164,14 +163,6 @@ def test_all_generations_are_requested_at_once_and_not_read_from_a_cache_of_one_
     assert remark.startswith("4 of 20 requests got no reply; first reason: http") and remark.endswith("(no)")
     (signature, *_) = metadata["signature"].values()
     assert "|repeats:4+in_one_request|" in signature
-
-
-@each_row("not_at_once")
-def test_repeats_in_one_request_is_one_error_where_it_cannot_work(says, status, body, gen_kwargs, task):
-    at_once = {**AT_ONCE, "medmcqa": {**AT_ONCE["medmcqa"], "vary_order": "prompt" in says}}
-    with LocalServer(lambda _: Fault(status, body)) as server, pytest.raises(MedtasksError, match=says):
-        evaluate(task, model_of(server), metadata=at_once, limit=2, gen_kwargs=gen_kwargs)
-    assert len(server.requests) <= 4
 
 
 def test_generations_of_one_request_are_kept_and_taken_over_together(tmp_path, capsys):

@@ -10,7 +10,8 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from given import GENERATION_TASKS, Row, each_row, error_line, table
+from given import GENERATION_TASKS, Row, each_row, table
+from local_server import LocalServer
 from places import at
 from running import (
     Scripted,
@@ -18,6 +19,7 @@ from running import (
     evaluate,
     load,
     manager,
+    model_of,
     right_answer,
     saved_results,
     saved_samples,
@@ -25,6 +27,7 @@ from running import (
 )
 from saved_runs import save_run
 from scipy.stats import sem
+from scripts import as_answer
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.facts import UNANSWERED
@@ -96,10 +99,11 @@ def test_only_characters_that_no_file_can_hold_are_replaced(tmp_path):
 
 
 @each_row("evaluations")
-def test_what_a_run_makes_of_replies_is_what_its_row_says(name, task, replies, settings, facts, caplog):
+def test_what_a_run_makes_of_replies_is_what_its_row_says(name, task, server, replies, settings, facts, caplog):
     """Replies come in turn, and begin anew; RIGHT is a right answer, and numbers are log-likelihoods, also by letter.
 
-    Facts are what stands at places of the result, or a part of the error.
+    They are those of a server if its arguments are given. Facts are what stands at places of the result or the error,
+    the requests and the log.
     """
     left = cycle(replies)
 
@@ -109,10 +113,13 @@ def test_what_a_run_makes_of_replies_is_what_its_row_says(name, task, replies, s
             return reply[doc["continuation"][-1]]
         return reply.replace("RIGHT", right_answer(doc)) if isinstance(reply, str) else reply
 
-    if isinstance(facts, str):
-        assert facts in error_line(MedtasksError, evaluate, task, answer, **settings)
-        return
-    known = {**evaluate(task, answer, **settings), "logged": caplog.text}
+    with LocalServer(lambda request: as_answer(next(left))) as served:
+        model = Scripted(answer) if server is None else model_of(served, num_concurrent=1, **server)
+        try:
+            known = evaluate(task, model, **settings)
+        except MedtasksError as error:
+            known = {"error": str(error)}
+    known |= {"requests": served.requests, "logged": caplog.text}
     for place, expected in facts:
         assert at(place, expected, known) == expected
 

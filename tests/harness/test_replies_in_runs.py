@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 import pytest
 from characters import characters
@@ -16,11 +15,10 @@ from fake_time import FakeTime
 from given import FILE, each_row, medmcqa_rows, write_rows
 from lm_eval.api.model import CacheHook
 from lm_eval.api.registry import get_model
-from local_server import HANG_UP, Answer, Fault, LocalServer, Request, completion
+from local_server import HANG_UP, Fault, LocalServer, Request, completion
 from places import at
 from running import evaluate, model_of, samples, saved_results, saved_samples
-from scripts import in_turn, refusal, together
-from tool_caller import tagged
+from scripts import as_answer, in_turn, together
 
 from medtasks_utils.benchmarks.medmcqa.benchmark import MedMCQA
 from medtasks_utils.harness.early_reading import EarlyReading
@@ -98,10 +96,6 @@ def test_a_reply_of_another_model_has_its_name_in_its_sample_also_if_it_was_kept
 # ---- how they ended
 
 
-def as_answer(answer: Any) -> Answer:
-    return Fault(**answer) if isinstance(answer, dict) else completion(*answer[:2], **answer[2])
-
-
 @each_row("replies_of_runs")
 def test_a_run_says_and_saves_how_its_replies_ended(name, answers, probed, flags, expected, data, tmp_path, capsys):
     """A sample has how it ended, the reasoning and the reason of a refusal."""
@@ -133,21 +127,6 @@ def test_json_and_comparisons_say_how_replies_ended(tmp_path, capfd):
     assert [(of["cut"], of["acc_finished"]) for of in printed] == [(1.0, None), (0.0, 0.25)]
     succeed("compare", tmp_path / "a", tmp_path / "b")
     assert "100.0 % of the replies in A and 0.0 % in B were cut" in "".join(capfd.readouterr())
-
-
-def test_a_conversation_ends_as_its_last_reply_and_counts_all_tokens(data):
-    def answer(body):
-        if len(body["messages"]) < 4:
-            return completion(tagged("calculator", "1 + 1"), reasoning="Hm.")
-        return completion("I think", "length", reasoning="So.")
-
-    with LocalServer(answer) as server:
-        result = evaluate("medcalc_bench_calculator", model_of(server), limit=2)
-    known = [(sample["ended"], sample["tokens"], sample["reasoning"]) for sample in samples(result)]
-    assert known == [(["length"], [6], ["Hm.\n\nSo."])] * 2
-    with LocalServer(in_turn(tagged("calculator", "1"), refusal(413, "no"))) as server:
-        (sample,) = samples(evaluate("medcalc_bench_calculator", model_of(server), limit=1))
-    assert "413" in sample["refusal"][0] and sample["tokens"] == [None]
 
 
 def test_batch_size_is_the_number_of_concurrent_requests(data):

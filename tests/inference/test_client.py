@@ -10,7 +10,7 @@ from fake_time import FakeTime, FastLoop
 from given import each_row
 from local_server import HANG_UP, Fault, LocalServer
 from places import at
-from scripts import in_turn, refusal
+from scripts import as_answer, in_turn, refusal
 
 from medtasks_utils.inference import pace
 from medtasks_utils.inference.client import Client, Endpoint, run_with
@@ -38,9 +38,7 @@ def test_requests_sent_together_are_tried_again_as_their_row_says(
     name, answers, number, known, settings, expected, time, caplog
 ):
     """Answers come in turn, each so many times; a known server has answered a request before."""
-    in_order = [
-        Fault(**answer) if isinstance(answer, dict) else answer for answer, times in answers for _ in range(times)
-    ]
+    in_order = [as_answer(answer) for answer, times in answers for _ in range(times)]
 
     async def work(client):
         if known:

@@ -8,12 +8,20 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from local_server import Answer, Answering, Fault, Request
+from local_server import Answer, Answering, Fault, Request, completion
 
 
 def refusal(status: int, words: str) -> Fault:
     """Return a fault with a message of the server."""
     return Fault(status, {"error": {"message": words}})
+
+
+def as_answer(answer: Any) -> Answer:
+    """Return the answer of a table's row: a fault by its status, a completion by what it is made of, or a body."""
+    if isinstance(answer, list):
+        content, finish, message = answer
+        return completion(content, finish, **message)
+    return Fault(**answer) if isinstance(answer, dict) and "status" in answer else answer
 
 
 def whole(messages: Sequence[Mapping[str, Any]]) -> str:
