@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from typing import Any
 
 import pyarrow
 import pytest
@@ -60,7 +59,7 @@ def lines(benchmark: str, answer: Answering, rollouts: int = 1) -> list[Row]:
     return found
 
 
-def write(folder: Path, benchmark: str, written: Sequence[Row], **metadata: Any) -> Path:
+def write(folder: Path, benchmark: str, written: Sequence[Row], **metadata) -> Path:
     """Write the file in a folder named as vf-eval does, and return its path."""
     path = write_rows(written, folder / f"outputs/evals/ours-{benchmark[3:]}--org--model-7b/0a1b2c3d/results.jsonl")
     about = {"env_id": ENVIRONMENTS[benchmark][0], "model": "org/model-7b", "date": "2026-03-04 05:06:07", **metadata}
@@ -73,7 +72,7 @@ def mostly_right(doc: Row) -> str:
     return right_answer(doc) if len(str(doc["question"])) % 4 else "<think>hm</think> I cannot say."
 
 
-def imported(path: Path, folder: Path, **settings: Any) -> tuple[Run, list[str]]:
+def imported(path: Path, folder: Path, **settings) -> tuple[Run, list[str]]:
     (result,) = import_runs(path, folder, data="sample", **settings)
     assert isinstance(result, Imported)
     (run,) = read_runs(result.path)
@@ -221,7 +220,7 @@ def test_runs_of_other_harnesses_keep_their_scores_and_ends(name, by, tmp_path, 
 SHOWN = (2, 0, 3, 1)  # the choices in the order in which a record shows them as A to D
 
 
-def recorded(template: Any, known: Row) -> Any:
+def recorded(template, known: Row):
     """Return a field of a record, whose texts may name what is known of its row."""
     if isinstance(template, dict):
         return {name: recorded(value, known) for name, value in template.items()}

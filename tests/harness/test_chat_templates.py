@@ -14,13 +14,13 @@ from given import each_row, table
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from lm_eval.config.evaluate_config import EvaluatorConfig
+from places import at
 from running import Scripted, evaluate, load, samples
 
 from medtasks_utils.errors import UsageError
 from medtasks_utils.harness.evaluation import Evaluation
 from medtasks_utils.harness.in_process import Ends
 from medtasks_utils.harness.prompt_checks import check_prompts
-from medtasks_utils.harness.reasoning import separated
 from medtasks_utils.harness.signing import unformatted_prompts
 from medtasks_utils.inference.replies import Reply
 
@@ -31,8 +31,6 @@ ANSWERS = {
     "medhallu": (r"\boxed{0}", r"\boxed{1}"),
 }
 """A task of each benchmark, with two answers in its form."""
-PLAIN = "{% for m in messages %}{{ m.content }}{% endfor %}"
-NO_SYSTEM_ROLE = "{% for m in messages %}{{ raise_exception('No.') if m.role == 'system' }}{{ m.content }}{% endfor %}"
 
 
 def raise_exception(message: str) -> None:
@@ -42,12 +40,12 @@ def raise_exception(message: str) -> None:
 class Templated(Scripted):
     """A model whose tokenizer renders a template as that of transformers does; it gives each prompt the same reply."""
 
-    def __init__(self, template: str, reply: str = "</think>A", **switches: Any) -> None:
+    def __init__(self, template: str, reply: str = "</think>A", **switches) -> None:
         super().__init__(lambda doc: reply)
         self.tokenizer = SimpleNamespace(chat_template=template, apply_chat_template=self.render)
         self.switches = switches
 
-    def render(self, messages: Any, chat_template: str | None = None, **settings: Any) -> str:
+    def render(self, messages, chat_template: str | None = None, **settings) -> str:
         environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
         environment.globals["raise_exception"] = raise_exception
         environment.globals["strftime_now"] = datetime.now().strftime
@@ -55,13 +53,13 @@ class Templated(Scripted):
         template = environment.from_string(chat_template or self.tokenizer.chat_template)
         return template.render(messages=messages, bos_token="<s>", eos_token="</s>", **settings)
 
-    def apply_chat_template(self, chat_history: Any, add_generation_prompt: bool = True) -> Any:
+    def apply_chat_template(self, chat_history, add_generation_prompt: bool = True):
         return self.tokenizer.apply_chat_template(
             chat_history, add_generation_prompt=add_generation_prompt, **self.switches
         )
 
 
-def asked(model: Any, task: str = "medmcqa_openmed", **options: Any) -> tuple[Any, list[Any], str]:
+def asked(model, task: str = "medmcqa_openmed", **options) -> tuple[Any, list[Any], str]:
     """Run one example; return metadata, its sample under each filter, and the changes in its signature."""
     data = {load(task).benchmark.name: options}
     result = evaluate(task, model, "sample", data, limit=1, gen_kwargs="max_gen_toks=200")
@@ -96,24 +94,11 @@ def test_words_that_a_chat_template_would_drop_are_moved_or_remarked_on(name, te
         assert (text in prompt) == (name != "loses_words" or "Choices" not in text)
 
 
-def test_system_role_decides_where_instructions_stand():
-    _, (sample, _), changes = asked(
-        Templated("{% for m in messages %}<{{m.role}}>{{m.content}}{% endfor %}"), system_role="user"
-    )
-    assert changes == "system_in_user" and sample["arguments"][0][0].startswith("<user>You are")
-    with pytest.raises(UsageError, match="cannot render the messages: No"):
-        asked(Templated(NO_SYSTEM_ROLE), system_role="system")
-    dropped = (
-        r"^system_role=system: the model's chat template drops a part of the prompt \('You are .*'\): set it to auto$"
-    )
-    with pytest.raises(UsageError, match=dropped):
-        asked(Templated("{{ messages[-1].content }}"), system_role="system")
-
-
-def test_switches_that_change_the_prompt_are_signed():
-    template = f"{PLAIN}{{{{ '<think></think>' if enable_thinking is defined and not enable_thinking }}}}"
-    assert asked(Templated(template, enable_thinking=False, unknown=1))[2] == "enable_thinking=false"
-    assert asked(Templated(template))[2] == ""
+@each_row("options_of_templates")
+def test_options_and_switches_change_what_a_chat_template_makes(name, template, options, switches, facts):
+    """A place is one in what :func:`asked` returns."""
+    for place, expected in facts:
+        assert at([[], *place], expected, lambda: asked(Templated(template, **switches), **options)) == expected
 
 
 @each_row("switches_of_vllm")
@@ -138,12 +123,6 @@ def test_nothing_is_read_in_the_reasoning_of_a_model_in_this_process(name, templ
     assert name != "think_opened" or whole[0].get("format", 1.0) == 1.0
 
 
-@each_row("separated_replies")
-def test_reasoning_in_a_reply_is_told_from_its_answer(name, text, facts, opening, answer, reasoning):
-    reply = separated(Reply(text, tokens=9, **facts), opening)
-    assert (reply, reply.reasoning, reply.tokens) == (answer, reasoning, 9)
-
-
 class HFLM:
     """A model of transformers with a token for each character, which ends a text by the token 0."""
 
@@ -153,10 +132,10 @@ class HFLM:
     def __init__(self, text: str, is_whole: bool) -> None:
         self.row, self.is_whole = [1, 1, *map(ord, text)], is_whole
 
-    def tok_decode(self, tokens: Any, skip_special_tokens: bool = True) -> str:
+    def tok_decode(self, tokens, skip_special_tokens: bool = True) -> str:
         return "".join(chr(token) for token in tokens if token or not skip_special_tokens).rstrip("\0")
 
-    def _model_generate(self, **settings: Any) -> Any:
+    def _model_generate(self, **settings):
         return np.array([[*self.row, *([0] * self.is_whole)]])
 
 
@@ -165,7 +144,7 @@ class VLLM:
 
     generated = (("q", "B", "length", 2), ("p", "A", "stop", 1), ("p", "A", "abort", 3), ("r", "A", None, 4))
 
-    def _model_generate(self, **settings: Any) -> list[Any]:
+    def _model_generate(self, **settings) -> list[Any]:
         return [
             SimpleNamespace(outputs=[SimpleNamespace(text=text, finish_reason=end, token_ids=[0] * tokens)])
             for _, text, end, tokens in self.generated
@@ -176,7 +155,7 @@ def test_replies_of_vllm_end_as_it_reports_in_whatever_order_it_generates():
     model: Any = VLLM()
     ends = Ends(model)
 
-    def ask(requests: Any) -> list[str]:
+    def ask(requests) -> list[str]:
         model._model_generate()
         for prompt, text, *_ in model.generated:
             ends.of(prompt, text)
@@ -194,7 +173,7 @@ def test_the_mark_that_a_model_in_this_process_was_given_ends_its_reasoning(name
     model.think_end_token = mark
     ends = Ends(model)
 
-    def ask(requests: Any) -> list[Any]:
+    def ask(requests) -> list[Any]:
         model._model_generate(context=np.zeros((1, 2)), max_length=len(text) + 2 + is_whole)
         after = text.rpartition("<" if mark == 60 else mark or "\0")[2].lstrip()
         ends.of("Q", after)

@@ -149,7 +149,7 @@ def test_a_failing_connection_names_the_server_and_the_settings_that_help(error,
 class FullDisk(io.TextIOWrapper):
     """A file of which only half a line can be written."""
 
-    def __init__(self, path: Path, *mode: str, **encoding: Any) -> None:
+    def __init__(self, path: Path, *mode: str, **encoding) -> None:
         super().__init__(path.open("wb"), **encoding)
 
     def write(self, text: str) -> int:

@@ -51,7 +51,7 @@ def mixed(doc: Row, attempt: float = 0) -> str:
     return chance.choices([right_answer(doc), *others], [45, 15, 10, 10, 10, 10])[0]
 
 
-def metric(result: dict[str, Any], task: str, name: str, filter_name: str = "strict-match") -> Any:
+def metric(result: dict[str, Any], task: str, name: str, filter_name: str = "strict-match"):
     return result["results"][task][f"{name},{filter_name}"]
 
 
@@ -152,7 +152,7 @@ def test_predict_only_saves_the_samples_and_scores_nothing(monkeypatch):
 # ---- caches
 
 
-def asked(task: str, metadata: dict[str, Any] | None = None, **settings: Any) -> tuple[list[str], list[Any]]:
+def asked(task: str, metadata: dict[str, Any] | None = None, **settings) -> tuple[list[str], list[Any]]:
     model = Scripted()
     evaluate(task, model, metadata=metadata, **settings)
     return model.prompts, model.generation_kwargs

@@ -47,7 +47,7 @@ def samples(folder: Path) -> dict[Any, Any]:
     return {(task, s["doc_id"], s["filter"]): s for task in NAMES for s in saved_samples(folder, task)}
 
 
-def to_rounding(results: Any) -> Any:
+def to_rounding(results):
     """Return rounded values by task and name, since sums depend on the order of their terms."""
     return {
         task: {

@@ -105,11 +105,11 @@ def test_after_a_finished_run_and_with_fresh_everything_is_requested_again(tmp_p
 # ---- the files
 
 
-def put(store: ReplyStore, prompt: str, reply: Any, **settings: Any) -> None:
+def put(store: ReplyStore, prompt: str, reply, **settings) -> None:
     store.put("generate_until", (prompt, settings), [reply])
 
 
-def take(store: ReplyStore, prompt: str, **settings: Any) -> Any:
+def take(store: ReplyStore, prompt: str, **settings):
     replies = store.take("generate_until", (prompt, settings))
     return replies and replies[0]
 
@@ -323,7 +323,7 @@ class InProcess:
         self.asked: list[str] = []
         self.dies_after = dies_after
 
-    def set_cache_hook(self, hook: Any) -> None:
+    def set_cache_hook(self, hook) -> None:
         self.cache_hook = hook
 
     def generate_until(self, requests: list[Any]) -> list[str]:

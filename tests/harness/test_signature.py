@@ -3,7 +3,6 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from given import each_row
@@ -16,12 +15,12 @@ from medtasks_utils.harness.signature import digest_of_lines, parse
 from medtasks_utils.results import TaskRun, as_run
 
 
-def run(task: str, **settings: Any) -> TaskRun:
+def run(task: str, **settings) -> TaskRun:
     """Return a task as a run of one evaluation."""
     return as_run(evaluate(task, right_answer, **settings), Path()).tasks[task]
 
 
-def signed(task: Any, **settings: Any) -> str:
+def signed(task, **settings) -> str:
     """Return the signature of a task whose requests are built with these arguments."""
     task.set_fewshot_seed(1)
     task.build_all_requests(**{"limit": 6, **settings})

@@ -29,7 +29,7 @@ BASES = {benchmark: TASKS / benchmark / f"{task}.yaml" for benchmark, task in TA
 FILTERS = ("strict-match", "flexible-extract")
 
 
-def made(folder: Path, benchmark: str, fields: str, base: str = "") -> Any:
+def made(folder: Path, benchmark: str, fields: str, base: str = ""):
     """Return the task of a variant on the sample; ``base`` names another file of the benchmark to include."""
     file = BASES[benchmark].with_name(base) if base else BASES[benchmark]
     (folder / "functions.py").write_text(FUNCTIONS)
