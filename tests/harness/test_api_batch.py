@@ -53,6 +53,7 @@ def test_a_tokenizer_begins_texts_with_a_token_if_it_does_so_with_none():
     for token, begins in ((5, True), (6, False), (None, False)):
         tokenizer = Mock(return_value=SimpleNamespace(input_ids=[5, 7]), bos_token_id=token)
         assert begins_with_bos(tokenizer) == begins
+    assert not begins_with_bos(None)
 
 
 def test_replies_begin_in_reasoning_if_most_close_what_they_did_not_open():

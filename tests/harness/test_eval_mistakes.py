@@ -2,7 +2,6 @@
 
 import asyncio
 import errno
-import io
 import os
 import re
 import sys
@@ -146,20 +145,16 @@ def test_a_failing_connection_names_the_server_and_the_settings_that_help(error,
     assert str(raised.value) == f"{line} (now 60 s) and max_retries (now 3)"
 
 
-class FullDisk(io.TextIOWrapper):
-    """A file of which only half a line can be written."""
-
-    def __init__(self, path: Path, *mode: str, **encoding) -> None:
-        super().__init__(path.open("wb"), **encoding)
-
-    def write(self, text: str) -> int:
-        super().write(text[: len(text) // 2])
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+def on_a_full_disk(path, *mode, **encoding):
+    """Open a file that nothing can be written to."""
+    file = path.open("w", **encoding)
+    file.write = Mock(side_effect=OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
+    return file
 
 
 @pytest.mark.parametrize("verbosity", ["INFO", "ERROR"])
 def test_an_incomplete_file_is_neither_kept_nor_reported_as_saved(verbosity, server, monkeypatch, capsys):
-    monkeypatch.setattr("lm_eval.loggers.evaluation_tracker.open", FullDisk, raising=False)
+    monkeypatch.setattr("lm_eval.loggers.evaluation_tracker.open", on_a_full_disk, raising=False)
     assert run({"output_path": "r", "log_samples": True, "verbosity": verbosity}, server) == 1
     output, errors = capsys.readouterr()
     assert re.search(

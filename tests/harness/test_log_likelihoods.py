@@ -13,7 +13,6 @@ from scripts import echoed, in_turn
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.log_likelihoods import try_echo
-from medtasks_utils.harness.models import begins_with_bos
 
 __all__ = ["characters"]
 TASK = "medexqa_clinical_psychology_logits"
@@ -94,7 +93,6 @@ def test_letters_inside_reasoning_are_a_remark(monkeypatch):
 def test_a_server_is_sent_the_token_that_texts_begin_with_unless_it_is_off(begins, off, characters):
     """As models in this process begin them, in prompts and in log-likelihoods."""
     characters.begins = begins
-    assert begins_with_bos(characters) == begins and not begins_with_bos(None)
     with LocalServer(probed=echoed) as server:
         succeed(*run_of(server, f"{TASK},medhallu", **off), "--limit", 1)
     (generated,) = server.requests

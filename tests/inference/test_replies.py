@@ -42,17 +42,6 @@ def test_a_body_in_any_form_gives_replies_or_an_error(form, body, verdict):
     assert {**read, "text": str(reply), "empty": reply.is_empty} == {**unless_said, **verdict}
 
 
-@each_row("places_of_choices")
-def test_several_choices_come_in_the_order_of_their_index_if_each_has_one(name, places, texts):
-    choices = [{"index": place, "message": {"content": text}} for place, text in zip(places, "ab", strict=True)]
-    about = {"model": f"a/{'long-' * 18}name", "usage": {"prompt_tokens": 7, "completion_tokens": 9}}
-    found = read_completion(json.dumps({"choices": choices, **about}))
-    assert found.model == about["model"]
-    assert list(map(str, found.replies)) == list(texts)
-    assert [reply.tokens for reply in found.replies] == [None, None]
-    assert found.usage == {"prompt": 7, "completion": 9}
-
-
 def test_a_reply_passes_through_caches_as_it_is():
     reply = Reply("A", "length", 3, "Hm.")
     again = pickle.loads(pickle.dumps(reply))
@@ -72,21 +61,13 @@ def test_replies_that_are_not_as_requested_cause_remarks(name, replies, says):
 
 
 @each_row("responses")
-def test_a_response_without_a_reply_is_an_error_of_a_type(status, body, kind):
+def test_a_response_without_a_reply_is_an_error_of_a_type(name, status, body, kind):
+    """Of a server that is away, one that refuses requests, or one that refuses the prompt, by providers' words."""
+    text = body if isinstance(body, str) else json.dumps(body)
     with pytest.raises(ServerError) as raised:
-        parse_response(status, body, "http://a", "m", {}, retry_after="7")
-    assert type(raised.value).__name__ == kind
+        parse_response(status, text, "http://a", "my-moderation-model", {}, retry_after="7")
     waits = {"ServerUnavailable": 7, "ServerBusy": 7, "NoCompletion": 0}
-    assert getattr(raised.value, "retry_after", None) == waits.get(kind)
-
-
-@each_row("refusals")
-def test_errors_about_the_prompt_are_told_apart_by_providers_words(provider, status, body, kind):
-    with pytest.raises(ServerError) as raised:
-        parse_response(
-            status, body if isinstance(body, str) else json.dumps(body), "http://a", "my-moderation-model", {}
-        )
-    assert type(raised.value).__name__ == kind
+    assert (type(raised.value).__name__, getattr(raised.value, "retry_after", None)) == (kind, waits.get(kind))
 
 
 # ---- models in this process
