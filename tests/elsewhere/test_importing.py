@@ -18,7 +18,7 @@ from pathlib import Path
 import pyarrow
 import pytest
 from commanding import exit_code, succeed
-from given import TASK_OF, Row, each_row, error_line, table, write_rows
+from given import TASK_OF, Row, each_row, table, write_rows
 from places import at
 from running import Answering, documents_of, right_answer
 from saved_runs import save_run
@@ -147,28 +147,16 @@ def test_answers_in_boxes_are_read_where_the_environment_asked_for_them(tmp_path
 
 
 @each_row("files_of_others")
-def test_a_file_of_another_harness_is_read_as_its_row_says(name, files, path, fields, expected, tmp_path):
-    """Its run, and each response, of which the row says a part; an error is a text, in which FILE is the path."""
+def test_a_file_of_another_harness_is_read_as_its_row_says(name, files, path, fields, facts, tmp_path):
+    """A fact is what stands at a place of the run, or an error; in texts, FILE is the path."""
     for file, content in files.items():
         place = tmp_path / file
         place.parent.mkdir(parents=True, exist_ok=True)
         lines = content if isinstance(content, list) and place.suffix == ".jsonl" else [content]
         place.write_text(content if isinstance(content, str) else "\n".join(map(json.dumps, lines)))
-    given = tmp_path / path, Fields(**fields)
-    if isinstance(expected, str):
-        assert error_line(MedtasksError, read_other_run, *given).replace(str(given[0]), "FILE") == expected
-        return
-    run = read_other_run(*given)
-    responses = [{**vars(each.reply), **each._asdict()} for each in run.responses]
-    found = {key: getattr(run, key) for key in expected} | {
-        "problems": [problem.replace(str(run.path), "FILE") for problem in run.problems],
-        "responses": [
-            {key: each[key] for key in of_row}
-            for each, of_row in zip(responses, expected.get("responses", responses), strict=True)
-        ],
-    }
-    assert {key: json.loads(json.dumps(found[key])) for key in expected} == expected
-    assert not run.problems or "problems" in expected
+    for where, expected in facts:
+        found = at([[], *where], expected, lambda: read_other_run(tmp_path / path, Fields(**fields)))
+        assert json.loads(json.dumps(found).replace(str(tmp_path / path), "FILE")) == expected
 
 
 @pytest.mark.parametrize(
