@@ -22,7 +22,6 @@ from medtasks_utils.inference.responses import (
     PromptRefused,
     RequestRefused,
     ServerBusy,
-    ServerUnavailable,
     parse_response,
 )
 
@@ -94,28 +93,6 @@ def test_a_server_that_is_busy_or_slow_is_waited_for_and_not_tried_with_another_
     with pytest.raises(kind):
         run_with(Endpoint(url="http://a", model="m", headers={}), work)
     assert asked.count("good") == 1 and sum(time.slept) > 600
-
-
-@each_row("pauses")
-def test_a_server_may_ask_for_a_pause_of_two_minutes_in_any_form(name, status, body, asked, pause, time):
-    with pytest.raises(ServerBusy) as raised:
-        parse_response(status, body, "http://a", "m", {}, asked)
-    assert pause_after(raised.value) == pytest.approx(pause, abs=1)
-
-
-def pause_after(error: ServerUnavailable) -> float:
-    """Return how long the next request waits after an error."""
-
-    async def work() -> float:
-        of_server = Pace(4)
-        await of_server.start()
-        of_server.fail(error)
-        of_server.release()
-        began = pace.clock()
-        await of_server.start()
-        return pace.clock() - began
-
-    return asyncio.run(work())
 
 
 # ---- how many at once
