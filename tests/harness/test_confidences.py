@@ -42,9 +42,7 @@ def test_confidences_in_samples_aggregate_to_the_metrics_of_the_run(tmp_path):
 def test_a_metric_of_confidence_without_any_is_an_error_with_the_way_out(tmp_path, capsys):
     save_run(tmp_path, right_answer, tasks="medmcqa_openmed")
     assert "ask_confidence=true" in error_line(MedtasksError, to_draw, read_runs(tmp_path))
-    assert exit_code(
-        ["report", str(tmp_path), "-o", str(tmp_path / "a.html"), "--figure", str(tmp_path / "calibration.svg")]
-    )
+    assert exit_code(["report", tmp_path, "-o", tmp_path / "a.html", "--figure", tmp_path / "calibration.svg"])
     assert "repeats above 1" in one_line(capsys.readouterr().err)
     words = ["eval", "--tasks", "medmcqa_logits", "--model", "hf", "--model_args", "pretrained=x", "--data", "sample"]
     assert exit_code([*words, "--set", "medmcqa.ask_confidence=true"]) == 2

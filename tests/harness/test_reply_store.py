@@ -16,7 +16,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from commanding import clean_environment
+from commanding import clean_environment, exit_code, succeed
 from given import each_row, json_lines
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,7 +26,6 @@ from scripts import Held, draw, prompt_of, refusal
 from tool_caller import tagged, turn
 
 from medtasks_utils import load_runs
-from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.harness.run_model import RunModel
 from medtasks_utils.inference.replies import Reply
@@ -36,14 +35,14 @@ MODEL = {"kind": "hf", "pretrained": "a"}
 TASKS = {"plain": "medhallu,medmcqa_openmed", "tools": "medcalc_bench_calculator"}
 
 
-def command(served: LocalServer, folder: Path, ask: str, connections: int = 4) -> list[str]:
+def command(served: LocalServer, folder: Path, ask: str, connections: int = 4) -> list[Any]:
     words = served.run_of(TASKS[ask], num_concurrent=connections)
-    return [*words, "--limit", "12", "--json", "--log_samples", "--output_path", str(folder)]
+    return [*words, "--limit", "12", "--json", "--log_samples", "--output_path", folder]
 
 
-def run(words: list[str], capsys: pytest.CaptureFixture[str], code: int = 0) -> tuple[dict[str, Any], str]:
+def run(words: list[Any], capsys: pytest.CaptureFixture[str], code: int = 0) -> tuple[dict[str, Any], str]:
     """Run the command in this process, and return its output and its errors."""
-    assert main(words) == code
+    assert exit_code(words) == code
     told, errors = capsys.readouterr()
     return json.loads(told or "{}"), errors
 
@@ -233,7 +232,7 @@ def is_long(prompt: str) -> bool:
 @each_row("extended_runs")
 def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(name, task, old, new, reason, tmp_path, capsys):
     def evaluate_in(folder, served, *words):
-        flags = ["--limit", "6", *words, "--json", "--log_samples", "--output_path", str(tmp_path / folder)]
+        flags = ["--limit", "6", *words, "--json", "--log_samples", "--output_path", tmp_path / folder]
         found, errors = run([*served.run_of(task), *flags], capsys)
         *_, ended = sorted(load_runs(tmp_path / folder), key=attrgetter("date"))
         signatures = {name: of_task.signatures for name, of_task in ended.tasks.items()}
@@ -260,7 +259,7 @@ def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
     with LocalServer(answer) as served:
         words = command(served, tmp_path, "plain")
         words.remove("--json")
-        assert main([*words, "--predict_only"]) == 0
+        succeed(*words, "--predict_only")
         assert "the same command with --extend instead of --predict_only" in capsys.readouterr().out
         expected, _ = run(command(served, tmp_path / "whole", "plain"), capsys)
     scored, errors = run([*words, "--json", "--extend"], capsys)
