@@ -1,11 +1,14 @@
 """Statistics of confidences against libraries, their definitions and simulation."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_statistics import compared, scores
+from test_statistics import scores
 
+from medtasks_utils.compare.contrast import contrast
 from medtasks_utils.statistics.calibration import BINS, Confidences, risks
 from medtasks_utils.statistics.intervals import estimate
 from medtasks_utils.statistics.metrics import CONFIDENCE_METRICS
@@ -109,8 +112,8 @@ def test_intervals_of_known_calibration_hold_the_truth(gap, in_pairs):
 def test_two_runs_are_compared_on_the_same_examples():
     right, confidence, surer = drawn(np.random.default_rng(5), 401, gap=0.3)
     honest = scores(list(map(score_of_confidence, right, np.clip(confidence - 0.3, 0, 1))))
-    found = compared(surer, honest, METRICS["ece"])
-    assert found.difference < 0 and found.p is not None and found.p < 0.001
-    alone = [METRICS["aurc"].aggregation.stderr(each) or 0.0 for each in (surer, honest)]
-    paired = compared(surer, honest, METRICS["aurc"]).stderr
-    assert paired is not None and paired < min(alone) / 2
+    of_ece: Any = contrast(surer, honest, METRICS["ece"])
+    assert of_ece.difference < 0 and of_ece.p < 0.001
+    paired: Any = contrast(surer, honest, METRICS["aurc"])
+    alone: Any = METRICS["aurc"].aggregation.stderr
+    assert paired.stderr < min(alone(surer), alone(honest)) / 2
