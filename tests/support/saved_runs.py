@@ -3,7 +3,7 @@
 import hashlib
 import html
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,16 @@ def drawn(page: str) -> str:
 def sample_file(results: Path, task: str) -> Path:
     """Return the sample log of a results file."""
     return results.with_name(f"samples_{task}_{results.stem.removeprefix('results_')}.jsonl")
+
+
+def edit_files(folder: Path, edits: Iterable[Sequence[str]]) -> None:
+    """Replace matches of a regular expression in files of a pattern by a text; without both, remove the files."""
+    for pattern, *change in edits:
+        for path in folder.glob(pattern):
+            if change:
+                path.write_text(re.sub(change[0], change[1], path.read_text("utf-8")), "utf-8")
+            else:
+                path.unlink()
 
 
 def edit_lines(path: Path, edit: Callable[[list[bytes]], list[bytes]]) -> None:
