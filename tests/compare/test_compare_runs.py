@@ -42,10 +42,9 @@ def compared(folder: Path, other: str = "b", **settings: Any) -> Comparison:
 
 
 def facts(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """What a comparison finds, by how users see it."""
+    """A comparison, and what is printed of it."""
     found = compared(folder, **settings)
-    data = json.loads(json.dumps(comparison_data(found), allow_nan=False))
-    return {"found": found, "printed": "\n".join(comparison_lines(found)), "json": data}
+    return {"found": found, "printed": "\n".join(comparison_lines(found))}
 
 
 def printed(found: Comparison, points: float) -> list[str]:
@@ -141,6 +140,12 @@ def test_of_a_folder_the_run_of_the_named_tasks_is_compared(tmp_path):
 def test_compare_prints_exactly_these_lines(found):
     """Every task, group and breakdown with its values, tests and counts; then a plan."""
     assert printed(found, 5) == table("comparison")
+
+
+@each_row("facts_of_a_comparison")
+def test_the_json_of_a_comparison_has_everything_under_stable_keys(name, place, expected, found):
+    content = json.loads(json.dumps(comparison_data(found), allow_nan=False))
+    assert at(place, expected, content) == expected
 
 
 @each_row("commands")

@@ -13,15 +13,13 @@ from hypothesis import strategies as st
 from places import at
 from saved_runs import right_in, sample_file, save_run
 
-from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.facts import KNOWN_ISSUES
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FILTERS, STRICT
 from medtasks_utils.report.summary import problems
-from medtasks_utils.results import Run, Sample, as_run, merged, read_runs
-from medtasks_utils.results.run import content_keys
+from medtasks_utils.results import Run, Sample, TaskRun, as_run, merged, read_runs
+from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.results.runs import name_apart
-from medtasks_utils.results.samples import read_samples
+from medtasks_utils.results.samples import SampleLog, read_samples
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +53,6 @@ def test_a_run_of_all_benchmarks_is_read_once(saved):
         assert task.filters == ["strict-match", "flexible-extract"] and not task.problems
         assert len(task.samples) == task.asked == task.available
         assert not any(metric.endswith("_stderr") for metric, _ in task.metrics)
-    alike: list[Row] = [{}, {"other_label": 1}, {"example_note": "2"}, {KNOWN_ISSUES: 3}]
-    assert [number for _, number in content_keys(alike, benchmarks()["medcalc_bench"]())] == [0, 1, 2, 3]
 
 
 @each_row("log_lines")
@@ -65,35 +61,30 @@ def test_a_line_of_a_log_is_read_as_its_row_says(name, line, read, tmp_path):
     assert json.loads(json.dumps({field: getattr(sample, field) for field in read})) == read
 
 
+@each_row("budgets")
+def test_a_budget_has_the_accuracy_of_a_run_whose_longer_replies_are_cut(name, tokens, scores, curve):
+    """Of each example, the number of tokens of the reply and its score."""
+    task = TaskRun("medhallu", "medhallu", {}, {})
+    samples = [Sample(place, "", {}, [], [""], "") for place in range(len(tokens))]
+    for sample, count, score in zip(samples, tokens, scores, strict=True):
+        sample.metrics, sample.details = {STRICT: {"acc": score}}, {STRICT: {"tokens": [count]}}
+    task._log = SampleLog(samples, [])
+    assert at([[task]], curve, budget_curve) == curve
+
+
 # ---- finding runs
 
 
-def test_runs_are_named_by_what_sets_them_apart(tmp_path):
-    path = save_run(tmp_path / "first", tasks="medhallu", limit=1)
-    content = json.loads(path.read_text())
-    for folder, engine, by, settings in table("runs_of_a_model"):
-        run = tmp_path / folder / f"org__model {engine}" / path.name
-        run.parent.mkdir(parents=True)
-        content["config"]["model"], content["model_name"] = engine, f"{by}/model"
-        content["config"]["gen_kwargs"], content["start_time"] = settings, folder
-        run.write_text(json.dumps(content))
-    path.unlink()
-    sample_file(path, "medhallu").unlink()
-    names = [run.name for run in read_runs([tmp_path / name for name in ("first", "second", "b", "c", "d")])]
-    assert names[:4] == ["model org hf first", "model org vllm", "model org hf second", "model x"]
-    assert names[4:] == ["model y max_gen_toks=9", "model y max_gen_toks=99"]
-
-
 @each_row("apart")
-def test_runs_of_one_name_are_told_apart_by_what_differs(case, first, second, names, tmp_path):
-    """Each run: what its results say beside its model, and the signature of its task."""
-    runs = []
-    for number, (results, signature) in enumerate((first, second)):
+def test_runs_of_one_name_are_told_apart_by_what_differs(case, runs, names):
+    """Each run: its folder, what its results say beside its model, and the signature of its task."""
+    made = []
+    for folder, results, signature in runs:
         config = {"metadata": {"signature": {"strict-match": signature}}}
         content = {"results": {"t": {}}, "configs": {"t": config}, "model_name": "org/m", **results}
-        runs.append(as_run(content, tmp_path / f"folder{number}" / "org__m" / "results.json", "2026-11-28T09-05-01"))
-    name_apart(runs)
-    assert [run.name for run in runs] == names, case
+        made.append(as_run(content, Path(folder, "results.json"), "2026-11-28T09-05-01"))
+    name_apart(made)
+    assert [run.name for run in made] == names, case
 
 
 def saved_as(folder: str, date: str, task: str, asked: int = 1, **results: object) -> Run:
