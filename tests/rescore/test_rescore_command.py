@@ -3,20 +3,20 @@
 import json
 import re
 import shutil
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from commanding import exit_code, one_line
-from given import Row, csv_rows, error_line, write_rows
+from given import Row, csv_rows, each_row, write_rows
 from given import table as rows_of
 from judge_server import JudgeServer, sound
 from local_server import Fault
 from running import documents_of, saved_samples
-from saved_runs import edit_lines, sample_file, save_run
+from saved_runs import edit_files, edit_lines, sample_file, save_run
 from scripts import whole
 
-from medtasks_utils.errors import MedtasksError
 from medtasks_utils.judging import make_judge
 from medtasks_utils.rescore import find_responses
 
@@ -34,6 +34,12 @@ def explained(doc: Row) -> str:
 def logs(tmp_path_factory):
     """Save a run on the five specialties, and on all as one task: 24 responses with 10 right answers in each."""
     return save_run(tmp_path_factory.mktemp("logs"), explained, ["medexqa", "medexqa_all"]).parent
+
+
+@pytest.fixture
+def run(logs, tmp_path):
+    """A copy of it in the test's folder, to edit."""
+    return shutil.copytree(logs, tmp_path, dirs_exist_ok=True)
 
 
 @pytest.fixture
@@ -81,22 +87,18 @@ def test_the_scores_are_those_of_a_run_that_judges_itself(tmp_path, server, resc
     assert len(server.judging) == calls, "the run's own cache answers"
     lines = saved_samples(tmp_path / "run", TASK)[:4]
     for line, row in zip(lines, table(tmp_path, "factscore"), strict=True):
-        shares = {
-            "support_rate": line["support"],
-            "coverage_rate": line["coverage"],
-            "final_score": line["explanation"],
-        }
         output = line["judge"] or {}
+        shares = [str(line[name] / 100) if output else "" for name in ("support", "coverage")]
+        assert [row["support_rate"], row["coverage_rate"]] == shares
+        assert row["final_score"] == str(line["explanation"] / 100)
         assert float(row["score"]) == pytest.approx((line["support"] + line["coverage"]) / 2)
-        for name, value in shares.items():
-            assert row[name] == str(value / 100) if output or name == "final_score" else row[name] == ""
         assert json.loads(row["coverage_labels_json"]) == output.get("reference_labels", [])
         labels = {name: value for name, value in output.items() if name not in ("score", "failure", "error")}
         assert json.loads(row["claims_labels_json"]) == labels
     (shown,) = json.loads(capsys.readouterr().out)["scores"]
-    mean = pytest.approx(sum(line["explanation"] for line in lines) / 4)
     few = {"examples": 4, "statuses": {"judged": 2, "wrong": 2}, "few": True, "low": None, "high": None}
-    assert shown.items() >= {"score": mean, **few}.items(), "four examples are too few for an interval"
+    assert shown.items() >= few.items(), "four examples are too few for an interval"
+    assert shown["score"] == pytest.approx(sum(line["explanation"] for line in lines) / 4)
 
 
 def test_each_response_has_its_row_its_line_and_its_count(tmp_path, server, rescore, capsys):
@@ -109,15 +111,12 @@ def test_each_response_has_its_row_its_line_and_its_count(tmp_path, server, resc
     options = {"medexqa": {"repeats": 2}}
     results = save_run(tmp_path / "run", lambda doc: next(texts), TASK, metadata=options, limit=3)
     log = sample_file(results, TASK)
-    edit_lines(
-        log,
-        lambda lines: [line for old in lines for line in (without_references([old]) if b"test/2" in old else [old])],
-    )
+    edit_lines(log, lambda lines: [*lines[:2], *without_references(lines[2:])])
 
     def answer(request):
-        of = next((by for text, by in scores.items() if text in whole(request["messages"])), {"a": 0, "b": 0})
-        score = of[request["model"]]
-        return "Prose." if score is None else json.dumps({"final_score": score, "by": request["model"]})
+        model, prompt = request["model"], whole(request["messages"])
+        score = next((by[model] for text, by in scores.items() if text in prompt), 0)
+        return "Prose." if score is None else json.dumps({"final_score": score, "by": model})
 
     server.answer = answer
     assert rescore(tmp_path / "run", "geval", "--model", "a,b", "--verbose") == 0
@@ -128,14 +127,13 @@ def test_each_response_has_its_row_its_line_and_its_count(tmp_path, server, resc
     shown = printed.out.replace(name, "RUN").replace(str(tmp_path), "FOLDER")
     assert [" ".join(line.split()) for line in shown.split("\n") if line] == out
     judge = f"{make_judge('g-eval').signature}|model:a+b"
+    of_all = {"run_file": str(log), "run": name, "task": TASK, "model": "a,b", "judge": judge}
     for row, values in zip(found, expected, strict=True):
         doc = docs[int(values["example"][-1])]
         references = "" if doc is docs[2] else f"{doc['explanation_1']}\n{doc['explanation_2']}"
-        of_all = {"run_file": str(log), "run": name, "task": TASK, "model": "a,b", "judge": judge}
         about = {"specialty": "clinical_psychology", "question": doc["question"], "references": references}
-        options_shown = dict(zip("ABCD", doc["options"], strict=True))
         row["judge_model_output"] = json.loads(row["judge_model_output"])
-        assert row == {**of_all, **about, **options_shown, **values}
+        assert row == {**of_all, **about, **dict(zip("ABCD", doc["options"], strict=True)), **values}
 
 
 # ---- going on
@@ -170,33 +168,25 @@ def test_both_judges_write_a_table_each_and_a_second_start_asks_for_what_failed(
 # ---- bad input
 
 
-def test_bad_input_is_one_clear_line_before_anything_is_judged(logs, tmp_path, server, rescore, capsys):
-    earlier = write_rows([{"a": "earlier"}], tmp_path / "out" / "judged_geval.csv")
+@each_row("refused_by_rescore")
+def test_bad_input_is_one_clear_line_before_anything_is_judged(name, edits, flags, ends, run, server, rescore, capsys):
+    """The table is then the one that was there, or says why nothing was judged."""
+    code, says, statuses = ends
+    edit_files(run, edits)
+    write_rows([{"status": "earlier", "error": "no reference"}], run / "out" / "judged_geval.csv")
     server.answer = lambda request: Fault(404)
-    for flag, value, message in rows_of("mistakes_of_rescore"):
-        assert rescore(logs, "geval", flag, value) == 1
-        assert message in one_line(capsys.readouterr().err)
-    assert rescore(logs, "rubric", "--model", "a,,b") == 2
-    assert "--model must name a model, or several" in one_line(capsys.readouterr().err)
-    assert server.judging == [] and earlier.read_text() == "a\nearlier\n"
+    assert rescore(run, "geval", *flags) == code
+    said = capsys.readouterr()
+    assert says in (said.out or one_line(said.err)) and server.judging == []
+    rows = table(run)
+    assert Counter(row["status"] for row in rows) == statuses and all("no reference" in row["error"] for row in rows)
 
 
-def test_samples_without_explanations_are_named_and_judging_nothing_fails(logs, tmp_path, rescore, capsys):
+def test_samples_without_explanations_are_named(tmp_path, rescore, capsys):
     save_run(tmp_path / "other", lambda doc: "A", "medmcqa_openmed")
-    folder = error_line(MedtasksError, find_responses, [str(tmp_path)], "strict-match")
     assert rescore(tmp_path) == 1
-    for error in (folder, one_line(capsys.readouterr().err)):
-        assert "(tasks: medmcqa_openmed)" in error and error.count(str(tmp_path)) == 1
-    for log in shutil.copytree(logs, tmp_path / "bare").glob("samples_*.jsonl"):
-        edit_lines(log, without_references)
-    assert rescore(tmp_path / "bare") == 1
-    skipped = with_status(table(tmp_path), "skipped")
-    assert len(skipped) == 48 and all("no reference" in row["error"] for row in skipped)
-    assert "skipped: the example has no reference explanation to judge by" in capsys.readouterr().out
-    for log in (tmp_path / "bare").glob("samples_*.jsonl"):
-        edit_lines(log, lambda lines: [line.replace(b'"options":', b'"choices":') for line in lines])
-    capsys.readouterr()
-    assert rescore(tmp_path / "bare") == 1 and "examples without 'options'" in one_line(capsys.readouterr().err)
+    error = one_line(capsys.readouterr().err)
+    assert "(tasks: medmcqa_openmed)" in error and error.count(str(tmp_path)) == 1
 
 
 def test_wrong_answers_and_none_to_judge_in_two_runs_of_a_model_are_no_failure(tmp_path, rescore, capsys):

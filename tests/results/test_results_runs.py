@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, table, write_rows
+from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, write_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from places import at
