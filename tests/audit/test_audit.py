@@ -4,7 +4,6 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -16,112 +15,71 @@ from given import GENERATION_TASKS, each_row, table
 from judge_server import faulty
 from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Answer, Fault, LocalServer
+from places import at
 from saved_runs import edit_lines, right_in, sample_file, save_run
 from scipy.stats import hypergeom
 from scripts import draw, whole
 
-from medtasks_utils.audit.auditing import summary_lines
 from medtasks_utils.audit.auditor import Auditor, Item
-from medtasks_utils.audit.estimate import Strata, estimated
+from medtasks_utils.audit.estimate import estimated
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.extraction.think import final_text
-from medtasks_utils.judging.judge_replies import UnreadableError
 from medtasks_utils.results import Sample, read_runs
 from medtasks_utils.results.runs import audit_file
 
 __all__ = ["no_keys_and_no_waits"]
 
 
-# ---- the estimate
+@each_row("functions_of_audit")
+def test_a_function_of_the_audit_returns_what_its_row_says(name, place, expected):
+    """Ends of intervals are within 0.006 of Wilson's."""
+    assert at(place, expected) == expected
 
 
-def strata_of(gains: Sequence[Sequence[int]], losses: Sequence[Sequence[int]] = ()) -> Strata:
-    """Strata of triples: responses with the property (or, in ``losses``, with its opposite), read, and all."""
-    lost = [own for own, *_ in losses] or [0] * len(gains)
-    names = ("gained", "read", "responses", "lost")
-    return {str(n): Counter(dict(zip(names, (*gains[n], lost[n]), strict=True))) for n in range(len(gains))}
+def share(found: int, read: int, responses: int) -> Any:
+    """The estimate of a share of responses, of which some are found among those that are read."""
+    return estimated({"": Counter(found=found, read=read, responses=responses)}, "found")
 
 
 def test_the_interval_of_an_audit_covers_the_true_share_if_most_responses_are_read():
     """Summed exactly for 200 of 294; the interval of Wilson covers some shares in 88.6 %."""
-    all_found: list[Any] = [estimated(strata_of([(found, 200, 294)]), "gained") for found in range(201)]
-    low, high = (294 * np.array([found[end] for found in all_found]) for end in ("low", "high"))
+    shares = [share(found, 200, 294) for found in range(201)]
+    low, high = (294 * np.array([each[end] for each in shares]) for end in ("low", "high"))
     for of_all in range(295):
         covered = (low - 1e-6 <= of_all) & (of_all <= high + 1e-6)
         assert hypergeom(294, of_all, 200).pmf(np.arange(201))[covered].sum() >= 0.93
 
 
-@each_row("estimates")
-def test_estimates_of_strata_are_added_by_their_sizes(name, base, gains, losses, expected):
-    """Within 0.006 of Wilson's ends; gains and losses exclude each other, and what was wholly read has no width."""
-    found = estimated(strata_of(gains, losses), "gained", "lost" if losses else "", base)
-    assert found == (expected and pytest.approx(dict(zip(("value", "low", "high"), expected, strict=True))))
-
-
 # ---- the line
 
 
-def item(kind: str, response: str = "So.", **fields: Any) -> Item:
-    """A response to an example whose answers are of a kind."""
+def audited(kind: str, reply: str, response: str = "So.") -> tuple[Any, str]:
+    """What the auditor reads in the LLM's reply about an answer of a kind, and what it asked."""
     names = {"letter": "medmcqa", "verdict": "medhallu"}
-    (usual,) = table("audited_example")
-    example = {**usual, "judgement": kind, "labels": "physicians" if kind == "days" else "", **fields}
-    return Item(benchmarks()[names.get(kind, "medcalc_bench")](), Sample(0, "", example, [], ["", response], ""), 1)
-
-
-def audited(case: Item, reply: str) -> tuple[Any, str]:
-    """What the auditor reads in a reply of the LLM, and what it asked."""
+    (example,) = table("audited_example")
+    example |= {"judgement": kind, "labels": "physicians" if kind == "days" else ""}
+    sample = Sample(0, "", example, [], [response], "")
     asked = []
 
     async def ask(messages, read, schema=None):
         asked.append(whole(messages))
         return read(reply)
 
+    case = Item(benchmarks()[names.get(kind, "medcalc_bench")](), sample, 0)
     return asyncio.run(Auditor().judge(case, ask)).output["stated"], asked[0]
 
 
 @each_row("audit_lines")
 def test_an_auditor_s_reply_is_read_in_the_requested_form_only(kind, reply, read):
-    if read is None:
-        with pytest.raises(UnreadableError):
-            audited(item(kind), reply)
-    else:
-        assert audited(item(kind), reply)[0] == read
-
-
-@each_row("same_readings")
-def test_two_readings_that_mean_the_same_answer_agree(kind, one, other, same):
-    assert item(kind).is_same(one, other) == same
-
-
-def test_a_reading_is_an_answer_under_the_options_of_the_run():
-    medhallu = benchmarks()["medhallu"]
-    offered, not_offered = (medhallu(medhallu.options_class(allow_unsure=choice)) for choice in (True, False))
-    assert not Item(offered, item("verdict").sample, 1).is_same("2", "none")
-    assert Item(not_offered, item("verdict").sample, 1).is_same("2", "none")
-    assert "0 (factual)" in audited(item("verdict"), "STATED: 0")[1]
-
-
-def test_an_auditor_s_reading_within_the_limits_is_right():
-    within = item("decimal", ground_truth="0.83", lower_limit=0.8, upper_limit=0.85)
-    assert [reading for reading in ("83%", "83", "none", "0.81") if within.is_right(reading)] == ["83%", "0.81"]
+    assert at([[kind, reply], 0], read, audited) == read
 
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_of_a_long_response_the_auditor_sees_the_end(more):
     response = "A" * more + "B" * 12_000
-    _, asked = audited(item("letter", f"<think>A?</think> {response} "), "STATED: B")
+    _, asked = audited("letter", "STATED: B", f"<think>A?</think> {response} ")
     assert f"\n{'[…] ' * more}{'B' * 12_000}\n" in asked
     assert "[invalid]" not in asked
-
-
-@each_row("strata")
-def test_unsure_readings_are_doubtful(name, certainty, strict, flexible, stratum):
-    """By a certainty below 0.96, where the filters disagree, and where one of them read nothing."""
-    answers = {"strict-match": ["A", strict], "flexible-extract": ["A", flexible]}
-    details: Any = {"flexible-extract": {"certainty": certainty}}
-    sample = Sample(0, "", item("letter").sample.doc, [], ["", ""], "A", answers=answers, details=details)
-    assert Item(benchmarks()["medmcqa"](), sample, 1).stratum == stratum
 
 
 # ---- a run
@@ -171,9 +129,8 @@ def test_an_audit_estimates_the_share_of_wrong_readings_from_those_that_are_draw
     assert len({*drawn}) == 10 and max(drawn) > 15, "not the first"
     differ = [row for row in found["readings"] if row["differs"]]
     assert 0 < len(differ) == sum(map(is_misread, server.requests))
-    misread = estimated(strata_of([(0, 0, 0), (len(differ), 10, 28)]), "gained")
     for rates in found["filters"].values():
-        assert rates["misread"] == misread and rates["missed"]["value"] == 0
+        assert rates["misread"] == share(len(differ), 10, 28) and rates["missed"]["value"] == 0
 
 
 def test_the_file_of_an_audit_has_each_reading_and_what_follows_from_all(tmp_path, server, audit):
@@ -254,9 +211,3 @@ def test_an_unknown_task_no_server_or_no_label_ends_an_audit_in_one_line(tmp_pat
     problem = "nothing to audit in the task medmcqa_openmed: name runs of this package's generation tasks, saved with "
     said = capsys.readouterr().err
     assert f"{problem}--log_samples; {path.name}: " in said, "no response has a label, and a line is damaged"
-
-
-@each_row("summaries")
-def test_the_summary_of_an_audit_prints_its_estimates(name, audit, lines):
-    """An estimate a hair below zero is not printed as minus zero."""
-    assert [*summary_lines([audit])] == lines
