@@ -18,7 +18,7 @@ from medtasks_utils.report.pair import pair_of
 from medtasks_utils.report.summary import problems
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.report.view import View
-from medtasks_utils.results import Run, Sample, as_run, with_baseline_first
+from medtasks_utils.results import Run, Sample, as_run
 from medtasks_utils.results.samples import SampleLog
 
 BENCHMARKS = ["medhallu", "medmcqa", "medcalc_bench"]
@@ -146,16 +146,6 @@ def joined(name: str, right: tuple[int, ...], repeats: int = 1) -> Run:
         scores = [[float(place < count + k) for k in range(repeats)] for place in places]
         run.tasks |= made(name, [scored(i, {"acc": acc, **extra}) for i, acc in enumerate(scores)], benchmark).tasks
     return run
-
-
-def test_the_baseline_is_named_by_name_model_or_folder(tmp_path):
-    runs = [made(name, folder=tmp_path / folder) for name, folder in (("a", "x"), ("b", "y"), ("c", "y"))]
-    runs[2].model = "org/c"
-    for name, named in (("b", "bac"), ("org/c", "cab"), (str(tmp_path / "x"), "abc")):
-        assert "".join(run.name for run in with_baseline_first(runs, name)) == named
-    for name, count in (("nobody", 0), (str(tmp_path / "y"), 2)):
-        with pytest.raises(MedtasksError, match=f"^{count} runs match '{name}'; .*--baseline must name one of"):
-            with_baseline_first(runs, name)
 
 
 # ---- parts of the page, from numbers alone

@@ -12,15 +12,12 @@ import pytest
 from commanding import exit_code
 from given import each_row
 from places import at
-from running import load
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.medexqa.benchmark import MedExQA
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.harness.aggregates import HarnessAggregation
-from medtasks_utils.selfcheck.known_answers import KnownAnswer, expected_scores
-from medtasks_utils.selfcheck.selfcheck_result import CheckedScore, SelfcheckResult
 from medtasks_utils.statistics.ratio import Ratio
 
 
@@ -106,26 +103,3 @@ def test_the_data_directory_that_is_named_is_used(capsys):
 @each_row("functions_of_selfcheck")
 def test_a_function_of_the_selfcheck_returns_what_its_row_says(name, place, expected):
     assert at(place, expected) == expected
-
-
-def expected_of(answers: Iterable[KnownAnswer]) -> Any:
-    """Return the expected scores of MedHallu's first examples with these answers."""
-    task = load("medhallu")
-    return expected_scores(task.benchmark, [*zip(task.eval_docs, answers, strict=False)])
-
-
-@each_row("ends_of_empty_replies")
-def test_of_an_empty_reply_it_is_not_known_how_it_ended(name, texts, cut, finished):
-    expected = expected_of(KnownAnswer(text, "") for text in texts)
-    assert (expected["cut"], expected["acc_finished"]) == (cut, finished)
-
-
-@each_row("selfcheck_results")
-def test_a_selfcheck_lists_its_misses_and_says_whether_it_passed(
-    name, scores, problems, every_score, passed, as_expected, lines
-):
-    result = SelfcheckResult([CheckedScore(*score) for score in scores], problems, 1234, 2.04, Path("/x/runs"))
-    assert [" ".join(line.split()) for line in result.to_text(every_score).splitlines()] == lines
-    told = result.to_data()
-    assert (result.failed, told["passed"]) == (not passed, passed)
-    assert [score["as_expected"] for score in told["scores"]] == as_expected
