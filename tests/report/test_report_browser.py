@@ -4,7 +4,8 @@ import csv
 import io
 import json
 import re
-from collections import Counter, defaultdict
+from collections import Counter
+from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,6 @@ from browsing import PHONE, chromium, needs_browser, opened, write
 from given import each_row, json_lines, table, write_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from page_numbers import stores_of
 from saved_runs import right_in, save_run, save_two
 
 from medtasks_utils.results import read_runs
@@ -130,152 +130,22 @@ def saved(page: Any, button: str) -> str:
     return str(page.locator(button).first.evaluate(SAVED))
 
 
-# ---- every view, against what the logs say (:func:`test_the_samples_of_a_page_are_those_of_the_logs`)
-
-
-@pytest.fixture(scope="module")
-def questions(runs):
-    """The questions of the page in its order: what they are, and by run their samples, with what each rule read."""
-    stores = stores_of(runs)
-    index = stores["index"]
-    read = {rule: lines_of(columns) for rule, columns in index["samples"].pop("read").items()}
-    found = [
-        {**line, "of": index["tasks"][line["task"]], "samples": {}, "texts": [*strings(record)]}
-        for line, record in zip(lines_of(index["documents"]), stores["documents"], strict=True)
-    ]
-    for place, (sample, record) in enumerate(zip(lines_of(index["samples"]), stores["samples"], strict=True)):
-        question = found[sample["document"]]
-        question["samples"][sample["run"]] = sample | {rule: lines[place] for rule, lines in read.items()}
-        question["texts"] += strings(record)
-    return sorted(found, key=itemgetter("task", "id"))
-
-
-def lines_of(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
-    return [dict(zip(columns, line, strict=True)) for line in zip(*columns.values(), strict=True)]
-
-
-def strings(value: Any) -> Any:
-    """Yield the texts in a value, without the names of fields."""
-    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        yield from strings(each)
-    if isinstance(value, str):
-        yield value
-
-
-class Rule:
-    """What a rule makes of samples; runs vote on the labels of a task if they are right in more than half of it."""
-
-    def __init__(self, name: str, questions: Any) -> None:
-        self.name = name
-        rights = defaultdict(list)
-        for question in questions:
-            for run, sample in question["samples"].items():
-                rights[question["task"], run].append(self.is_right(sample))
-        self.voters = {key for key, of_run in rights.items() if 2 * sum(of_run) > len(of_run)}
-
-    def is_right(self, sample: Any) -> bool:
-        return bool(sample[self.name]["acc"] > 0.5)
-
-    def answer(self, sample: Any) -> Any:
-        """The answer shown: of an unanswered question, what the lenient rule reads."""
-        return sample[self.name]["answer"] or sample[LENIENT]["answer"]
-
-    def lost(self, sample: Any) -> set[str]:
-        outcome = sample[self.name]["outcome"]
-        return {outcome, "unanswered"} if outcome in ("none", "cut") else {outcome}
-
-    def is_contradicted(self, question: Any) -> bool:
-        """Whether more than half of three voters or more give the same wrong answer."""
-        votes = [sample for run, sample in question["samples"].items() if (question["task"], run) in self.voters]
-        wrong = Counter(self.answer(sample) for sample in votes if not self.is_right(sample))
-        return len(votes) > 2 and any(2 * n > len(votes) for answer, n in wrong.items() if answer)
-
-    def which(self, question: Any, view: dict[str, str], pair: list[Any]) -> set[str]:
-        """By how many runs of those that count a question is right, and by which of A and B."""
-        samples = question["samples"]
-        among = [*map(int, view["among"].split("."))] if "among" in view else [*samples]
-        right = [str(run) for run in among if run in samples and self.is_right(samples[run])]
-        exactly = {f"right_in_{'.'.join(right)}"} & {view.get("which")}
-        which = {f"right_by_{len(right)}"} | exactly if {*among} <= {*samples} else set()
-        if all(pair):
-            one, other = map(self.is_right, pair)
-            names = {(1, 1): "both_right", (1, 0): "only_a", (0, 1): "only_b", (0, 0): "both_wrong"}
-            which.add(names[one, other])
-            answers = {*map(self.answer, pair)}
-            which |= {"same_wrong"} if not (one or other) and len(answers) == 1 and None not in answers else set()
-        return which
-
-    def facets(self, question: Any, view: dict[str, str], compared: list[Any]) -> dict[str, set[Any]]:
-        """The question's values in each facet; compared are A, B, and the run whose lost points are counted."""
-        a, b, own = map(question["samples"].get, compared)
-        distrust = {why for sample in (a, b) if sample for why in sample["distrust"]}
-        distrust |= {"doubted"} if question["doubted"] else set()
-        return {
-            "task": {question["of"]["name"]},
-            "which": self.which(question, view, [a, b]),
-            "lost": self.lost(own) if own else set(),
-            "distrust": distrust | ({"contradicted"} if self.is_contradicted(question) else set()),
-            "found": {own[self.name]["found_by"]} if own else set(),
-            "sign": {*own["signs"]} if own else set(),
-            **{name: {group} for name, group in question["groups"].items()},
-        }
-
-    def line(self, question: Any, run: str, sample: Any) -> dict[str, str]:
-        """The line in the CSV; what is unknown is empty."""
-        read = sample[self.name]
-        own = {"task": question["of"]["name"], "id": question["id"], "run": run, "filter": self.name}
-        fields = own | {
-            "right": read["acc"], "outcome": read["outcome"], "answer": read["answer"], "target": question["target"],
-            "found_by": read["found_by"], "marked": "; ".join(sample["signs"]), **question["groups"],
-            "length": sample["length"], "certainty": sample["certainty"], "question": question["snippet"],
-        }  # fmt: skip
-        return {
-            name: f"{value:g}" if isinstance(value, float) else str(value)
-            for name, value in fields.items()
-            if value not in ("", None)
-        }
-
-
-ORDERS = {
-    "hard": lambda rule, question, own: sum(map(rule.is_right, question["samples"].values())),
-    "longest": lambda rule, question, own: -own["length"] if own else 1,
-    "shortest": lambda rule, question, own: own["length"] if own else 1e9,
-    "unsure": lambda rule, question, own: own["certainty"] if own else 2,
-}
+# ---- every view
 
 
 @each_row("views")
-def test_a_view_lists_counts_and_saves_what_the_runs_say(name, view, compared, page, runs, questions):
-    """Compared are A, B, and the run whose lost points are counted; by default, the first run of the page."""
-    places = {run.name: place for place, run in enumerate(runs)}
-    view = {facet: str(places.get(value, value)) for facet, value in view.items()}
-    compared = [places.get(run) for run in compared] if any(compared) else [0, None, 0]
-    chosen = {facet: value for facet, value in view.items() if facet not in ("a", "b", "among", "filter", "order", "q")}
-    rule = Rule(view.get("filter", STRICT), questions)
-    counts: dict[str, Counter[str]] = defaultdict(Counter)
-    listed = []
-    for question in questions:
-        if not any(view.get("q", "").lower() in text.lower() for text in question["texts"]):
-            continue
-        values = rule.facets(question, view, compared)
-        failing = {facet for facet, value in chosen.items() if value not in values.get(facet, ())}
-        listed += [] if failing else [question]
-        for facet, own in values.items():
-            if failing <= {facet}:
-                counts[facet].update(own)
-    if "order" in view:
-        listed.sort(key=lambda each: ORDERS[view["order"]](rule, each, each["samples"].get(compared[2])))
+def test_a_view_lists_counts_and_saves_what_its_row_says(name, view, listed, counts, lines, page):
+    """The numbers of questions by task, how many have each value of a facet, and the first lines of the CSV."""
     go(page, **view)
-    assert page.inner_text("#count").split()[0] == str(len(listed))
-    rows = csv.DictReader(io.StringIO(saved(page, "#saving >> text=CSV")))
-    lines = [
-        rule.line(each, runs[run].name, sample) for each in listed for run, sample in sorted(each["samples"].items())
-    ]
-    assert [{field: value for field, value in row.items() if value} for row in rows] == lines
-    for facet, values in page.evaluate(COUNTS).items():
-        is_hidden = {"right", "none"}.difference(chosen.values()) if facet == "lost" else ()
-        expected = {value: n for value, n in counts[facet].items() if value not in is_hidden}
-        assert {value: n for value, n in values.items() if n} == expected, facet
+    shown = page.evaluate(COUNTS)
+    rows = [*csv.DictReader(io.StringIO(saved(page, "#saving >> text=CSV")))]
+    shown["run"] = Counter(row["run"] for row in rows)
+    assert {facet: {value: n for value, n in values.items() if n} for facet, values in shown.items()} == counts
+    assert [{field: value for field, value in row.items() if value} for row in rows[: len(lines)]] == lines
+    questions = dict.fromkeys((row["task"], row["id"]) for row in rows)
+    assert page.inner_text("#count").split()[0] == str(len(questions))
+    by_task = groupby(questions, itemgetter(0))
+    assert [f"{task}: {' '.join(number for _, number in of_task)}" for task, of_task in by_task] == listed
 
 
 def test_a_page_opens_with_the_likeliest_view(browser, runs, pair, tmp_path):
