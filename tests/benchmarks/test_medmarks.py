@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, FILE, ROW, Row, each_row, error_line, json_lines, write_rows
+from given import BY_CALCULATOR, Row, each_row, error_line, json_lines
 from local_server import Answer, Fault, LocalServer, completion
 from running import Scripted, documents_of, evaluate, load, samples
 from saved_runs import save_run
@@ -144,12 +144,6 @@ def test_a_response_is_scored_as_medmarks_does_by_strict_and_as_we_do_by_flexibl
 @each_row("medmarks_refused")
 def test_options_that_medmarks_fixes_and_seeds_that_are_none_are_refused(task, options, message):
     assert message in error_line(UsageError, load, task, "sample", **options)
-
-
-def test_medmarks_shows_medmcqa_without_the_white_space_around_its_texts(data):
-    write_rows([{**ROW["medmcqa"], "question": "\n Q? ", "opa": " a\t"}], data / FILE["medmcqa"])
-    (doc,) = documents_of("medmarks_medmcqa", data)
-    assert (doc["question"], doc["options"][0]) == ("Q?", "a")
 
 
 # ---- runs

@@ -41,18 +41,6 @@ def test_null_is_the_default_of_every_option_and_only_an_object_holds_options(be
         assert f"{benchmark} takes a JSON object" in error(TASK_OF[benchmark], **{benchmark: value})
 
 
-def test_valid_options_are_listed_with_their_defaults():
-    line = error("medexqa_all", medexqa={"specalty": "BE"})
-    assert "unknown option 'specalty' (did you mean 'specialty'?). Valid options of medexqa: repeats (1), " in line
-    assert ", explanation_metrics (rougeL+bleu+meteor+bertscore), " in line and ", use_think (false), " in line
-    assert ", seed (none), " in line
-
-
-def test_version_is_another_name_of_dataset_version():
-    assert load("medcalc_bench", medcalc_bench={"version": "1.2"}).options.dataset_version == "1.2"
-    assert load("medcalc_bench_v1_2", medcalc_bench={"version": "verified"}).options.dataset_version == "verified"
-
-
 @each_row("weights")
 def test_one_weight_determines_the_other_and_two_are_used_as_given(name, given, weights, warnings_of_harness):
     options = load("medexqa_all", medexqa=given).options
@@ -92,17 +80,6 @@ def test_a_task_ignores_metadata_for_the_model_or_another_benchmark():
         others = {other: {"repeats": 3} for other in TASK_OF if other not in (benchmark, "medexqa")}
         plain, given = load(name), load(name, **for_model, **others)
         assert given.options == plain.options and documents(given) == documents(plain)
-
-
-def test_the_users_options_override_those_of_the_yaml_one_by_one_and_are_saved():
-    lite = load("medcalc_bench_lite", medcalc_bench={"one_shot": True})
-    assert (lite.options.per_calculator, lite.options.one_shot) == (4, True)
-    assert load("medcalc_bench_lite", medcalc_bench={"per_calculator": None}).options.per_calculator == 4
-    assert load("medcalc_bench_lite", medcalc_bench={"per_calculator": 1}).options.per_calculator == 1
-    assert load("medhallu_artificial", medhallu={"subset": "pqa_labeled"}).options.subset == "pqa_labeled"
-    config = load("medhallu_knowledge", medhallu={"seed": 3}).dump_config()
-    assert config["dataset_kwargs"]["use_knowledge"] is True and config["dataset_kwargs"]["seed"] == 3
-    assert config["metadata"]["data_source"] == "sample"
 
 
 def test_options_are_checked_before_the_rows_are_looked_for():

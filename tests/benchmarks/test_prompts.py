@@ -5,20 +5,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from given import FILE, GENERATION_TASKS, ROW, TASK, each_row, table, write_rows
+from given import FILE, GENERATION_TASKS, ROW, TASK, each_row, table, write_changed
 from running import Chat, Scripted, evaluate
-
-ROWS = {
-    place: [{**ROW[place.split("/")[0]], **change} for change in changes]
-    for place, *changes in table("rows_of_prompts")
-}
-"""The rows that the prompts below are made of, by file; in MedMCQA's train the options are in the order B, A, D, C."""
 
 
 @pytest.fixture
 def rows(data):
-    for place, rows in ROWS.items():
-        write_rows(rows, data / place, header=not place.startswith("medexqa"))
+    """The rows that the prompts below are made of; in MedMCQA's train the options are in the order B, A, D, C."""
+    for file, *changes in table("rows_of_prompts"):
+        write_changed(data, file, *changes)
     return data
 
 
@@ -60,17 +55,17 @@ def test_few_shot_examples_are_shown_as_turns_before_the_question(task, expected
 
 
 def test_few_shot_examples_have_the_form_of_their_task_in_a_chat_and_in_plain_text(rows):
-    (train,) = ROWS["medmcqa/train.jsonl"]
-    write_rows([{**train, "exp": None}], rows / "medmcqa/train.jsonl")
+    write_changed(rows, "medmcqa/train.jsonl", {"question": "Train?", "cop": 1, "exp": None})
     assert chats("medmcqa_openmed", rows, num_fewshot=1)[0][2]["content"] == "\\boxed{B}"
     plain = {"num_fewshot": 1, "apply_chat_template": False}
     (prompt,) = {*asked(f"{BIOMEDICAL}_logits", rows, **plain).prompts}
     assert "D. \nC\n\n" in prompt and prompt.endswith("\nD. ")
     assert "D. \nC. Valve.\nA valve closes.\n\n" in asked(BIOMEDICAL, rows, **plain).prompts[0]
-    write_rows(ROWS["medcalc_bench/one_shot.csv"][:1], rows / "medcalc_bench/train.csv")
-    for options, answer in (({}, "<answer>70.1</answer>"), ({"answer_format": "boxed"}, "\\boxed{70.1}")):
+    solved = {"Patient Note": "A woman of 50.", "Ground Truth Explanation": "Hers is 81.5."}
+    write_changed(rows, "medcalc_bench/train.csv", solved)
+    for options, answer in (({}, "<answer>81.5</answer>"), ({"answer_format": "boxed"}, "\\boxed{81.5}")):
         (messages,) = chats("medcalc_bench", rows, metadata={"medcalc_bench": options}, num_fewshot=1)
-        assert messages[2]["content"] == f"Hers is 70.1.\n{answer}"
+        assert messages[2]["content"] == f"Hers is 81.5.\n{answer}"
 
 
 def test_few_shot_examples_follow_the_few_shot_seed():
@@ -92,8 +87,7 @@ def test_a_system_instruction_comes_first_and_text_that_looks_like_a_template_st
     assert asked(task, rows, apply_chat_template=False).prompts[0] == before + user
     hostile = "{{ 7 * 7 }} {% raw %} ${x} {question} {# gone #} %s \\boxed{A}"
     names = {"question", "opa", "A", "Question", "Ground Truth", "Patient Note"} & {*ROW[benchmark]}
-    changed = {**ROW[benchmark], **dict.fromkeys(names, hostile)}
-    write_rows([changed], rows / FILE[benchmark], header=benchmark != "medexqa")
+    write_changed(rows, FILE[benchmark], dict.fromkeys(names, hostile))
     assert chats(task, rows)[0][-1]["content"].count(hostile) == 2
 
 

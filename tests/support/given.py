@@ -139,6 +139,12 @@ ROW: dict[str, Row] = dict(table("rows"))
 MEDEXQA_COLUMNS = tuple(ROW["medexqa"])
 
 
+def write_changed(data: Path, file: str, *changes: Row) -> None:
+    """Write the usual row of the benchmark whose file this is, once with each of the changes."""
+    benchmark = file.partition("/")[0]
+    write_rows([{**ROW[benchmark], **change} for change in changes], data / file, header=benchmark != "medexqa")
+
+
 def same(read: Any, wanted: Any) -> bool:
     """Return whether a value that was read equals the expected value in a table."""
     if isinstance(read, float):
