@@ -5,10 +5,8 @@ import math
 import random
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import MagicMock, Mock
@@ -22,17 +20,11 @@ from running import evaluate, load, samples
 from sacrebleu.tokenizers.tokenizer_13a import Tokenizer13a
 
 from medtasks_utils import judging
-from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer
 from medtasks_utils.benchmarks.medexqa.explanations import Explanations
-from medtasks_utils.benchmarks.medexqa.metrics import METRICS, ExplanationMetric
-from medtasks_utils.benchmarks.medexqa.metrics import bertscore as bertscore_module
-from medtasks_utils.benchmarks.medexqa.metrics.bertscore import BertScore
-from medtasks_utils.benchmarks.medexqa.metrics.bleu import Bleu
-from medtasks_utils.benchmarks.medexqa.metrics.rouge import RougeL
+from medtasks_utils.benchmarks.medexqa.metrics import METRICS, bertscore
 from medtasks_utils.benchmarks.medexqa.options import MedExQAOptions
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.judging import Judgement, JudgeSettings
 
 METEOR = "medtasks_utils.benchmarks.medexqa.metrics.meteor"
 SENTENCES = table("sentences")
@@ -54,29 +46,39 @@ LONG = [(words(2_000, 1), (words(60, 2), words(500, 3))), (words(3, 1), (words(2
 """Pairs that only METEOR's library scores within seconds."""
 
 
-def reference_rouge(candidate: str, references: Sequence[str]) -> float:
+def reference_rouge(candidate, references):
     from rouge_score.rouge_scorer import RougeScorer
 
-    return float(RougeScorer(["rougeL"], use_stemmer=False).score_multi(references, candidate)["rougeL"].fmeasure)
+    return RougeScorer(["rougeL"], use_stemmer=False).score_multi(references, candidate)["rougeL"].fmeasure
 
 
-def reference_bleu(candidate: str, references: Sequence[str]) -> float:
+def reference_bleu(candidate, references):
     """BLEU-4 by NLTK's precisions and penalty, without smoothing; the shortest reference sets the length."""
     from nltk.translate.bleu_score import brevity_penalty, modified_precision
 
     words, *others = (Tokenizer13a()(text).split() for text in (candidate, *references))
     precisions = [float(modified_precision(others, words, n)) for n in range(1, 5)]
-    return float(brevity_penalty(min(map(len, others)), len(words)) * math.prod(precisions) ** 0.25)
+    return brevity_penalty(min(map(len, others)), len(words)) * math.prod(precisions) ** 0.25
 
 
-def check(metric: ExplanationMetric, reference: Callable[..., float], *pairs: tuple[str, Sequence[str]]) -> None:
-    """A metric's scores of pairs of a text and its references are 100 times the reference's."""
-    candidates, texts = zip(*pairs, strict=True)
-    assert metric.score(candidates, texts) == pytest.approx([100 * reference(*pair) for pair in pairs], abs=1e-9)
+def reference_meteor(candidate, references):
+    import nltk
+    from nltk.translate.meteor_score import meteor_score
+
+    words = [nltk.word_tokenize(text) for text in (candidate, *references)]
+    return meteor_score(words[1:], words[0], wordnet=sys.modules[METEOR].wordnet)
+
+
+REFERENCES = {
+    "rougeL": (reference_rouge, PAIRS),
+    "bleu": (reference_bleu, PAIRS),
+    "meteor": (reference_meteor, PAIRS + LONG),
+}
+"""By the name of a metric, its value by the library that defines it, and what to score."""
 
 
 @contextmanager
-def nltk_data(folder: Path) -> Iterator[None]:
+def nltk_data(folder):
     """NLTK with a folder of data, none of which is loaded yet. NLTK itself is slow to import."""
     from nltk.corpus.reader.wordnet import WordNetCorpusReader
     from nltk.corpus.util import LazyCorpusLoader
@@ -91,36 +93,26 @@ def nltk_data(folder: Path) -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def meteor():
+def metrics():
     with nltk_data(NLTK):
-        metric = METRICS["meteor"]()
-        metric.prepare()
-        yield metric
-
-
-def reference_meteor(candidate: str, references: Sequence[str]) -> float:
-    import nltk
-    from nltk.translate.meteor_score import meteor_score
-
-    words = [nltk.word_tokenize(text) for text in (candidate, *references)]
-    return float(meteor_score(words[1:], words[0], wordnet=sys.modules[METEOR].wordnet))
+        yield {name: METRICS[name]() for name in REFERENCES}
 
 
 # ---- the same values as the libraries'
 
 
-@pytest.fixture(scope="module")
-def metrics(meteor):
-    """Each metric, and its value by the library that defines it."""
-    return [(RougeL(), reference_rouge), (Bleu(), reference_bleu), (meteor, reference_meteor)]
+@pytest.mark.parametrize("name", REFERENCES)
+def test_every_metric_is_that_of_its_library_and_0_for_an_empty_text(name, metrics):
+    metric, (reference, pairs) = metrics[name], REFERENCES[name]
+    scores = metric.score(*zip(*pairs, strict=True))
+    assert scores == pytest.approx([100 * reference(*pair) for pair in pairs], abs=1e-9)
+    assert metric.score(["", " \n\t"], [["The heart.", "A pump."]] * 2) == [0.0, 0.0]
+    assert metric.score([], []) == []
 
 
-def test_every_metric_is_that_of_its_library_and_0_for_an_empty_text(meteor, metrics):
-    for metric, reference in metrics:
-        check(metric, reference, *PAIRS)
-        assert metric.score(["", " \n\t"], [["The heart.", "A pump."]] * 2) == [0.0, 0.0]
-        assert metric.score([], []) == []
-    check(meteor, reference_meteor, *LONG)
+@each_row("signatures_of_metrics")
+def test_signatures_of_explanation_metrics_state_every_setting(name, begin, metrics):
+    assert metrics[name].signature.startswith(begin)
 
 
 # ---- WordNet and Punkt's model: found, fetched, or an error
@@ -149,7 +141,6 @@ def test_wordnet_and_punkt_are_downloaded_once_with_a_message(no_data, monkeypat
             shutil.make_archive(str(place / name), "zip", NLTK / PLACES[name], name)
         else:
             shutil.copytree(NLTK / PLACES[name], place)
-        return True
 
     monkeypatch.setattr("nltk.download", download)
     for _ in range(2):
@@ -178,14 +169,6 @@ def test_data_that_others_may_write_to_is_refused_with_nltk_s_reason(no_data):
         METRICS["meteor"]().prepare()
 
 
-# ---- making metrics, and scoring with all of them
-
-
-def test_signatures_of_explanation_metrics_state_every_setting(metrics):
-    begins = table("signatures_of_metrics")
-    assert [metric.signature[: len(begin)] for (metric, _), begin in zip(metrics, begins, strict=True)] == begins
-
-
 # ---- BERTScore
 
 
@@ -194,12 +177,12 @@ def test_bertscore_is_the_library_s_and_0_without_a_token(tmp_path):
     bert_score = pytest.importorskip("bert_score")
     model = str(save_model(tmp_path / "model"))
     pairs = [pair for pair in PAIRS if len(pair[0].split()) < 200 and "\x00" not in pair[0]]
-    scores = BertScore(model, device="cpu").score(*zip(*pairs, ("", ("a",)), strict=True))
+    scores = bertscore.BertScore(model, device="cpu").score(*zip(*pairs, ("", ("a",)), strict=True))
     for (candidate, texts), score in zip(pairs, scores, strict=False):
         (theirs,) = bert_score.score([candidate], [list(texts)], model_type=model, num_layers=2, device="cpu")[2]
         assert score == pytest.approx(100 * float(theirs), abs=1e-3)
     assert scores[-1] == 0 and max(scores) - min(scores[:-1]) > 20
-    assert BertScore(model).signature == f"bertscore|{model}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
+    assert bertscore.BertScore(model).signature == f"bertscore|{model}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
 
 
 def test_of_a_model_that_bert_score_does_not_know_two_thirds_of_the_layers_are_used(monkeypatch, tmp_path):
@@ -212,7 +195,7 @@ def test_of_a_model_that_bert_score_does_not_know_two_thirds_of_the_layers_are_u
         ("transformers", Mock(**{"AutoConfig.from_pretrained.return_value": config})),
     ):
         monkeypatch.setitem(sys.modules, name, module)
-    bertscore_module._load(str(tmp_path))
+    bertscore._load(str(tmp_path))
     assert (scorer.call_args.kwargs["num_layers"], tokenizer.model_max_length) == (8, 512)
 
 
@@ -225,24 +208,28 @@ def test_bertscore_uses_the_device_that_is_named_or_the_best_and_else_the_cpu(na
     scorer = Mock(**{"_model.to": to})
     torch = Mock(**{"cuda.is_available": lambda: "cuda" in there, "backends.mps.is_available": lambda: "mps" in there})
     monkeypatch.setitem(sys.modules, "torch", torch)
-    monkeypatch.setattr(bertscore_module, "find_spec", bool)
-    monkeypatch.setattr(bertscore_module, "_load", lambda model: scorer)
-    assert BertScore(device=device).score([" "], [["a"]]) == [0.0]
+    monkeypatch.setattr(bertscore, "find_spec", bool)
+    monkeypatch.setattr(bertscore, "_load", lambda model: scorer)
+    assert bertscore.BertScore(device=device).score([" "], [["a"]]) == [0.0]
     assert scorer.device == used
 
 
-def test_a_missing_package_is_named_with_the_ways_out_before_anything_is_downloaded(no_data, monkeypatch):
-    monkeypatch.setattr(bertscore_module, "find_spec", lambda name: None)
-    missing = r"needs bert-score.*\[bertscore\]"
-    for requested, others in (("all", "bleu,meteor,rougeL"), ("bleu,bertscore", "bleu"), ("bertscore", "bleu,meteor")):
-        options = MedExQAOptions.model_validate({"explanation_metrics": requested.split(",")})
-        with pytest.raises(MedtasksError, match=rf"{missing}.*Run medtasks fetch.*explanation_metrics={others}[ ,]"):
-            Explanations(options, "medexqa_all")
+@pytest.mark.parametrize(
+    ("requested", "others"),
+    [("all", "bleu,meteor,rougeL"), ("bleu,bertscore", "bleu"), ("bertscore", "bleu,meteor,rougeL")],
+)
+def test_a_missing_package_is_named_with_the_ways_out_before_anything_is_downloaded(
+    requested, others, no_data, monkeypatch
+):
+    monkeypatch.setattr(bertscore, "find_spec", lambda name: None)
+    options = MedExQAOptions.model_validate({"explanation_metrics": requested.split(",")})
+    with pytest.raises(MedtasksError, match=rf"\[bertscore\].*Run medtasks fetch.*explanation_metrics={others},"):
+        Explanations(options, "medexqa_all")
 
 
 # ---- a run's scores of explanations: which count, references, weights
 
-LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
+LEXICAL: dict[str, Any] = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
 
 
 def test_a_right_answer_is_scored_against_the_references_that_there_are_and_a_wrong_one_with_0(tmp_path):
@@ -256,24 +243,24 @@ def test_a_right_answer_is_scored_against_the_references_that_there_are_and_a_wr
         place = doc["answer_idx"] - (doc["question"] == rows[3]["question"])
         return f"The answer is {'ABCD'[place]}. {doc['explanation_2'] or doc['explanation_1']}"
 
+    def expected(sample: Row) -> Any:
+        doc = sample["doc"]
+        references = [text for text in (doc["explanation_1"], doc["explanation_2"]) if text.strip()]
+        if not references:
+            return [None] * 4
+        rouge, bleu = (
+            sample["acc"] * METRICS[name]().score([said(doc)], [references])[0] for name in ("rougeL", "bleu")
+        )
+        mean = (rouge + bleu) / 2
+        return pytest.approx([rouge, bleu, mean, 30 * sample["acc"] + 0.7 * mean], abs=1e-9)
+
     options = {**LEXICAL, "mcq_weight": 0.3, "explanation_weight": 0.7}
     result = evaluate(task, lambda doc: f"<think>C?</think>{said(doc)}", data=tmp_path, metadata={"medexqa": options})
-    found, names = samples(result), ("rougeL", "bleu", "explanation", "combined")
-    assert [sample["acc"] for sample in found] == [1, 1, 1, 0] and "meteor" not in found[0]
-    of_explanations = {metric.name for metric in benchmarks()["medexqa"].metrics if metric.is_of_explanations}
-    assert of_explanations.issuperset(names), "whose zeros make them unreliable"
-    expected: list[list[float] | None] = []
-    for sample in found:
-        doc = sample["doc"]
-        references = [text for text in (doc["explanation_1"], doc["explanation_2"]) if text.strip()] or ["none"]
-        rouge, bleu = (sample["acc"] * metric.score([said(doc)], [references])[0] for metric in (RougeL(), Bleu()))
-        mean = (rouge + bleu) / 2
-        expected.append([rouge, bleu, mean, 30 * sample["acc"] + 0.7 * mean])
-    expected[1] = None
-    assert expected[3] == [0.0] * 4 and all(score > 0 for score in expected[2] or [])
-    for sample, scores in zip(found, expected, strict=True):
-        assert [sample[name] for name in names] == (pytest.approx(scores, abs=1e-9) if scores else [None] * 4)
-    means = [sum(scores) / 3 for scores in zip(*filter(None, expected), strict=True)]
+    logged, names = samples(result), ("rougeL", "bleu", "explanation", "combined")
+    assert [sample["acc"] for sample in logged] == [1, 1, 1, 0] and "meteor" not in logged[0]
+    found = [[sample[name] for name in names] for sample in logged]
+    assert found == [*map(expected, logged)] and min(found[2]) > 0
+    means = [sum(scores) / 3 for scores in zip(found[0], *found[2:], strict=True)]
     assert [result["results"][task][f"{name},strict-match"] for name in names] == pytest.approx(means)
     (remark,) = result["configs"][task]["metadata"]["remarks"]
     assert remark.startswith("examples without a reference explanation") and remark.endswith("1 of 4")
@@ -282,32 +269,27 @@ def test_a_right_answer_is_scored_against_the_references_that_there_are_and_a_wr
 def test_a_judge_is_asked_as_the_options_say_and_each_example_has_its_scores(monkeypatch, tmp_path, caplog):
     """A failure counts once for each of two generations, over whose scores means are taken."""
     checked: list[Any] = []
-    failed = Judgement(None, "timeout", "too late")
-    judged = [Judgement(60.0, output={"support": 40.0, "coverage": 80.0}), failed]
+    failed = judging.Judgement(None, "timeout", "too late")
+    judged = [judging.Judgement(60.0, output={"support": 40.0, "coverage": 80.0}), failed]
     monkeypatch.setattr(judging, "check_endpoint", checked.append)
     monkeypatch.setattr(judging, "judge_all", lambda judge, settings, cases: judged[: len(cases)])
     monkeypatch.setenv("KEY", "a key")
-    limits = {"judge_concurrency": 16, "judge_max_tokens": 99, "judge_cache": str(tmp_path / "cache")}
-    endpoint = {"judge_model": "a,b", "judge_base_url": "http://h/v1", "judge_api_key_env": "KEY", **limits}
-    judge = {"use_judge": True, "judge_mode": "factscore", "use_coverage": True, **endpoint}
-    options = MedExQAOptions.model_validate({**judge, "repeats": 2, "mcq_weight": 0.25})
-    scorer = Explanations(options, "mine", processes=3)
-    assert checked == [JudgeSettings(model, "http://h/v1", "a key", tmp_path / "cache", 5, 99) for model in "ab"]
+    (options,) = table("options_of_a_judge")
+    scorer = Explanations(MedExQAOptions(**options, judge_cache=str(tmp_path)), "mine", processes=3)
+    assert checked == [judging.JudgeSettings(model, "http://h/v1", "a key", tmp_path, 5, 99) for model in "ab"]
     assert scorer.signatures["factscore"].endswith("|model:a+b")
     row = {"specialty": "", "question": "?", "options": ["x"] * 4, "answer_letter": "A", "explanation_2": ""}
-    rows = table("scores_of_a_judge")
-    docs = [{**row, "id": name, "explanation_1": reference} for name, _, reference, _ in rows]
-    answers = [Answer(letter, name) for name, letter, *_ in rows]
+    names, letters, references, expected = zip(*table("scores_of_a_judge"), strict=True)
+    docs = [{**row, "id": name, "explanation_1": text} for name, text in zip(names, references, strict=True)]
+    answers = [*map(Answer, letters, names)]
     scorer.add_scores(list(zip(docs, answers, strict=True)))
-    assert [json.loads(json.dumps(answer.scores)) for answer in answers] == [expected for *_, expected in rows]
+    assert json.loads(json.dumps([answer.scores for answer in answers])) == [*expected]
     assert [answer.details["judge"] for answer in answers] == [judged[0].logged, failed.logged, None, None]
-    assert f"mine: the judge failed on {rows[1][0]}; " in caplog.text and "timeout: too late" in caplog.text
+    assert f"mine: the judge failed on {names[1]}; " in caplog.text and "timeout: too late" in caplog.text
     assert scorer.failure is None
     judged[0] = failed
     scorer.add_scores(list(zip(docs, answers, strict=True)))
     assert "failed on every explanation (2 in all; timeout: too late)" in str(scorer.failure)
-    Explanations(options, "mine", processes=99)
-    assert checked[-1].concurrency == 1
 
 
 def test_explanations_are_scored_by_default_but_not_in_the_group_of_accuracies():
