@@ -2,28 +2,23 @@
 
 import json
 from contextlib import ExitStack, closing
-from functools import partial
 from itertools import count, groupby
 from statistics import fmean
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, Row, each_row, error_line, json_lines
+from given import BY_CALCULATOR, Row, each_row, error_line, json_lines, table
 from local_server import Answer, Fault, LocalServer, completion
 from running import Scripted, documents_of, evaluate, load, samples
-from saved_runs import save_run
 from scripts import whole
+from tool_caller import run, turn
 
 from medtasks_utils.benchmarks import benchmarks
-from medtasks_utils.benchmarks.facts import LoadReport
 from medtasks_utils.benchmarks.medcalc_bench.medmarks_tools import CodeInterpreter, MedmarksCalculator, MedmarksDialogue
 from medtasks_utils.benchmarks.medexqa.medmarks import case_of_tag
-from medtasks_utils.benchmarks.medmarks_letters import medmarks_letter, tagged
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import UsageError
 from medtasks_utils.judging.rubric import read_points
 from medtasks_utils.judging.templates import load as load_template
-from medtasks_utils.report.win_rates import win_rates_of
-from medtasks_utils.results import read_runs
 from medtasks_utils.statistics.win_rate import win_rates
 from medtasks_utils.tools.loop import Conversation
 from medtasks_utils.tools.native import as_one_text
@@ -64,8 +59,8 @@ def converse():
 
 def test_every_prompt_is_that_of_medmarks(reference, shared):
     lines = reference("prompts")
-    for (bench, run), group in groupby(lines, key=lambda line: (line["bench"], line["run"])):
-        task = load(f"medmarks_{RUNS[bench][run]}", shared / "data")
+    for (bench, name), group in groupby(lines, key=lambda line: (line["bench"], line["run"])):
+        task = load(f"medmarks_{RUNS[bench][name]}", shared / "data")
         task.has_chat_template = True
         for line in group:
             doc = task.eval_docs[line["example_id"]]
@@ -77,21 +72,22 @@ def test_every_prompt_is_that_of_medmarks(reference, shared):
             assert [{**schema, "strict": None} for schema in schemas] == (line["tools"] or [])
 
 
-def test_every_verdict_on_a_letter_is_that_of_medmarks(reference):
-    for name, place, verdict in (("medmcqa_verdicts", 0, "reward"), ("medexqa_letter", -1, "letter_right")):
-        for line in reference(name):
-            content = (tagged(line["content"] or "") or [""])[place]
-            letter = medmarks_letter(content, line["answer"], line["answer_text"])
-            assert (letter == line["answer"]) == bool(line[verdict]), line
+def example_of(line: Row) -> Row:
+    """A line with the fields of an example that a verdict depends on."""
+    if "calc_id" not in line:
+        return {**line, "answer_letter": line["answer"], "answer_idx": "ABCD".index(line["answer"])}
+    return {**line, "judgement": BY_CALCULATOR[line["calc_id"]].name, "limits": [line["lower"], line["upper"]]}
 
 
-def test_every_verdict_on_a_value_is_that_of_medmarks(reference):
-    benchmark = benchmarks()["medmarks_medcalc_bench"]()
-    for line in reference("medcalc_verdicts"):
-        limits = [line["lower"], line["upper"]]
-        doc = {"judgement": BY_CALCULATOR[line["calc_id"]].name, "ground_truth": line["ground_truth"], "limits": limits}
-        answer = benchmark.strict(line["content"] or "", doc)
-        assert benchmark.is_right(answer.value, doc) == bool(line["reward"]), line
+VERDICTS = {"medmcqa_verdicts": "reward", "medexqa_letter": "letter_right", "medcalc_verdicts": "reward"}
+
+
+@pytest.mark.parametrize(("name", "verdict"), VERDICTS.items())
+def test_every_verdict_on_a_letter_or_a_value_is_that_of_medmarks(name, verdict, reference):
+    for line in reference(name):
+        benchmark, example = benchmarks()[f"medmarks_{line['bench']}"](), example_of(line)
+        answer = benchmark.strict(line["content"] or "", example)
+        assert benchmark.is_right(answer.value, example) == bool(line[verdict]), line
 
 
 def test_every_result_of_a_tool_is_that_of_medmarks(reference, converse):
@@ -110,15 +106,6 @@ def test_every_verdict_on_a_hallucination_is_that_of_medmarks(reference):
         scores = {**benchmark.scores(answer, doc), **answer.scores}
         is_kept = {scores[name] is not None for name in ("f1", "precision", "recall", "accuracy_answered")}
         assert (scores["reward"], is_kept) == (line["reward"], {line["postprocess"] == "kept"}), line
-
-
-def test_medmarks_shuffles_what_is_evaluated_and_no_few_shot_rows():
-    tasks = [load(name) for name in ("medmarks_medexqa", "medexqa_all")]
-    evaluated, few_shot = (
-        [[doc["id"] for doc in task.benchmark.load(task.files, split, LoadReport())] for task in tasks]
-        for split in ("test", "dev")
-    )
-    assert few_shot[0] == few_shot[1] and evaluated[0] != evaluated[1] and sorted(evaluated[0]) == sorted(evaluated[1])
 
 
 # ---- our own rows
@@ -159,7 +146,7 @@ def test_right_answers_score_1_in_every_task_of_medmarks(task):
         return f"<explanation>So.</explanation> <answer>{doc['options'][doc['answer_idx']]}</answer>"
 
     model = Scripted(answer)
-    results = evaluate(task, model, apply_chat_template=True)["results"][task]
+    results = evaluate(task, model)["results"][task]
     decimals = [doc["limits"] for doc in documents_of(task) if doc.get("judgement") == "decimal"]
     swapped = sum(float(lower) > float(upper) for lower, upper in decimals)
     assert results["acc,flexible-extract"] == 1.0
@@ -172,30 +159,24 @@ def test_right_answers_score_1_in_every_task_of_medmarks(task):
 def test_a_run_with_tools_goes_on_until_a_reply_without_calls_and_for_twenty_replies(turns):
     """The answers that stand beside calls are read only if they are the last reply's."""
 
-    def call(name: str, **arguments: str) -> Row:
-        return {"type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-
-    def answer(request: dict[str, Any]) -> Answer:
-        number = 1 + sum(message["role"] == "assistant" for message in request["messages"])
+    def answer(request: Row) -> Answer:
+        number = turn(request["messages"])
         if number == turns:
             return "<answer>42</answer> <tool_call>no call</tool_call>"
-        calls = [call("calculator", expression="6*7"), call("code_interpreter", code="y = 4\nprint(y)"), call("abacus")]
-        calls.append(call("code_interpreter", code="z = y"))
-        return completion(f"<answer>{number}</answer>", tool_calls=calls)
+        return completion(f"<answer>{number}</answer>", tool_calls=table("medmarks_calls"))
 
     with LocalServer(answer) as server:
-        arguments = {"model": "m", "base_url": server.chat}
-        found = evaluate("medmarks_medcalc_tools", "local-chat-completions", model_args=arguments, limit=1)
+        found = run(server, "medmarks_medcalc_tools", limit=1)
     first, last = server.requests[0], server.requests[-1]
     assert first.keys() == {"model", "messages", "tools"}
     assert [tool["function"]["name"] for tool in first["tools"]] == ["calculator", "code_interpreter"]
     results = [message for message in last["messages"] if message["role"] == "tool"]
-    texts = [result["content"] for result in results]
-    assert texts[:4] == ["42.0", "4\n", "Error: Invalid tool formatting for 'abacus'.", ""]
+    texts = ["42.0", "4\n", "Error: Invalid tool formatting for 'abacus'.", ""]
+    assert [result["content"] for result in results[:4]] == texts
     numbers = range(1, len(results) + 1)
     assert [result["tool_call_id"] for result in results] == [f"call{number:05}" for number in numbers]
     (sample,) = samples(found)
-    assert (sample["turns"], len(server.requests)) == (min(turns, 20), min(turns, 20))
+    assert sample["turns"] == len(server.requests) == min(turns, 20)
     assert sample["resps"][0][0].startswith("<answer>42" if turns == 3 else "<answer>20")
 
 
@@ -228,15 +209,16 @@ def test_every_judge_s_prompt_and_points_are_those_of_medmarks(reference):
             assert sum(read_points(reply or "").values()) / 4 == judged["score"]
 
 
-def rubric_reply(request: dict[str, Any]) -> Answer:
+def rubric_reply(request: Row) -> Answer:
     """One judge gives all points, one gives two of four, and one knows no explanation of occupational therapy."""
     text = whole(request["messages"])
     if "ready" in text:
         return "{}"
     if request["model"] == "unsteady" and "Because of B" in text:
         return Fault(400, b"no")
-    right = "true" if request["model"] != "gemini" else "false"
-    return "".join(f"<{name}>{right}</{name}>" for name in ("core_logic_aligned", "key_steps_present")) + (
+    right = request["model"] != "gemini"
+    return (
+        f"<core_logic_aligned>{right}</core_logic_aligned><key_steps_present>{right}</key_steps_present>"
         "<extraneous_reasoning>false</extraneous_reasoning><critical_error>false</critical_error>"
     )
 
@@ -277,19 +259,3 @@ def test_every_win_rate_is_that_of_medmarks(shared):
     assert win_rates(scores) == {
         model: pytest.approx((rate["simple_mean"], rate["weighted_mean"])) for model, rate in expected.items()
     }
-
-
-def says(reply: str, doc: Row) -> str:
-    """The same response to every question."""
-    return reply
-
-
-def test_the_report_prints_win_rates_and_needs_two_runs(tmp_path):
-    for model, letter in (("one", "A"), ("two", "B")):
-        reply = f"<answer>{letter}</answer>"
-        save_run(tmp_path / model, partial(says, reply), "medmarks_medmcqa", f"org/{model}")
-    runs = read_runs([tmp_path])
-    docs = documents_of("medmarks_medmcqa")
-    share = 0.5 + sum((doc["answer_letter"] == "A") - (doc["answer_letter"] == "B") for doc in docs) / 2 / len(docs)
-    assert sorted(rate.weighted for rate in win_rates_of(runs).values()) == pytest.approx(sorted([share, 1 - share]))
-    assert "two or more runs" in error_line(MedtasksError, win_rates_of, runs[:1])
