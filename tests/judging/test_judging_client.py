@@ -10,13 +10,12 @@ import pytest
 from given import each_row, error_line, table
 from judge_server import LABELS, JudgeServer, faulty, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import HANG_UP, Fault, completion
+from local_server import HANG_UP, Answer, Fault, completion
 from places import at
-from scripts import in_turn, refusal, together, whole
+from scripts import in_turn, together, whole
 
 from medtasks_utils.judging import (
     JudgeError,
-    Judgement,
     JudgeSettings,
     check_endpoint,
     judge_all,
@@ -31,23 +30,34 @@ KEY = "sk-canary-2718281828"
 GOOD = json.dumps(geval_reply(80.5))
 
 
-def one(folder: Path, *answers: Any, **changed: Any) -> tuple[Any, JudgeServer]:
-    with JudgeServer(in_turn(*answers)) as server:
-        return judged(server, folder, [case()], **changed)[0], server
+def answer_of(written: Any) -> Answer:
+    """A score, a text, the fields of a fault, or those of a completion."""
+    if isinstance(written, dict):
+        return Fault(**written) if "status" in written else completion(**written)
+    return written if isinstance(written, str) else json.dumps(geval_reply(written))
 
 
 # ---- what is tried again
 
 
-@each_row("faults_that_pass")
-def test_a_fault_of_the_judge_s_server_that_may_pass_is_tried_again(name, status, body, kind, tmp_path, capsys):
-    fault = Fault(status, body)
-    uncounted = completion(GOOD) | {"usage": {"prompt_tokens": None}}
-    judgement, server = one(tmp_path, fault, fault, uncounted)
-    assert (judgement.score, judgement.failure, len(server.requests)) == (80.5, None, 3)
-    assert ": 1 judged; requests: 3;" in capsys.readouterr().err
-    judgement, server = one(tmp_path / "again", fault, max_retries=2)
-    assert (judgement.score, judgement.failure, len(server.requests)) == (None, kind, 3)
+@each_row("judged_at_servers")
+def test_what_a_judge_s_server_answers_comes_to_this(name, answers, settings, result, requests, tmp_path, capsys):
+    score, failure, says = result
+    with JudgeServer(in_turn(*map(answer_of, answers))) as server:
+        (judgement,) = judged(server, tmp_path, [case()], **settings)
+    assert (judgement.score, judgement.failure, len(server.requests)) == (score, failure, requests)
+    assert says in str(judgement.error) and bool(judgement.output) == (failure is None)
+    assert f": 1 {failure or 'judged'}; requests: {requests};" in capsys.readouterr().err
+
+
+def test_a_reply_that_cannot_be_used_is_requested_again_with_one_reminder_but_shows_that_the_endpoint_works(tmp_path):
+    bad = answer_of({"content": None, "refusal": "I cannot."})
+    with JudgeServer(in_turn("85 of 100", bad, bad, GOOD)) as server:
+        check_endpoint(settings_for(server.url, tmp_path))
+        judged(server, tmp_path, [case()])
+    _, *prompts = (whole(request["messages"]) for request in server.requests)
+    assert prompts[1].startswith(prompts[0]) and "could not be used: the judge refused" in prompts[1]
+    assert prompts[2] == prompts[1]
 
 
 def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(tmp_path, monkeypatch, caplog):
@@ -55,42 +65,6 @@ def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(
     with JudgeServer(lambda body: HANG_UP) as server, pytest.raises(JudgeError, match="is the server running"):
         check_endpoint(settings_for(server.url, tmp_path, max_retries=5))
     assert f"at {server.url} has not responded yet; making up to 3 attempts" in caplog.text
-
-
-@each_row("complaints_of_endpoints")
-def test_a_request_that_the_judge_s_server_rejects_is_not_retried(words, requests, tmp_path):
-    """A complaint about anything but the length may be about the form of the reply."""
-    said = refusal(400, f"{words},\nsay we")
-    judgement, server = one(tmp_path, said)
-    assert (judgement.failure, len(server.requests)) == ("http_400", requests)
-    assert "400" in judgement.error and f"{words}, say we" in judgement.error
-
-
-# ---- replies
-
-
-def test_a_reply_is_cut_off_at_the_limit_that_was_sent_if_there_is_one(tmp_path):
-    cut = completion("<core_logic_aligned>True", "length")
-    by_limit, _ = one(tmp_path / "a", cut, max_tokens=7)
-    by_endpoint, _ = one(tmp_path / "b", cut, max_tokens=7, judge="rubric")
-    assert "cut off at max_tokens=7; raise it" in by_limit.error
-    assert "cut off at the endpoint's own limit" in by_endpoint.error
-
-
-@each_row("useless_replies")
-def test_a_useless_reply_of_a_judge_is_requested_again_and_then_a_failure(
-    said, finish, more, kind, error, tmp_path, capsys
-):
-    judgement, server = one(tmp_path, bad := completion(said, finish, **more))
-    assert f": 1 {kind}; requests: 3;" in capsys.readouterr().err
-    assert (judgement, len(server.requests)) == (Judgement(None, kind, error), 3)
-    judgement, server = one(tmp_path, bad, bad, GOOD)
-    assert judgement.score == 80.5 and len(server.requests) == 3
-    prompts = [whole(request["messages"]) for request in server.requests]
-    assert prompts[1].startswith(prompts[0]) and "could not be used" in prompts[1]
-    assert prompts[2] == prompts[1], "the reminder is added once"
-    with JudgeServer(in_turn(bad)) as server:
-        check_endpoint(settings_for(server.url, tmp_path))  # an endpoint that replies works
 
 
 # ---- what endpoints refuse
@@ -112,8 +86,7 @@ def test_parameters_that_a_judge_s_server_rejects_are_omitted_from_then_on(name,
         assert len(judging) == 1 + len(refused)
         assert [server.requests[0]["response_format"]["json_schema"]] == table("form_of_the_check")
         number = len(server.requests)
-        judgements = judged(server, tmp_path, cases(20), max_tokens=99)
-        assert all(judgement.score is not None for judgement in judgements)
+        assert None not in [judgement.score for judgement in judged(server, tmp_path, cases(20), max_tokens=99)]
         last = server.requests[-1]
         assert last == {"model": "judge", "messages": last["messages"], **kept}
         assert len(server.requests) == number + 20, "what the check learned needs no learning again"
