@@ -6,12 +6,12 @@ from typing import Any
 from given import each_row, table
 from hypothesis import given
 from hypothesis import strategies as st
-from tool_caller import tagged
+from places import at
 
-from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
+from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.calls import Call, read_calls
 
-BOTH: Any = TOOLS_BY_NAME
+BOTH: Any = TOOLS
 CALCULATOR: Any = {"calculator": BOTH["calculator"]}
 CALL = '{"name": "calculator", "arguments": {"expression": "1"}}'
 
@@ -21,9 +21,9 @@ def test_a_call_is_read_and_taken_out_and_all_else_stays(reply, calls, rest):
     assert read_calls(reply, BOTH) == ([Call(*call) for call in calls], rest)
 
 
-def test_code_is_no_call_where_there_is_no_tool_for_it():
-    code = "```python\nprint(2)\n```\n"
-    assert read_calls(code + tagged("calculator", "2 + 2"), CALCULATOR) == ([Call("calculator", "2 + 2")], code)
+@each_row("functions_of_tools")
+def test_a_function_of_the_tools_returns_what_its_row_says(name, place, expected):
+    assert at(place, expected) == expected
 
 
 TOO_LARGE = [
@@ -66,7 +66,7 @@ def test_any_reply_is_read_without_an_error(reply):
     st.sampled_from(["<tool_call>%s</tool_call>", "%s", "```json\n%s\n```", "Now:\n%s", "<think>%s</think>%s"]),
 )
 def test_any_argument_survives_as_json(name, argument, as_string, form):
-    key = TOOLS_BY_NAME[name].argument
+    key = BOTH[name].argument
     arguments: Any = {key: argument}
     call = json.dumps({"name": name, "arguments": json.dumps(arguments) if as_string else arguments})
     if "<" in call:  # a tag within it could end a block, or hide it

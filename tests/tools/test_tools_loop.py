@@ -5,6 +5,7 @@ import json
 import re
 from collections import defaultdict
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from given import each_row
@@ -102,6 +103,13 @@ def test_long_results_are_cut_to_what_all_of_them_may_take(name, calls, limit):
         results = [CallResult(text, failed=False)] * calls
         conversation.add_results(results, Dialogue({}, bool, 5, 0).messages_of(results))
         assert conversation.transcript[-1]["content"].startswith(f"<tool_response>\n{shown}\n</tool_response>")
+
+
+def test_the_python_tool_forgets_a_session_with_its_sandbox():
+    tool: Any = TOOLS["python"]()
+    tool._sandbox = Mock()
+    tool.forget("a")
+    tool._sandbox.forget.assert_called_once_with("a")
 
 
 # ---- the ways in which the harness is run

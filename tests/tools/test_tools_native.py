@@ -7,80 +7,27 @@ from collections.abc import Callable
 from itertools import starmap
 from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
 
 import pytest
 from given import each_row, table
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from local_server import Fault, LocalServer, completion
-from running import Chat, Scripted, evaluate, load, samples
+from running import Chat, Scripted, evaluate, samples
 from scripts import in_turn, refusal
-from tool_caller import run, tagged, turn
+from tool_caller import run, turn
 
 from medtasks_utils.errors import MedtasksError, UsageError
-from medtasks_utils.tools import TOOLS as TOOLS_BY_NAME
-from medtasks_utils.tools.native import as_one_text, understand
+from medtasks_utils.tools import TOOLS
 
-BOTH: Any = TOOLS_BY_NAME
 ANSWER = "<answer>42</answer>"
-
-
-# ---- replies as they are understood
-
-
-def heard(text: str, *calls: Any) -> Any:
-    return understand(as_one_text(text, calls), BOTH, most_by_template=0, calls_before=7)
-
-
-@each_row("native_calls")
-def test_a_server_s_call_is_understood_and_goes_back_as_servers_take_it(name, entry, tool, argument, problem, back):
-    said = heard("Now.", entry)
-    (call,), (field,) = said.calls, said.message["tool_calls"]
-    function = {**field["function"], "arguments": json.loads(field["function"]["arguments"])}
-    assert (said.text, said.message["content"], call.name, call.argument) == ("Now.", "Now.", tool, argument)
-    assert call.problem is None if problem is None else problem in str(call.problem)
-    assert {**field, "function": function} == back
-
-
-@each_row("parameters_of_tools")
-def test_servers_are_told_the_one_text_that_a_tool_takes(tool, parameters):
-    assert TOOLS_BY_NAME[tool].schema()["function"]["parameters"] == parameters
-
-
-def test_sixteen_calls_are_run_and_no_more():
-    said = heard("", *[{"function": {"name": "calculator", "arguments": '{"expression": "1"}'}}] * 17)
-    assert [call.problem is None for call in said.calls] == [True] * 16 + [False]
-    assert said.message["content"] is None
-
-
-@each_row("calls_by_template")
-def test_calls_in_a_text_go_back_as_the_template_writes_them(name, number, most, natively):
-    text = "So. " + tagged("calculator", "1") * number
-    said = understand(text, BOTH, most_by_template=most, calls_before=2).message
-    function = {"name": "calculator", "arguments": {"expression": "1"}}
-    fields = [{"type": "function", "function": function, "id": f"call{3 + place:05}"} for place in range(natively)]
-    back = {"content": "So.", "tool_calls": fields} if natively else {"content": text}
-    assert said == {"role": "assistant", **back}
-    malformed = tagged("abacus", "1")
-    assert understand(malformed, BOTH, most, 0).message == {"role": "assistant", "content": malformed}
-
-
-def test_tool_timeout_and_weak_sandbox_apply_to_calls():
-    tools = load("medcalc_bench_python", medcalc_bench={"tool_timeout": 2.5, "weak_sandbox": True}).turns._tools
-    boxes = [tool._sandbox for tool in (*tools.values(), BOTH["python"]())]
-    assert [(box._timeout, box._weak) for box in boxes] == [(2.5, True), (10, False)]
-    (tool,) = tools.values()
-    tool._sandbox = Mock()
-    tool.forget("a")
-    tool._sandbox.forget.assert_called_once_with("a")
-
-
-# ---- over a server
 
 
 def config(result: dict[str, Any]) -> Any:
     (found,) = result["configs"].values()
     return found["metadata"]
+
+
+# ---- over a server
 
 
 def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted():
@@ -92,7 +39,7 @@ def test_parallel_calls_are_answered_in_order_with_their_ids_and_all_is_counted(
     with LocalServer(answer) as server:
         result = run(server, "medcalc_bench_tools", limit=2, options={"max_turns": 2})
     first, second = (next(body for body in server.requests if turn(body["messages"]) == number) for number in (1, 2))
-    assert first["tools"] == second["tools"] == [tool.schema() for tool in TOOLS_BY_NAME.values()]
+    assert first["tools"] == second["tools"] == [tool.schema() for tool in TOOLS.values()]
     assert not re.search("<tool_call>|calculator|replies", json.dumps(first["messages"]))
     asked, *results = second["messages"][-5:]
     assert (asked["role"], asked["content"]) == ("assistant", "I compute.")
