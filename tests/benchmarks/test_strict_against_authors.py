@@ -57,13 +57,6 @@ def test_a_function_of_a_benchmark_returns_what_its_row_says(name, place, expect
     assert at(place, expected) == expected
 
 
-def test_medexqa_differs_from_its_authors_in_two_things_on_purpose():
-    task = reader("medexqa_speech_language_pathology")
-    doc = documents(task)[0]
-    for blank in ("", " \n\t", "<think>A</think>", "<think>A"):
-        assert task.strict(blank, doc).value is None
-
-
 @each_row("judgements")
 def test_a_value_is_right_by_its_kind_of_judgement(judgement, content, limits, truth, right):
     lower, upper = limits

@@ -14,7 +14,7 @@ from saved_runs import drawn, save_run
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.facts import Breakdown
-from medtasks_utils.benchmarks.shortcuts import content_hash, measured, most_reached, verdicts
+from medtasks_utils.benchmarks.shortcuts import content_hash, measured, verdicts
 from medtasks_utils.errors import DataError
 from medtasks_utils.filters import STRICT
 from medtasks_utils.report.page import build_page
@@ -65,16 +65,6 @@ def is_told(example: Row) -> bool:
 
 def docs(name: str, data: Path | str = "sample", **options: Any) -> list[Row]:
     return list(load(name, data, medhallu=options).eval_docs)
-
-
-# ---- figures
-
-
-def test_the_hash_of_contents_ignores_the_order_of_rows():
-    examples = [{"question": "Q?", "target": "1", "knowledge": "K"}, {"question": "R?", "target": "0"}]
-    expected = hashlib.sha256(b'["Q?", "1"]\n["R?", "0"]').hexdigest()[:16]
-    for order in (1, -1):
-        assert content_hash(examples[::order], ("question", "target")) == expected
 
 
 # ---- style
@@ -184,18 +174,3 @@ def test_physicians_corrections_are_known_issues(tmp_path):
         unlabelled = {"row_number": number, "other_label": None, "known_issues": "", "group": None}
         assert {**found, "group": breakdown.key(example)} == expected.get(number, unlabelled)
     assert {example["known_issues"] for example in docs("medcalc_bench_corrected", tmp_path)} == {""}
-
-
-def test_a_floor_that_was_measured_on_a_part_of_the_rows_says_so():
-    path: Any = benchmarks()["medcalc_bench"].data.shortcuts
-    reached: Any = most_reached(path, "rows of another release", "acc", ("medcalc_bench", 1100))
-    assert reached.reader == "no_note, on the first release"
-    measured_there: Any = most_reached(path, content_of("medcalc_bench", path), "acc")
-    assert reached.value == measured_there.value
-    for whole in (None, ("medcalc_bench", 100), ("a task of one's own", 1100)):
-        assert most_reached(path, "rows of another release", "acc", whole) is None
-
-
-def content_of(task: str, path: Any) -> Any:
-    parts = measured(path)["parts"].items()
-    return next(content for content, part in parts if [part["task"], part["options"]] == [task, ""])

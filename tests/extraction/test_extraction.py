@@ -59,12 +59,6 @@ def test_a_function_of_readers_returns_what_its_row_says(name, place, expected):
     assert at(place, expected) == expected
 
 
-def test_of_a_range_the_upper_end_is_an_unsure_answer():
-    task = reader("medcalc_bench")
-    answer = task.flexible("<answer>8 to 10</answer>", task.eval_docs[0])
-    assert (answer.value, answer.details["certainty"]) == (10, 0.5)
-
-
 def test_a_stated_value_is_read_out_of_a_whole_response():
     found = [(text, value, read_value(text, kind).value) for text, (kind, value) in table("stated_value")]
     assert [row for row in found if not same(row[2], row[1])] == []
