@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from commanding import medtasks, one_line
 from given import ROOT, TASKS, each_row, error_line, table
+from places import alive
 from running import load
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.base import Benchmark
-from medtasks_utils.benchmarks.facts import Abstention, Breakdown, by_field
 from medtasks_utils.benchmarks.medhallu.benchmark import MedHallu
 from medtasks_utils.benchmarks.options import About
 from medtasks_utils.benchmarks.registered import OWN, Benchmarks, problems_of
@@ -37,15 +37,11 @@ def changed(**attributes: Any) -> Any:
 
 @each_row(
     "contradictions",
-    ("the breakdown 'kind' names exact", {"breakdowns": (Breakdown("kind", by_field("kind"), ("exact",)),)}),
     ("metrics has acc 2 times", {"metrics": (ACC, *MedHallu.metrics)}),
     ("stratum is missing, but the metric mean", {"metrics": (*MedHallu.metrics, Metric("mean", MACRO))}),
-    ("abstention.answer is 'maybe', which is not in answers", {"abstention": Abstention("maybe", "unsure_rate")}),
-    ("abstention names unsure,", {"abstention": Abstention("2", "unsure")}),
-    ("sample is nowhere, but there is no such folder", {"sample": Path("nowhere")}),
 )
 def test_a_benchmark_with_missing_or_contradictory_facts_is_an_error_that_names_them(said, attributes):
-    (problem,) = problems_of(changed(**attributes), "medhallu")
+    (problem,) = problems_of(changed(**alive(attributes)), "medhallu")
     assert said in problem
 
 
