@@ -26,8 +26,6 @@ ROWS = [*judged(), *judged(CORPUS / "later")]
 
 # ---- N/A and a number with a caveat
 
-LACKS, CAVEATS = texts("lacks"), texts("caveats")
-
 
 @pytest.fixture(scope="module")
 def task():
@@ -36,11 +34,12 @@ def task():
 
 def test_not_available_is_told_apart_from_a_value_with_a_caveat(task):
     """All but those of the table, by the filter that errs: whoever reads one more takes it out."""
-    erring: list[list[str]] = []
-    for text in (*LACKS, *CAVEATS):
-        wanted = {"strict-match": text in LACKS and "</answer>" in text, "flexible-extract": text in LACKS}
-        found = {name: task.extract(name, text, task.eval_docs[0]).value == "N/A" for name in wanted}
-        erring += [[name, text] for name in wanted if found[name] != wanted[name]]
+    lacks, erring = texts("lacks"), []
+    for text in (*lacks, *texts("caveats")):
+        lacking = {"strict-match": text in lacks and "</answer>" in text, "flexible-extract": text in lacks}
+        for name, is_lacking in lacking.items():
+            if (task.extract(name, text, task.eval_docs[0]).value == "N/A") != is_lacking:
+                erring.append([name, text])
     assert erring == table("abstaining_not_read")
 
 
