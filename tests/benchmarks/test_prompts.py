@@ -48,24 +48,18 @@ def test_the_model_is_shown_these_messages_to_the_letter(task, options, system, 
 
 
 @each_row("prompts_few_shot")
-def test_few_shot_examples_are_shown_as_turns_before_the_question(task, expected, rows):
-    assert chats(task, rows, num_fewshot=1) == [expected]
+def test_few_shot_examples_are_shown_before_the_question_in_the_form_of_their_task(
+    name, files, task, settings, expected, rows
+):
+    for file, change in files.items():
+        write_changed(rows, file, change)
+    (prompt, *_) = asked(task, rows, num_fewshot=1, **settings).prompts
+    assert (prompt if isinstance(expected, str) else json.loads(prompt)) == expected
+
+
+def test_few_shot_rows_that_are_not_needed_are_not_read(rows):
     (rows / "medexqa" / "dev" / "biomedical_engineer_dev.tsv").write_text("broken")
-    assert chats(task, rows), "what is not needed is not read"
-
-
-def test_few_shot_examples_have_the_form_of_their_task_in_a_chat_and_in_plain_text(rows):
-    write_changed(rows, "medmcqa/train.jsonl", {"question": "Train?", "cop": 1, "exp": None})
-    assert chats("medmcqa_openmed", rows, num_fewshot=1)[0][2]["content"] == "\\boxed{B}"
-    plain = {"num_fewshot": 1, "apply_chat_template": False}
-    (prompt,) = {*asked(f"{BIOMEDICAL}_logits", rows, **plain).prompts}
-    assert "D. \nC\n\n" in prompt and prompt.endswith("\nD. ")
-    assert "D. \nC. Valve.\nA valve closes.\n\n" in asked(BIOMEDICAL, rows, **plain).prompts[0]
-    solved = {"Patient Note": "A woman of 50.", "Ground Truth Explanation": "Hers is 81.5."}
-    write_changed(rows, "medcalc_bench/train.csv", solved)
-    for options, answer in (({}, "<answer>81.5</answer>"), ({"answer_format": "boxed"}, "\\boxed{81.5}")):
-        (messages,) = chats("medcalc_bench", rows, metadata={"medcalc_bench": options}, num_fewshot=1)
-        assert messages[2]["content"] == f"Hers is 81.5.\n{answer}"
+    assert chats(BIOMEDICAL, rows)
 
 
 def test_few_shot_examples_follow_the_few_shot_seed():
