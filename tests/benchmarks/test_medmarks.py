@@ -1,8 +1,9 @@
 """Medmarks' protocols: prompts, orders, verdicts equal to what its own code gave, and a run of each task."""
 
 import json
+from collections import defaultdict
 from contextlib import ExitStack, closing
-from itertools import count, groupby
+from itertools import chain, count, groupby
 from statistics import fmean
 from typing import Any
 
@@ -246,15 +247,12 @@ def test_the_mean_of_several_judges_counts_and_a_failed_one_is_counted(models, j
 
 def test_every_win_rate_is_that_of_medmarks(shared):
     found = json.loads((shared / "reference" / "medmarks" / "ref_dev_winrate.json").read_bytes())
-    data_sets: dict[str, dict[str, dict[str, list[float]]]] = {}
+    scores: Any = defaultdict(lambda: defaultdict(lambda: defaultdict(list)))
     for name, rows in found["input"].items():
         for example, model, reward, _ in rows:
-            values = data_sets.setdefault(name, {}).setdefault(model, {}).setdefault(example, [])
-            values += [] if reward is None else [reward]
-    scores = {
-        name: {model: {one: fmean(all_) if all_ else None for one, all_ in by.items()} for model, by in models.items()}
-        for name, models in data_sets.items()
-    }
+            scores[name][model][example] += [] if reward is None else [reward]
+    for by_example in chain(*map(dict.values, scores.values())):
+        by_example.update({example: fmean(rewards) if rewards else None for example, rewards in by_example.items()})
     expected = found["cases"][0]["models"]  # by the policies of the paper
     assert win_rates(scores) == {
         model: pytest.approx((rate["simple_mean"], rate["weighted_mean"])) for model, rate in expected.items()

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from commanding import exit_code, one_line
-from given import Row, each_row, error_line
+from given import Row, error_line
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
 from local_server import Answer, Fault, LocalServer
 from running import Scripted, evaluate, load, samples, saved_results
 from scripts import in_turn, refusal, whole
 
-from medtasks_utils.errors import MedtasksError, UsageError
+from medtasks_utils.errors import MedtasksError
 
 TASK = "medexqa_clinical_psychology"
 SCORES = {f"clinical_psychology/test/{index}": 10 * (index + 1) for index in range(4)}
@@ -110,13 +110,6 @@ def test_a_judge_without_a_reference_in_any_row_is_an_error_before_the_model_is_
 # ---- before the model runs
 
 
-def test_without_explanations_no_judge_is_called_whatever_use_judge_says():
-    judge = {"use_judge": True, "judge_mode": "g-eval", "judge_base_url": "http://127.0.0.1:9/v1"}
-    results = evaluate(TASK, metadata={"medexqa": {**judge, "use_explanations": False}})["results"][TASK]
-    assert results["acc,strict-match"] == 1.0
-    assert not {key for key in results if key.startswith(("explanation", "combined", "judge", "bleu"))}
-
-
 def test_a_mistake_about_the_judge_is_an_error_before_the_model_runs(tmp_path):
     no_reply = [Fault(200, "<html></html>")] * 3
     answers = in_turn(refusal(404, "The model `judge` does not exist."), *no_reply, Fault(403))
@@ -132,9 +125,3 @@ def test_a_mistake_about_the_judge_is_an_error_before_the_model_runs(tmp_path):
         ):
             assert re.search(match, error_line(MedtasksError, evaluate, TASK, model, metadata=metadata))
     assert model.prompts == []
-
-
-@each_row("bad_judge_options")
-def test_invalid_options_of_a_judge_are_one_line_that_shows_no_key(name, metadata, match):
-    line = error_line(UsageError, load, TASK, **metadata)
-    assert re.search(match, line) and "canary" not in line
