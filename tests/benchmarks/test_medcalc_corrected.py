@@ -14,7 +14,6 @@ FILTERS = ("strict-match", "flexible-extract")
 def test_a_gestational_age_is_judged_in_days(answer, strict, flexible):
     task = reader(TASK)
     doc = task.eval_docs[5]
-    assert (doc["judgement"], doc["ground_truth"]) == ("days", "56")
     read = [task.extract(name, f"<answer>{answer}</answer>", doc) for name in FILTERS]
     assert [task.score(doc, each)["acc"] for each in read] == [strict, flexible]
     assert task.extract("flexible-extract", "So it is 56.", doc).value == 56

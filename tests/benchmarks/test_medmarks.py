@@ -2,7 +2,6 @@
 
 import json
 from collections import defaultdict
-from contextlib import ExitStack, closing
 from itertools import chain, count, groupby
 from statistics import fmean
 from typing import Any
@@ -42,17 +41,18 @@ def reference(shared):
 @pytest.fixture(scope="module")
 def converse():
     """A function that hears a reply with calls, and returns the messages of a new conversation."""
-    with ExitStack() as stack:
-        tools: Any = {tool.name: stack.enter_context(closing(tool())) for tool in (MedmarksCalculator, CodeInterpreter)}
-        names = map(str, count())
+    tools: Any = {tool.name: tool() for tool in (MedmarksCalculator, CodeInterpreter)}
+    names = map(str, count())
 
-        def messages(*calls: tuple[str, str]) -> list[Row]:
-            entries = [{"function": {"name": name, "arguments": written}} for name, written in calls]
-            conversation = Conversation(next(names), [])
-            MedmarksDialogue(tools, bool, 20, 0).go_on([conversation], [as_one_text("", entries)])
-            return conversation.chat
+    def messages(*calls: tuple[str, str]) -> list[Row]:
+        entries = [{"function": {"name": name, "arguments": written}} for name, written in calls]
+        conversation = Conversation(next(names), [])
+        MedmarksDialogue(tools, bool, 20, 0).go_on([conversation], [as_one_text("", entries)])
+        return conversation.chat
 
-        yield messages
+    yield messages
+    for tool in tools.values():
+        tool.close()
 
 
 # ---- equal to Medmarks

@@ -13,8 +13,7 @@ from running import Chat, Scripted, evaluate, samples
 from tool_caller import tagged, turn
 
 from medtasks_utils.tools import TOOLS
-from medtasks_utils.tools.calls import Call
-from medtasks_utils.tools.loop import LAST_TURN, Conversation, Dialogue
+from medtasks_utils.tools.loop import LAST_TURN, Dialogue
 from medtasks_utils.tools.tool import CallResult
 
 
@@ -99,10 +98,8 @@ def test_long_results_are_cut_to_what_all_of_them_may_take(name, calls, limit):
     head, tail = limit * 2 // 3, limit // 3
     cut = f"{'a' * head}\n[{limit + 1 - head - tail} characters left out]\n{'a' * tail}"
     for text, shown in ("", "(no output)"), ("a" * limit, "a" * limit), ("a" * (limit + 1), cut):
-        conversation = Conversation("", [{}], calls=[Call("python")] * calls)
         results = [CallResult(text, failed=False)] * calls
-        conversation.add_results(results, Dialogue({}, bool, 5, 0).messages_of(results))
-        assert conversation.transcript[-1]["content"].startswith(f"<tool_response>\n{shown}\n</tool_response>")
+        assert Dialogue({}, bool, 5, 0).messages_of(results) == [shown] * calls
 
 
 def test_the_python_tool_forgets_a_session_with_its_sandbox():
