@@ -52,7 +52,7 @@ def test_what_a_judge_s_server_answers_comes_to_this(name, answers, settings, re
 
 def test_a_reply_that_cannot_be_used_is_requested_again_with_one_reminder_but_shows_that_the_endpoint_works(tmp_path):
     bad = answer_of({"content": None, "refusal": "I cannot."})
-    with JudgeServer(in_turn("85 of 100", bad, bad, GOOD)) as server:
+    with JudgeServer(in_turn(bad, bad, bad, GOOD)) as server:
         check_endpoint(settings_for(server.url, tmp_path))
         judged(server, tmp_path, [case()])
     _, *prompts = (whole(request["messages"]) for request in server.requests)
