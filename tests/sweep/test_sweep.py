@@ -7,11 +7,11 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Future, wait
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from threading import Event
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, call
 from urllib.parse import urlsplit
 
 import pytest
@@ -30,7 +30,6 @@ from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep import local_executor, report, scheduler
 from medtasks_utils.sweep.allocation import is_up
 from medtasks_utils.sweep.job import Allocation, Job, allocations_of, jobs_of
-from medtasks_utils.sweep.job_size import size_of
 from medtasks_utils.sweep.local_executor import LocalExecutor, visible_gpus
 from medtasks_utils.sweep.plan import Plan, read_plan
 from medtasks_utils.sweep.ray_executor import forwarded_environment, run_on_node
@@ -83,11 +82,6 @@ def only_job(path: Path) -> Job:
     return job
 
 
-def finish(job: Job) -> None:
-    job.note(0, "done")
-    write_whole(job.folder / "m" / "results_1.json", '{"results": {}}')
-
-
 def command(path: Path, *more: str) -> subprocess.Popen[str]:
     arguments = [sys.executable, "-m", "medtasks_utils.__main__", "sweep", str(path), "--cpus", "2", *more]
     environment = clean_environment({"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"})
@@ -104,74 +98,35 @@ def state(process: str) -> str:
 
 
 def test_ctrl_c_ends_all_jobs(server, plan, capsys, monkeypatch):
-    said: list[str] = []
-
-    def say(message: str) -> None:
-        said.append(message)
-        if "replies" in message:
-            raise KeyboardInterrupt
-
+    say = Mock(side_effect=[None, KeyboardInterrupt])
     monkeypatch.setattr(scheduler, "_say", say)
     monkeypatch.setattr(scheduler, "_PROGRESS_INTERVAL", -1)
     server.answer = held = Held(0, server.answer)
     path = plan()
     assert sweep(path) == 130
     held.release.set()
-    assert said == ["m0/a: running", "m0/a: 0 of 28 replies"]
+    assert say.mock_calls == [call("m0/a: running"), call("m0/a: 0 of 28 replies")]
     assert capsys.readouterr().err == "medtasks: interrupted\n"
     job = only_job(path)
     assert (job.exit_code, job.state) == (None, "stopped")
 
 
 @each_row("status")
-def test_the_status_says_how_large_the_jobs_are_and_how_far(runs, lines, server, plan, capsys):
-    """A limit of 0.3 is rounded up, as the harness does; a task that compares letters asks for each."""
-    path = plan(models=[{"name": "m", "model": "dummy", "resources": {"cpus": 9}}], runs=runs)
-    twice, share, killed, failed, letters = jobs_of(read_plan(path))
-    twice.note(None, "stopped")
-    write_whole(twice.folder / "m" / "replies_1.jsonl", "a\nb\n")
-    finish(share)
-    write_whole(share.folder / "cost.json", '{"gpu_seconds": 7200}')
-    killed.note(None, "running", since=1.0, had=0)
-    write_whole(failed.folder / "log.txt", "a\nCUDA out of memory: " + "x " * 50)
-    failed.note(None, "running")
-    note_end(failed.folder, 7)
-    write_whole(letters.folder / "job.json", "")
-    assert sweep(path, "--status") == 0
-    out, errors = capsys.readouterr()
-    assert [" ".join(line.split()) for line in out.splitlines()[:7]] == lines
-    assert max(map(len, out.splitlines()[:7])) <= 80 and f"{letters.folder}/job.json is damaged" in errors
-    assert sweep(path, "--dry_run", "--json") == 0
-    job = json.loads(capsys.readouterr().out)[1]
-    assert (job["folder"], job["cost"]) == (str(share.folder), {"gpu_seconds": 7200})
-    assert sweep(path, "--cpus", "8") == 2
-    assert not server.requests
-
-
-@each_row("sizes_of_jobs")
-def test_a_job_has_as_many_requests_as_its_examples_and_their_repeats_or_choices(name, run, model, requests, plan):
-    path = plan(
-        runs=[{"name": "a", "flags": {"limit": 2}, **run}],
-        models=[{"name": "m", "model_args": {"model": "m"}, **model}],
-    )
-    assert size_of(only_job(path)) == requests
-
-
-@pytest.mark.parametrize(("had", "answers", "seconds"), [(0, 3, 30), (1, 2, 120)])
-def test_a_job_that_is_extended_has_an_end_and_the_lock_says_that_it_runs(
-    had, answers, seconds, plan, capsys, monkeypatch
+def test_the_records_in_its_folder_say_how_far_a_job_is(
+    name, changed, note, files, expected, plan, capsys, monkeypatch
 ):
-    """The expected end does not depend on replies from before the job started."""
+    """At 1060 seconds; the expected end does not depend on replies from before the job started."""
     monkeypatch.setattr("medtasks_utils.sweep.status.time", Mock(wraps=time, **{"time.return_value": 1060.0}))
-    path = plan(runs=[{**A_RUN, "flags": {"limit": 4}}])
+    path = plan(**changed)
     job = only_job(path)
-    job.note(None, "running", since=1000.0, had=had)
-    write_whole(job.folder / "m" / "replies_1.jsonl", "a\nb\n")
-    write_whole(job.folder / "log.txt", "WARNING --extend: 1 reply reused; requests to send: 3 with a prompt …\n")
-    with FileLock(job.plan.lock):
+    job.note(**note)
+    for file, text in files.items():
+        write_whole(job.folder / file, text)
+    with FileLock(job.plan.lock) if expected["state"] == "running" else nullcontext():
         assert sweep(path, "--status", "--json") == 0
-    (record,) = json.loads(capsys.readouterr().out)
-    assert (record["state"], record["answers"], record["until"]) == ("running", answers, 1060 + seconds)
+    out, errors = capsys.readouterr()
+    assert json.loads(out) == [{"name": job.name, "folder": str(job.folder), **expected}]
+    assert ("/job.json is damaged" in errors) == ("job.json" in files)
 
 
 def test_a_dry_run_shows_the_script_that_slurm_would_get_and_the_jobs(plan, capsys):
@@ -193,176 +148,148 @@ def test_a_wrong_plan_is_one_line_before_anything_runs(changed, named, code, ser
 
 
 @each_row("changed_plans")
-def test_a_job_runs_again_if_its_settings_change(changed, is_another, plan, tmp_path):
+def test_a_job_runs_again_if_its_settings_change_and_reuses_replies_of_the_same_model(
+    changed, is_another, is_another_model, plan
+):
     jobs = only_job(plan()), only_job(plan(**changed))
-    assert (jobs[0].fingerprint != jobs[1].fingerprint) == is_another
-    jobs[0].note(0, "done")
-    assert not is_another or jobs[1].exit_code is None
-    if "runs" in changed or not is_another:
-        assert jobs[0].identity == jobs[1].identity
-
-
-@each_row("served_by")
-def test_replies_are_not_reused_if_the_server_s_command_changes_what_matters(added, is_another, plan):
-    """Words are added to a server's command; kept replies are reused only if they do not change replies."""
-    serve = "vllm serve org/m --port {port}"
-    jobs = [only_job(plan(models=[{"name": "m", "serve": words}])) for words in (serve, f"{serve} {added}")]
-    assert (jobs[0].identity != jobs[1].identity) == is_another
+    assert len({job.fingerprint for job in jobs}) == 1 + is_another
+    assert len({job.identity for job in jobs}) == 1 + is_another_model
 
 
 def test_a_job_runs_again_if_versions_or_contents_of_files_change(plan, tmp_path, monkeypatch):
-    files = [tmp_path / "tasks" / "mine.yaml", tmp_path / "rows" / "medhallu" / "a.jsonl", tmp_path / "x.jinja"]
     monkeypatch.setenv("HOME", str(tmp_path))
     options = {"medhallu": {"template": "~/x.jinja"}}
     run = {**A_RUN, "flags": {"include_path": str(tmp_path / "tasks")}, "options": options}
     path = plan(runs=[run], data=f"{tmp_path}/rows")
     fingerprints = [only_job(path).fingerprint]
-    for file in files:
-        write_whole(file, "a: 1")
+
+    def note() -> None:
         fingerprints.append(only_job(path).fingerprint)
-        write_whole(tmp_path / "tasks" / "__pycache__" / "mine.pyc", str(file))
-        assert only_job(plan(runs=[run], data=f"{tmp_path}/rows/")).fingerprint == fingerprints[-1]
-    files[0].parent.joinpath("deeper").mkdir()
-    files[0].rename(files[0].parent / "deeper" / files[0].name)
+
+    for file in ("tasks/mine.yaml", "rows/medhallu/a.jsonl", "x.jinja", "tasks/__pycache__/mine.pyc"):
+        write_whole(tmp_path / file, "a: 1")
+        note()
+    assert fingerprints.pop() == fingerprints[-1], "what Python caches is no content"
+    (tmp_path / "tasks" / "mine.yaml").rename(tmp_path / "tasks" / "other.yaml")
     for versions in ({}, {"medtasks": "0"}, {"lm_eval": "0"}):
-        fingerprints.append(only_job(path).fingerprint)
+        note()
         monkeypatch.setattr("medtasks_utils.sweep.job._version", versions.get)
-        fingerprints.append(only_job(path).fingerprint)
+    note()
     assert len({*fingerprints}) == 8
 
 
 @each_row("shared_out")
 def test_allocations_get_processors_and_gpus_or_wait(gpus, needs, given, plan, monkeypatch):
     """Null stands for an allocation that has to wait."""
-    models = [{"name": f"m{number}", "resources": each} for number, each in enumerate(needs)]
-    sweep_plan, found, release = read_plan(plan(models=models)), {}, Event()
-
-    def run(allocation, environment, stopping):
-        found[allocation] = environment["CUDA_VISIBLE_DEVICES"]
-        release.wait(60)
-
+    release = Event()
+    run = Mock(side_effect=lambda *_: release.wait(60))
     monkeypatch.setattr(local_executor, "run_allocation", run)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", gpus)
+    sweep_plan = read_plan(
+        plan(models=[{"name": f"m{number}", "resources": each} for number, each in enumerate(needs)])
+    )
     place, allocations = LocalExecutor(sweep_plan, 3), allocations_of(jobs_of(sweep_plan), False)
     futures = [place.submit(allocation) for allocation in allocations]
     release.set()
     wait(filter(None, futures))
+    found = {each.args[0]: each.args[1]["CUDA_VISIBLE_DEVICES"] for each in run.call_args_list}
     assert [found.get(allocation) for allocation in allocations] == given
-    assert all(place.submit(allocation) for allocation in allocations[:1]), "what has ended makes room"
+    assert place.submit(allocations[0]), "what has ended makes room"
     place.stop()
 
 
-def test_long_allocations_start_first_and_a_small_one_does_not_wait_for_room_for_a_large_one(plan, monkeypatch):
-    runs = [{**A_RUN, "name": str(limit), "flags": {"limit": limit}} for limit in (2, 9, 4)]
-    models = [{"name": "m", "model": "dummy"}, {"name": "big", "model": "dummy", "resources": {"gpus": 8, "cpus": 0}}]
-    place = Scripted(codes=[0] * 6)
-    monkeypatch.setattr(scheduler, "LocalExecutor", lambda *_: place)
-    monkeypatch.setattr(scheduler, "size_of", lambda job, **_: job.run.flags["limit"])
-    sweep_plan = read_plan(plan(runs=runs, models=models))
-    for job in jobs_of(sweep_plan):
-        job.note(1, "failed in an earlier sweep")
-    assert scheduler.sweep(sweep_plan, 1, None) == []
-    assert place.started == ["big/9", "big/4", "big/2", "m/9", "m/4", "m/2"]
+def scripted(*codes: int | None) -> Mock:
+    """Return an executor in which an allocation's last job ends at once with the next code; None for a lost node."""
+    left = iter(codes)
 
-
-class Scripted(Mock):
-    """An executor in which an allocation's last job ends at once with the next exit code; None for a lost node."""
-
-    codes: list[int | None]
-
-    def __init__(self, **attributes: Any) -> None:
-        super().__init__(**attributes)
-        self.started: list[str] = []
-
-    def submit(self, allocation: Allocation) -> Future[None]:
-        job, code = allocation[-1], self.codes.pop(0)
+    def submit(allocation: Allocation) -> Future[None]:
+        job, code = allocation[-1], next(left)
         assert job.exit_code is None
-        self.started.append(job.name)
-        job.note(code, "running" if code is None else f"failed with exit code {code}")
-        if code is not None:
-            write_whole(job.folder / "m" / "results_1.json", '{"results": {}}')
+        finish(job, code)
         ended: Future[None] = Future()
         ended.set_result(None)
         return ended
 
+    return Mock(**{"submit.side_effect": submit})
+
+
+def finish(job: Job, code: int | None = 0) -> None:
+    job.note(None, "running")
+    write_whole(job.folder / "m" / "results_1.json", '{"results": {}}')
+    if code is not None:
+        note_end(job.folder, code)
+
+
+def test_long_allocations_start_first(plan, monkeypatch):
+    runs = [{**A_RUN, "name": str(limit), "flags": {"limit": limit}} for limit in (2, 9, 4)]
+    models = [{"name": "m", "model": "dummy"}, {"name": "big", "model": "dummy", "resources": {"gpus": 8}}]
+    place = scripted(*[0] * 6)
+    monkeypatch.setattr(scheduler, "LocalExecutor", lambda *_: place)
+    assert scheduler.sweep(read_plan(plan(runs=runs, models=models)), 1, None) == []
+    started = [allocation[0].name for (allocation,) in (call.args for call in place.submit.call_args_list)]
+    assert started == ["big/9", "big/4", "big/2", "m/9", "m/4", "m/2"]
+
 
 @each_row("tried_again")
-def test_a_lost_or_failed_job_is_restarted_unless_it_is_a_usage_error(codes, starts, said, plan, capsys):
+def test_a_lost_or_failed_job_is_restarted_unless_it_is_a_usage_error(codes, said, plan, capsys):
     done, job = jobs_of(read_plan(plan(runs=[A_RUN, {**A_RUN, "name": "b"}])))
     finish(done)
-    place, last = Scripted(codes=[*codes]), codes[-1]
-    assert run_all([(done, job)], place) == ([job] if last else [])
-    errors = capsys.readouterr().err
-    assert len(place.started) == starts and said in errors
-    assert re.match(r"\d\d:\d\d:\d\d m0/a: done\n", errors)
-    assert (done.exit_code, job.exit_code) == (0, last)
+    place = scripted(*codes)
+    assert run_all([(done, job)], place) == ([job] if codes[-1] else [])
+    assert place.submit.call_count == len(codes)
+    assert re.match(rf"\d\d:\d\d:\d\d m0/a: done\n(.*\n)*.*{said}", capsys.readouterr().err)
+    assert (done.exit_code, job.exit_code) == (0, codes[-1])
 
 
 @each_row("places")
-def test_a_failed_job_is_named_with_its_log_and_is_not_done(
-    changed, words, place, given, tmp_path, plan, capsys, monkeypatch
-):
+def test_a_failed_job_is_named_with_its_log_and_is_not_done(changed, words, place, given, plan, capsys, monkeypatch):
     path = plan(**changed)
     job = only_job(path)
     job.note(len(words) - 2, "failed in an earlier sweep, or its results are gone")
-    executor = Mock(return_value=Scripted(codes=[1, 1, 1]))
+    executor = Mock(return_value=scripted(1, 1, 1))
     monkeypatch.setattr(scheduler, place, executor)
     assert sweep(path, *words) == 1
     assert [*executor.call_args.args[-1:]] == given
     out, errors = capsys.readouterr()
-    assert f"m0/a: failed with exit code 1; its log: {job.folder}/log.txt\n" in errors
+    assert f"m0/a: failed with exit code 1: ; its log: {job.folder}/log.txt\n" in errors
     assert out == "no report: no job has finished\n"
-    with FileLock(tmp_path / "sweep" / ".lock"):
+    with FileLock(job.plan.lock):
         assert sweep(path, *words) == 1
     assert "another sweep is running" in capsys.readouterr().err
 
 
-def test_the_report_shows_finished_jobs_and_their_cost(tmp_path, server, plan, capsys, monkeypatch):
-    path = plan(runs=[{**A_RUN, "flags": {"gen_kwargs": {"max_gen_toks": [7]}}}])
-    job = only_job(path)
-    for task in ("medmcqa_openmed", "medhallu"):  # the later run is the job's
-        save_run(job.folder, tasks=task, limit=4)
-    job.note(0, "done")
-    write_whole(job.folder / "cost.json", '{"gpu_seconds": 7200}')
-    assert sweep(path) == 0
-    page = tmp_path / "sweep" / "report.html"
-    assert capsys.readouterr().out == f"{page}\n" and not server.requests
-    shown = drawn(page.read_text())
-    assert "m0,max_gen_toks=7" in shown and "2.00 h" in shown and "medhallu" in shown and "medmcqa" not in shown
-    monkeypatch.setattr(scheduler, "run_all", lambda *_: [job])
-    assert sweep(path) == 1
-
-
-def test_a_model_is_a_row_of_the_report_and_what_failed_is_named(tmp_path, plan, monkeypatch):
-    models = [{"name": name, "model": "dummy"} for name in ("one", "lost")]
-    runs = [{"name": task, "tasks": task} for task in ("medhallu", "medmcqa_openmed")]
-    path = plan(models=models, runs=[*runs, {**A_RUN, "name": "hot", "flags": {"gen_kwargs": {"temperature": 1}}}])
-    for job in jobs_of(read_plan(path))[:3]:
-        save_run(job.folder, tasks=str(job.run.tasks), limit=4)
+def test_the_report_has_a_row_for_each_model_with_its_cost_and_names_what_failed(plan, capsys):
+    """Of the runs in a job's folder, the last counts. A second run of a task has a row of its own."""
+    flags = {"gen_kwargs": {"max_gen_toks": [7]}}
+    models = [{"name": name, "model": "dummy", "flags": flags} for name in ("one", "lost")]
+    runs = [A_RUN, {"name": "b", "tasks": "medmcqa_openmed"}, {**A_RUN, "name": "hot"}]
+    path = plan(models=models, runs=runs)
+    *done, lost, _, _ = jobs_of(read_plan(path))
+    for job in done:
+        for tasks in ("medcalc_bench", str(job.run.tasks)):
+            save_run(job.folder, tasks=tasks, limit=4)
         job.note(0, "done")
-    lost = jobs_of(read_plan(path))[3]
+    write_whole(done[0].folder / "cost.json", '{"gpu_seconds": 7200}')
     write_whole(lost.folder / "log.txt", "CUDA out of memory")
-    lost.note(None, "running")
-    note_end(lost.folder, 1)
+    finish(lost, 1)
     page = report.write_report(read_plan(path))
     assert page
     shown = drawn(page.read_text())
-    assert "one against one hot" in shown
-    assert "lost: medhallu: failed with exit code 1: CUDA out of memory" in page.read_text()
-    built = Mock(return_value="")
-    monkeypatch.setattr("medtasks_utils.report.page.build_page", built)
-    report.write_report(read_plan(path))
-    assert [len(run.notes) for run in built.call_args.args[0]] == [0, 0, 3]
+    assert "one,max_gen_toks=7 against one,max_gen_toks=7 hot" in shown
+    assert "2.00 h" in shown and "medmcqa" in shown and "medcalc" not in shown
+    assert "lost,max_gen_toks=7: a: failed with exit code 1: CUDA out of memory" in shown
+    assert shown.count(": not started") == 2
+    assert sweep(plan(models=models[:1], runs=runs)) == 0, "all of its jobs are done"
+    assert capsys.readouterr().out == f"{page}\n"
 
 
 def test_variables_in_the_env_file_are_set_for_the_sweep(tmp_path, plan, monkeypatch):
     monkeypatch.setattr(os, "environ", dict(os.environ))
     (tmp_path / "keys.env").write_text("# keys\nexport A_KEY='a b'\nB=2=3\n")
     read_plan(plan(env_file=str(tmp_path / "keys.env")))
-    assert (os.environ["A_KEY"], os.environ["B"]) == ("a b", "2=3")
+    assert os.environ.items() >= {("A_KEY", "a b"), ("B", "2=3")}
     (tmp_path / "open.env").write_text("B='2")
-    for file in ("nowhere", "open.env"):
-        assert "cannot be read" in error_line(UsageError, read_plan, plan(env_file=f"{tmp_path}/{file}"))
+    assert "cannot be read" in error_line(UsageError, read_plan, plan(env_file=f"{tmp_path}/open.env"))
 
 
 @pytest.mark.slow
