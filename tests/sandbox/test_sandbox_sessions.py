@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 from unittest.mock import Mock
 
 import psutil
@@ -50,22 +51,21 @@ def until(condition: Callable[[], object]) -> None:
 
 @each_row("sandbox_calls")
 def test_calls_share_variables_only_within_their_session(calls, sandbox):
-    said = texts(sandbox, *((key, code) for key, code, _ in calls))
-    for (key, _, pattern), text in zip(calls, said, strict=True):
-        assert re.fullmatch(pattern, text), text
+    hold(calls, sandbox)
+
+
+def hold(calls: list[Any], sandbox: Sandbox) -> None:
+    """Check the texts of calls by patterns, and whether they failed."""
+    results = sandbox.run([(key, code) for key, code, _, _ in calls])
+    for (key, _, pattern, failed), result in zip(calls, results, strict=True):
+        assert re.fullmatch(pattern, result.text) and result.failed == failed, result
         sandbox.forget(key)
-
-
-def test_code_that_ends_itself_fails_as_a_process_with_its_exit_code_does(sandbox):
-    results = sandbox.run([("e", f"exit({code})") for code in ("", "0", "1", "'bye'")])
-    assert [result.failed for result in results] == [False, False, True, True]
 
 
 def test_a_session_that_is_forgotten_begins_anew(sandbox):
     sandbox.run([("a", "x = 1")])
     sandbox.forget("a")
-    sandbox.forget("never there")
-    assert sandbox.run([("a", "x")])[0].failed and sandbox.run([]) == []
+    assert sandbox.run([("a", "x")])[0].failed
 
 
 def test_sessions_draw_numbers_of_their_own(sandbox):
@@ -88,16 +88,6 @@ def test_a_call_that_times_out_shows_its_output_and_its_session_starts_afresh(co
     _, slow, after = hasty.run([(code, each) for each in ("x = 1", code, "x")])
     assert slow == ExecutionResult(f"{shown}Error: timed out after 1.5 s; all variables were lost", True)
     assert after.text.endswith("NameError: name 'x' is not defined")
-
-
-def test_output_is_bounded_and_says_how_much_was_cut(sandbox):
-    codes = ["print('x' * 5_000)", "print('\U0001f489' * 9_000)\n1 / 0", "'goes on'"]
-    whole, failed, after = texts(sandbox, *(("one", code) for code in codes))
-    note = "\n[some 1,000 characters left out]\n"
-    room = 4_000 - len(note)
-    assert whole == "x" * (room - room // 3) + note + "x" * (room // 3)
-    assert failed.endswith("\nZeroDivisionError: division by zero") and len(failed) == 4_000
-    assert after == "'goes on'"
 
 
 def test_a_call_whose_output_never_pauses_ends_at_its_deadline(monkeypatch):
@@ -260,8 +250,7 @@ sandbox.run([("idle", "1")])
 print(sandbox.started()._layout.folder, flush=True)
 sandbox.run([("a", "while True: pass"), ("b", "import itertools; sum(itertools.count())")])
 """
-    run = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
-    assert run.stdout is not None
+    run: Any = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
     folder = Path(run.stdout.readline().strip())
     until(lambda: len(descendants(run.pid)) >= 5)  # two to start and to fork, three sessions
     left = descendants(run.pid)
@@ -281,33 +270,11 @@ def weak():
         yield sandbox
 
 
-WEAKLY = """
-class Patient:
-    def __init__(self, kg):
-        self.kg = kg
-    def bmi(self, cm):
-        return self.kg / (cm / 100) ** 2
-v, total = {}, 1
-for n in [1, 2]:
-    total += n
-    print(n)
-v['x'] = total
-print(f'{Patient(80).bmi(178):.2f}')
-v
-"""
-
-
-def test_a_weak_sandbox_runs_and_warns_that_nothing_confines_it(weak, caplog):
+def test_a_weak_sandbox_warns_that_nothing_confines_it(weak, caplog):
     started = weak.started()
     assert [record.levelname for record in caplog.records if "sandbox: WEAK" in record.getMessage()] == ["WARNING"]
     assert started.missing == ["landlock", "limits", "namespaces", "seccomp"]
-    assert "WEAK" in started.description
     assert "not a security boundary (only for models you trust), confined by nothing" in started.description
-    more = "import statistics, decimal\nfrom datetime import date\nfrom fractions import Fraction\n"
-    more += "statistics.mean([1, 3]), decimal.Decimal(9).sqrt(), Fraction(2, 4), date(2024, 1, 2).year, v['x'], math.pi"
-    results = weak.run([("w", WEAKLY), ("w", more)])
-    last = "(2, Decimal('3'), Fraction(1, 2), 2024, 4, 3.141592653589793)"
-    assert results == [ExecutionResult("1\n2\n25.25\n{'x': 4}", False), ExecutionResult(last, False)]
 
 
 def test_weak_calls_end_without_a_process_descriptor(weak):
@@ -318,10 +285,9 @@ def test_weak_calls_end_without_a_process_descriptor(weak):
     until(lambda: before - descendants(os.getpid()))
 
 
-@each_row("weak_refusals")
-def test_a_weak_sandbox_refuses_code_that_could_reach_out(code, says, weak):
-    (result,) = weak.run([("refused", code)])
-    assert result.failed and says in result.text
+@each_row("weak_calls")
+def test_a_weak_sandbox_runs_code_but_what_could_reach_out(calls, weak):
+    hold(calls, weak)
 
 
 # ---- what a process wrote
