@@ -15,9 +15,10 @@ from unittest.mock import Mock
 def at(place: list[Any], expected: Any, made: Any = None) -> Any:
     """Return what stands at a place, as JSON with six decimals, or the type and message of an error.
 
-    A step is a key, an attribute, a number, a record's fields or, as a list, what a function is given; of the package,
-    the first is a name, or an object as in :func:`alive`. Where an object is expected, an instance is reduced to these
-    attributes, a text to whether it has them, and a mapping to these keys if "…" is one.
+    A step is a key, an attribute, a number, a record's fields or what a function is given: a list, or arguments by
+    name, beside which those without are at ``*``. Of the package, the first is a name, or an object as in
+    :func:`alive`. Where an object is expected, an instance is reduced to these attributes, a text to whether it has
+    them, and a mapping to these keys if "…" is one.
     """
     try:
         for step in place:
@@ -32,6 +33,9 @@ def after(made: Any, step: Any) -> Any:
         return in_package(step) if isinstance(step, str) else alive(step)
     if isinstance(step, list):
         return made(*alive(step))
+    if isinstance(step, dict) and callable(made):
+        given = alive(step)
+        return made(*given.pop("*", ()), **given)
     if isinstance(step, dict):
         (record,) = (record for record in made if step.items() <= record.items())
         return record
