@@ -10,15 +10,15 @@ from importlib.metadata import version
 from platform import python_version
 from unittest.mock import Mock
 
+import pytest
 from commanding import exit_code, medtasks, one_line, succeed
 from given import ROOT, TASKS, each_row
-from places import at
+from places import alive, at
 from running import manager
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.errors import UsageError, show_errors_as_one_line
 from medtasks_utils.harness.downloads import items
-from medtasks_utils.statistics.win_rate import WinRate
 
 # ---- names
 
@@ -64,12 +64,16 @@ def test_wrong_usage_is_one_line_with_the_way_out(words, code, message, monkeypa
     assert (output, errors) == ("", f"medtasks: error: {message.replace('{resources}', names)}\n")
 
 
-@each_row("passed_on")
-def test_the_arguments_of_a_command_reach_the_function_that_does_the_work(
-    words, function, given, tmp_path, monkeypatch
-):
+@pytest.fixture
+def _small(tmp_path, monkeypatch):
+    """Work in a folder with the small runs."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small").symlink_to(ROOT / "tests" / "report" / "small")
+
+
+@pytest.mark.usefixtures("_small")
+@each_row("passed_on")
+def test_the_arguments_of_a_command_reach_the_function_that_does_the_work(words, function, given, monkeypatch):
     called = Mock(side_effect=UsageError)
     monkeypatch.setattr(f"medtasks_utils.{function}", called)
     assert exit_code(words) == 2
@@ -77,24 +81,16 @@ def test_the_arguments_of_a_command_reach_the_function_that_does_the_work(
     assert json.loads(found) == given
 
 
-def test_win_rates_are_printed_and_given_as_json(tmp_path, monkeypatch, capsys):
-    rates = {"x": WinRate(simple=0.25, weighted=0.5)}
-    monkeypatch.setattr("medtasks_utils.report.win_rates.win_rates_of", lambda runs: rates)
-    words = ["report", ROOT / "tests" / "report" / "small" / "a", "-o", tmp_path / "r.html", "--win_rate"]
-    succeed(*words)
-    assert capsys.readouterr().out.splitlines()[3].split() == ["x", "50.0", "25.0"]
-    succeed(*words, "--json")
-    found = json.loads(capsys.readouterr().out)
-    assert found["win_rates"] == {"x": rates["x"]._asdict()} and found["path"] == str(tmp_path / "r.html")
-
-
-def test_an_audit_fails_if_no_task_had_a_reply_that_could_be_read(monkeypatch, capsys):
-    monkeypatch.setattr("medtasks_utils.audit.auditing.summary_lines", lambda audits: ["a summary"])
-    for read, code in ([0, 3], 0), ([0, 0], 1):
-        audits = [{"strata": {"others": {"read": number}}} for number in read]
-        monkeypatch.setattr("medtasks_utils.audit.auditing.audit", Mock(return_value=audits))
-        assert exit_code(["audit", ROOT / "tests" / "report" / "small" / "a", "--model", "m"]) == code
-        assert capsys.readouterr().out == "a summary\n"
+@pytest.mark.usefixtures("_small")
+@each_row("returned")
+def test_a_command_prints_what_the_function_that_does_the_work_returns(
+    name, words, returned, code, says, monkeypatch, capsys
+):
+    for function, value in returned.items():
+        monkeypatch.setattr(f"medtasks_utils.{function}", Mock(return_value=alive(value)))
+    assert exit_code(words) == code
+    printed = " ".join(capsys.readouterr().out.split())
+    assert [text for text in says if text not in printed] == []
 
 
 def test_a_default_is_the_one_that_help_says():

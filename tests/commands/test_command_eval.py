@@ -9,17 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commanding import exit_code, succeed
+from commanding import succeed
 from given import TASKS, each_row
 from lm_eval._cli.harness import HarnessCLI
 from lm_eval.tasks import TaskManager
 from local_server import LocalServer
+from places import at
 from running import saved_results
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.harness import catalog
 from medtasks_utils.harness.command_line import add_flags_of_run, configured
-from medtasks_utils.writing import WIDTH
+from medtasks_utils.writing import WIDTH, write_whole
 
 ANSWERS = ("The answer is B. \\boxed{1}", "\\boxed{0}", "\\boxed{A}", "<answer>7</answer>", "I cannot tell.", "C")
 
@@ -80,10 +81,6 @@ def test_a_configuration_file_keeps_its_metadata_and_is_not_shown(server, tmp_pa
 # ---- what a server says
 
 
-def evaluated(served: LocalServer, task: str, *more: str, **arguments: Any) -> int:
-    return exit_code([*served.run_of(task, **arguments), "--output_path", "out", "--log_samples", *more])
-
-
 @each_row("ends_of_runs")
 def test_a_run_ends_with_its_scores_and_what_to_do_next(name, words, said, capsys):
     """The expected output is a pattern, in which FOLDER stands for the folder of the results."""
@@ -100,7 +97,7 @@ def test_a_run_ends_with_its_scores_and_what_to_do_next(name, words, said, capsy
 def test_the_probe_sends_the_settings_of_the_run_and_no_empty_stop():
     own = json.dumps({"chat_template_kwargs": {"enable_thinking": False}, "until": [], "max_gen_toks": 7})
     with LocalServer(lambda body: ".") as served:
-        assert evaluated(served, "medhallu", "--limit", "2", "--gen_kwargs", own) == 0
+        succeed(*served.run_of("medhallu"), "--limit", "2", "--gen_kwargs", own)
         (probe,) = served.probes
         for body in served.requests:
             assert body["max_tokens"] == 7 and "stop" not in body
@@ -112,21 +109,22 @@ def test_the_probe_sends_the_settings_of_the_run_and_no_empty_stop():
 
 def test_the_harness_s_own_tasks_are_read_only_if_one_of_them_is_asked_for(tmp_path, monkeypatch, caplog):
     """A folder with one task replaces the harness's 14,000 tasks."""
-    folder, defaults = (tmp_path / name for name in ("mine", "defaults"))
-    folder.mkdir()
-    defaults.mkdir()
-    (defaults / "stock_task.yaml").write_text("task: stock_task\ndataset_path: none\n")
-    monkeypatch.setattr("lm_eval.tasks.manager.__file__", str(defaults / "manager.py"))
-    (folder / "mixed.yaml").write_text("group: mixed\ntask:\n  - medhallu\n  - task: stock_task\n    num_fewshot: 1\n")
-    (folder / "ours.yaml").write_text("group: ours\ntask: [medhallu, {group: inner, task: [medmcqa_openmed]}]\n")
-    (folder / "mine.yaml").write_text(f"include: {TASKS}/medhallu/medhallu.yaml\ntask: mine\n")
+    for file, text in {
+        "defaults/stock_task.yaml": "task: stock_task\ndataset_path: none\n",
+        "mine/mixed.yaml": "group: mixed\ntask:\n  - medhallu\n  - task: stock_task\n    num_fewshot: 1\n",
+        "mine/ours.yaml": "group: ours\ntask: [medhallu, {group: inner, task: [medmcqa_openmed]}]\n",
+        "mine/mine.yaml": f"include: {TASKS}/medhallu/medhallu.yaml\ntask: mine\n",
+    }.items():
+        write_whole(tmp_path / file, text)
+    monkeypatch.setattr("lm_eval.tasks.manager.__file__", str(tmp_path / "defaults" / "manager.py"))
+    folder = tmp_path / "mine"
     for names, path in ((["medexqa", "medexqa_*_logits"], TASKS), (["ours"], folder), (["mine", "medtasks"], folder)):
         assert "stock_task" not in catalog.manager_for(names, str(path)).all_tasks
     assert caplog.text == ""
-    for names in (["stock_task"], ["mixed"]):
-        assert "stock_task" in catalog.manager_for(names, str(folder)).all_tasks
+    for name in ("stock_task", "mixed"):
+        assert "stock_task" in catalog.manager_for([name], str(folder)).all_tasks
     assert "Reading lm_eval's own task files to find stock_task" in caplog.text
-    (folder / "own.yaml").write_text(f"include: {TASKS}/medcalc_bench/medcalc_bench.yaml\ntask: medcalc_bench\n")
+    write_whole(folder / "own.yaml", f"include: {TASKS}/medcalc_bench/medcalc_bench.yaml\ntask: medcalc_bench\n")
     both = ["medhallu", str(folder / "mine.yaml")]
     manager = catalog.manager_for([*both, str(folder)], str(folder), {"medtasks_data": "sample"})
     assert manager.task_index["medcalc_bench"].yaml_path.parent == folder, "a task of ours is replaced"
@@ -152,17 +150,8 @@ def test_help_names_every_task_option_and_flag(capsys):
         assert re.search(rf"^  (-\w, |--\w+, )*{flag}[ ,]", shown, re.MULTILINE), flag
 
 
-@each_row("gen_kwargs")
-def test_settings_may_have_json_values(words):
+@each_row("settings_of_runs")
+def test_the_words_of_a_run_are_read_as_settings(name, words, expected):
     parser = argparse.ArgumentParser()
     add_flags_of_run(parser)
-    settings = parser.parse_args(["--gen_kwargs", *words]).gen_kwargs
-    assert settings == {"max_gen_toks": 5, "chat_template_kwargs": {"enable_thinking": False, "tools": []}}
-
-
-@pytest.mark.parametrize(("model", "stated", "seed"), [("vllm", "", 7), ("hf", "", None), ("vllm", ",seed=3", 3)])
-def test_the_seed_of_the_command_line_is_that_of_a_model_which_takes_one(model, stated, seed):
-    parser = argparse.ArgumentParser()
-    add_flags_of_run(parser)
-    words = ["--tasks", "medhallu", "--model", model, "--model_args", f"pretrained=x{stated}", "--seed", "0,1,7"]
-    assert configured(parser.parse_args(words)).model_args.get("seed") == seed
+    assert at([], expected, configured(parser.parse_args(words))) == expected

@@ -15,17 +15,6 @@ def test_extract_shows_what_each_filter_reads_and_how(arguments, text, code, sai
     assert capsys.readouterr().out == said
 
 
-def test_candidates_are_shown_with_their_evidence(monkeypatch, capsys):
-    text = "The total is 4 points (5-9: high risk). Wait, age counts double: the total is 5 points."
-    monkeypatch.setattr("sys.stdin", io.StringIO(text))
-    succeed("extract", "--task", "medcalc_bench", "--kind", "integer", "--explain")
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == "flexible-extract: 5.0 (statement)"
-    shown = [" ".join(line.split()[:2]) for line in lines[2:]]
-    assert shown == ["certainty 0.99", "55 5.0", "-60 4.0", "-165 5.0", "-165 9.0"]
-    assert "range" in next(line for line in lines if "  9.0  " in line)
-
-
 def test_extract_reads_an_incomplete_log_with_a_warning(tmp_path, capsys):
     metadata = {"medhallu": {"repeats": 2}}
     log = sample_file(save_run(tmp_path, tasks="medhallu", limit=4, metadata=metadata), "medhallu")

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 from unittest.mock import Mock
 
 import pinned_sample
@@ -59,9 +60,14 @@ NAMES = ("medcalc_bench", "medexqa", "medhallu", "medmcqa", "wordnet", "punkt_ta
 
 def test_fetch_prints_a_line_for_each_item(monkeypatch, capsys):
     assert {*table("resources")} <= {resource.name for resource in items()}
-    made = [Mock(origin="hub"), Mock(origin="nltk", load=Mock(side_effect=OSError("no room\nat all")))]
-    made.append(Mock(origin="hub", load=Mock(side_effect=NotDownloadedError("three cannot be downloaded"))))
-    made[0].name, made[1].name, made[2].name = "one", "two", "three"
+    made = [
+        SimpleNamespace(name=name, origin=origin, load=Mock(side_effect=problem))
+        for name, origin, problem in (
+            ("one", "hub", None),
+            ("two", "nltk", OSError("no room\nat all")),
+            ("three", "hub", NotDownloadedError("three cannot be downloaded")),
+        )
+    ]
     monkeypatch.setattr("medtasks_utils.harness.downloads.items", lambda: iter(made))
     for words, code, lines in table("fetch_without_room"):
         assert exit_code(["fetch", *words]) == code
