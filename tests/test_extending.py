@@ -9,6 +9,7 @@ import pytest
 from commanding import medtasks
 from given import ROOT, csv_rows, each_row, table
 from judge_server import JudgeServer
+from places import at
 from running import saved_results
 from saved_runs import drawn
 from scripts import whole
@@ -77,38 +78,18 @@ def test_a_command_ends_and_speaks_with_what_the_other_distribution_adds(name, c
     assert [text for text in says if text not in told.out + told.errors] == []
 
 
-# ---- a benchmark
+@pytest.fixture(scope="module")
+def made(said, folder):
+    """What the commands have saved, by run, and what they have printed, by command."""
+    results = {run: saved_results(folder / run) for run in ("a", "metric", "tool")}
+    printed = {name: json.loads(said[name].out) for name in ("compare", "audit")}
+    page, judged = drawn((folder / "report.html").read_text()), csv_rows(folder / "judged_geval.csv")
+    return {**results, **printed, "page": page, "judged": judged}
 
 
-@each_row("scores_beside")
-def test_what_the_other_distribution_adds_is_run_and_scored(name, run, task, filter_name, expected, said, folder):
-    scores = saved_results(folder / run)["results"][task]
-    assert {metric: scores[f"{metric},{filter_name}"] for metric in expected} == pytest.approx(expected)
-
-
-def test_a_fifth_benchmark_is_signed_and_stands_in_the_report_and_the_comparison(said, folder):
-    metadata = saved_results(folder / "a")["configs"]["toybench"]["metadata"]
-    assert metadata["benchmark"] == "toybench"
-    assert "opts:politely=true" in metadata["signature"]["strict-match"]
-    page = drawn((folder / "report.html").read_text())
-    assert "ToyBench" in page
-    comparisons = json.loads(said["compare"].out)["comparisons"]
-    assert {line["task"] for line in comparisons} == {"toybench"}
-    assert {line["metric"] for line in comparisons if line["breakdown"] is None} == {"acc_decided", "acc"}
-    assert {line["group"] for line in comparisons if line["breakdown"] == "colour"} == {"white", "green", "black"}
-
-
-def test_an_auditor_is_asked_for_its_answers_and_readings_are_compared(said):
-    (audit,) = json.loads(said["audit"].out)
-    found = [[own["missed"]["value"], own["accuracy"]] for own in audit["filters"].values()]
-    assert found == [pytest.approx([2 / 6, 2 / 6]), pytest.approx([0.0, 3 / 6])]
-    assert audit["accuracy_as_read"]["value"] == pytest.approx(3 / 6)
-
-
-def test_explanations_of_a_fifth_benchmark_are_judged(said, folder):
-    rows = csv_rows(folder / "judged_geval.csv")
-    assert {row["question"]: row["status"] for row in rows} == {question: status for question, *_, status in RESPONSES}
-    assert {(row["A"], row["B"], row["C"], row["D"]) for row in rows} == {("yes", "no", "maybe", "")}
+@each_row("made_beside")
+def test_what_the_other_distribution_adds_is_in_what_commands_make(name, place, expected, made):
+    assert at(place, expected, made) == expected
 
 
 @pytest.mark.slow
