@@ -4,20 +4,16 @@ import json
 import re
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
-from unittest.mock import Mock
 
 import pinned_sample
 import pytest
-from commanding import Said, exit_code, medtasks
+from commanding import Said, medtasks
 from fake_hub import Hub
 from given import NLTK, sample_rows, table, write_rows
 from local_server import LocalServer
 from running import saved_results
 
 from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
-from medtasks_utils.errors import NotDownloadedError
-from medtasks_utils.harness.downloads import items
 from medtasks_utils.harness.sources import SAMPLE
 
 MEDMCQA = ("datasets", "openlifescienceai/medmcqa")
@@ -55,25 +51,6 @@ def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
     return made
 
 
-NAMES = ("medcalc_bench", "medexqa", "medhallu", "medmcqa", "wordnet", "punkt_tab", "scibert")
-
-
-def test_fetch_prints_a_line_for_each_item(monkeypatch, capsys):
-    assert {*table("resources")} <= {resource.name for resource in items()}
-    made = [
-        SimpleNamespace(name=name, origin=origin, load=Mock(side_effect=problem))
-        for name, origin, problem in (
-            ("one", "hub", None),
-            ("two", "nltk", OSError("no room\nat all")),
-            ("three", "hub", NotDownloadedError("three cannot be downloaded")),
-        )
-    ]
-    monkeypatch.setattr("medtasks_utils.harness.downloads.items", lambda: iter(made))
-    for words, code, lines in table("fetch_without_room"):
-        assert exit_code(["fetch", *words]) == code
-        assert [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()] == lines
-
-
 @pytest.mark.slow
 def test_after_fetch_runs_need_no_internet(tmp_path):
     """The commands have caches of their own, and reach only the local Hub."""
@@ -95,7 +72,7 @@ def test_after_fetch_runs_need_no_internet(tmp_path):
         return done
 
     with Hub(repositories(tmp_path / "rows"), packages=packages, raw=pinned_sample.SERVED) as hub:
-        fetched = said(["fetch", "--only", ",".join(NAMES)])
+        fetched = said(["fetch"])
         assert fetched.code == 0, fetched
         assert fetched.out.splitlines()[-1] == "9 of 9 are complete", "MedCalc-Bench has three"
         wanted = {
@@ -110,7 +87,7 @@ def test_after_fetch_runs_need_no_internet(tmp_path):
         checked = said(["fetch", "--check"])
         lost.rename(nltk_data)
         missing = {line.split()[0] for line in checked.out.splitlines() if "MISSING" in line}
-        assert missing & {*NAMES} == {"wordnet", "punkt_tab"}
+        assert missing == {"wordnet", "punkt_tab"}
         assert checked.code == 1
         tasks = "medtasks,medcalc_bench_v1_2,medcalc_bench_corrected,medhallu_artificial"
         with LocalServer(lambda body: "The answer is A. The heart pumps. \\boxed{0}") as server:

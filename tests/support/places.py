@@ -6,6 +6,7 @@ A place is a list of steps from the package, or from what a test made: a functio
 
 import json
 from collections.abc import Iterable, Mapping
+from itertools import repeat
 from pkgutil import resolve_name
 from types import SimpleNamespace
 from typing import Any
@@ -62,14 +63,14 @@ def alive(value: Any) -> Any:
     """Return what a function is given: an object is a record with the name of its class, or "" for any, at ``is``.
 
     The name may be a function's; arguments without names are at ``*``. A name with brackets is a function that returns
-    the value.
+    the value, or raises it if it is an error.
     """
     if isinstance(value, list):
         return [*map(alive, value)]
     if not isinstance(value, dict):
         return value
     fields = {
-        name.removesuffix("()"): Mock(return_value=alive(field)) if name.endswith("()") else alive(field)
+        name.removesuffix("()"): Mock(side_effect=repeat(alive(field))) if name.endswith("()") else alive(field)
         for name, field in value.items()
         if name != "is"
     }
