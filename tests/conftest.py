@@ -3,11 +3,9 @@
 import logging
 import os
 import signal
-from collections.abc import Iterable
 from copy import deepcopy
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # everything that tests start would compile its imports again
 os.environ["TQDM_DISABLE"] = "1"
@@ -28,7 +26,7 @@ __all__ = ["own_process"]
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
+def pytest_xdist_auto_num_workers():
     """Two more than cores: a third of the time, tests wait for a server, a sandbox or a browser."""
     return (os.cpu_count() or 1) + 2
 
@@ -50,7 +48,7 @@ LONGEST = [
 ]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items):
     """A file is run by one process, so that its fixtures are made once; the longest first, so that none ends alone."""
     items.sort(key=lambda item: LONGEST.index(item.path.stem) if item.path.stem in LONGEST else len(LONGEST))
 
@@ -76,7 +74,7 @@ for _name in ("add_env_info", "get_git_commit_hash"):
 def _an_end(request):
     """A test that waits for what does not come fails where it waits."""
 
-    def end(*_: object) -> None:
+    def end(*_):
         raise TimeoutError("a test may take five minutes, and a slow one twenty")
 
     before = signal.signal(signal.SIGALRM, end)
@@ -113,7 +111,7 @@ _build_index = TaskIndex.build
 _index_of_ours = cache(lambda: _build_index([TASKS]))
 
 
-def _index(self: TaskIndex, paths: Iterable[Path]) -> dict[str, Any]:
+def _index(self, paths):
     """The harness's index of folders of tasks; that of ours, which a run reads anew, is read once here."""
     folders = list(paths)
     return deepcopy(_index_of_ours()) if folders == [TASKS] else _build_index(folders)
@@ -177,7 +175,7 @@ def warnings_of_harness(caplog):
     """Everything that the harness or this project logged at WARNING or above, without what every run says."""
     usual = ("Overwriting default num_fewshot", "specified through cli")
 
-    def read() -> list[str]:
+    def read():
         return [
             record.getMessage()
             for record in caplog.records

@@ -3,7 +3,6 @@
 import json
 import re
 import shutil
-from typing import Any
 
 import pytest
 from commanding import medtasks
@@ -25,12 +24,12 @@ RESPONSES = table("toy_responses")
 right without one, abstaining, wrong, abstaining rightly, and no answer."""
 
 
-def response_to(request: dict[str, Any]) -> Any:
+def response_to(request):
     asked = request["messages"][-1]["content"]
     return next(response for question, response, *_ in RESPONSES if asked.startswith(question))
 
 
-def auditor(request: dict[str, Any]) -> str:
+def auditor(request):
     """A careful reader, of the question that it is shown."""
     text = whole(request["messages"])
     if '"ready"' in text:
@@ -39,7 +38,7 @@ def auditor(request: dict[str, Any]) -> str:
     return next(f"STATED: {stated}" for question, _, stated, _ in RESPONSES if question in text)
 
 
-def caller(request: dict[str, Any]) -> str:
+def caller(request):
     said = " ".join(message["content"] for message in request["messages"])
     called = '<tool_call>{"name": "reverse", "arguments": {"text": "cba"}}</tool_call>'
     return "<answer>1</answer>" if "abc" in said.rpartition("<tool_response>")[2] else called

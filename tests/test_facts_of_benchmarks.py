@@ -15,7 +15,7 @@ PACKAGE = Path(medtasks_utils.__file__).parent
 NAMES = {name.removesuffix("_bench") for name in OWN}
 
 
-def facts() -> set[str]:
+def facts():
     """The fields of the benchmarks' examples and their own metrics."""
     found = {field for task in GENERATION_TASKS for example in documents_of(task) for field in example}
     for name in BENCHMARKS:
@@ -24,7 +24,7 @@ def facts() -> set[str]:
     return found - {metric.name for metric in (ACC, ANSWERED, *REPEAT_METRICS, *TOOL_METRICS)}
 
 
-def texts_and_names(tree: ast.AST) -> tuple[set[str], set[str]]:
+def texts_and_names(tree):
     """The texts of a module but its documentation, and the names that its code uses."""
     nodes = [*ast.walk(tree)]
     documentation = {node.value for node in nodes if isinstance(node, ast.Expr)}

@@ -2,10 +2,8 @@
 
 import re
 import shlex
-from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import metadata
-from pathlib import Path
 
 import pytest
 from given import ROOT
@@ -25,14 +23,14 @@ DOCUMENTS = [*sorted(ROOT.glob("*.md")), *(path for name in FOLDERS for path in 
 
 
 @cache
-def headings(path: Path) -> set[str]:
+def headings(path):
     """The anchors that a document's headings have on GitHub."""
     lines = BLOCK.sub("", path.read_text("utf-8")).splitlines()
     titles = [line.lstrip("# ").lower() for line in lines if line.startswith("#")]
     return {re.sub(r"[^\w\- ]", "", title).replace(" ", "-") for title in titles}
 
 
-def commands_of(text: str) -> Iterator[list[str]]:
+def commands_of(text):
     """Yield the words after ``medtasks`` of a document's commands, without those that are cut short by ``…``."""
     for block in re.findall(r"```bash\n(.*?)```", text, re.DOTALL):
         for line in block.replace("\\\n", " ").splitlines():
@@ -42,7 +40,7 @@ def commands_of(text: str) -> Iterator[list[str]]:
 
 
 @cache
-def options_of(command: str) -> set[str]:
+def options_of(command):
     """The options of a command."""
     parser = Parser()
     COMMANDS[command].add_arguments(parser)

@@ -6,7 +6,6 @@ import re
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commanding import succeed
@@ -37,7 +36,7 @@ def _here(monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
 
 
-def outcome(folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
+def outcome(folder):
     """Return a run's results without times, and its samples by file name without the time."""
     results = saved_results(folder)
     for name in ("medtasks", "date", "start_time", "end_time", "total_evaluation_time_seconds", "pretty_env_info"):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pinned_sample
 import pytest
-from commanding import Said, medtasks
+from commanding import medtasks
 from fake_hub import Hub
 from given import NLTK, sample_rows, table, write_rows
 from local_server import LocalServer
@@ -36,7 +36,7 @@ CARD.data.repositories["corrected"] = made._replace(files=tuple(f._replace(sha25
 """
 
 
-def repositories(folder: Path) -> dict[tuple[str, str], dict[str, bytes]]:
+def repositories(folder):
     """Return the Hub's repositories, made from the bundled sample, with a few bytes for SciBERT."""
     for place, file in table("hub_rows"):
         rows = sample_rows(file)[:: -1 if place.endswith("train") else 1]  # equal files are fetched once
@@ -61,7 +61,7 @@ def test_after_fetch_runs_need_no_internet(tmp_path):
     nltk_data = tmp_path / "nltk_data"
     nltk_data.mkdir()
 
-    def said(words: list[str], offline: str = "0") -> Said:
+    def said(words, offline="0"):
         checksums = {file.name: file.sha256 for file in pinned_sample.REPOSITORY.files}
         (done,) = medtasks(
             words, cwd=tmp_path, first=_FIRST, HF_HUB_OFFLINE=offline, CHECKSUMS=json.dumps(checksums),

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -14,7 +13,7 @@ from given import each_row
 from saved_runs import right_in, save_run
 
 
-def saved(tmp_path: Path, part: str = "", whole: str = "", **settings: Any) -> Path:
+def saved(tmp_path, part="", whole="", **settings):
     """Save a run whose results say that its rows are the Hub's; a text ``part`` replaces ``whole`` in them."""
     path = save_run(tmp_path / "run", **settings)
     content = path.read_text().replace('"data_source": "sample"', '"data_source": "hub"')
@@ -22,7 +21,7 @@ def saved(tmp_path: Path, part: str = "", whole: str = "", **settings: Any) -> P
     return path
 
 
-def published(folder: Path) -> dict[str, dict[str, Any]]:
+def published(folder):
     """Return the entries by task; check that the Hub's client, if it knows them, reads and writes them as we do."""
     by_task: dict[str, dict[str, Any]] = {}
     for path in (folder / ".eval_results").iterdir():

@@ -16,7 +16,6 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections.abc import Container
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +26,6 @@ from given import each_row, error_line, table
 
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sandbox import ExecutionResult, Sandbox
-from medtasks_utils.sandbox.workers import Session
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere there is no boundary to test")
 
@@ -69,7 +67,7 @@ class Watch:
     secret: str
     listener: socket.socket
 
-    def prepare(self, attempt: str) -> tuple[Path, str]:
+    def prepare(self, attempt):
         """A folder with a canary for an attempt alone, and its code."""
         folder = Path(tempfile.mkdtemp(dir=self.root))
         folder.chmod(0o777)
@@ -80,10 +78,10 @@ class Watch:
         return folder, names + attempt
 
     @property
-    def content(self) -> str:
+    def content(self):
         return f"{self.secret}\n" * 9
 
-    def traces(self, folder: Path, text: str) -> list[str]:
+    def traces(self, folder, text):
         """What an attempt got, by its text and by what it left."""
         found = [each for each in (self.secret, SUCCESS) if each in text]
         if len(text) > MAX_OUTPUT:
@@ -112,7 +110,7 @@ def watch():
     listener.close()
 
 
-def make(*off: str, timeout: float = 3.0) -> Sandbox:
+def make(*off, timeout=3.0):
     """Return a sandbox without some layers; skip the test if this machine lacks others."""
     sandbox = Sandbox(timeout=timeout, memory_mb=MEMORY_MB, max_output=MAX_OUTPUT, _off=off, _anyway=True)
     missing = {layer: reason for layer, reason in sandbox.layers.items() if reason and layer not in off}
@@ -133,14 +131,14 @@ def hasty():
         yield sandbox
 
 
-def of_the_machine() -> set[str]:
+def of_the_machine():
     """What no text may show: where things are on this machine, and what it is called."""
     paths = {sys.prefix, sys.base_prefix, sysconfig.get_path("stdlib"), sysconfig.get_path("purelib"), str(Path.home())}
     shown = {path for path in paths if path.count("/") > 2} | {socket.gethostname()}
     return {each for each in shown if len(each) > 4}
 
 
-def got_through(sandbox: Sandbox, watch: Watch, whole: Container[str], *classes: str) -> dict[str, list[str]]:
+def got_through(sandbox, watch, whole, *classes):
     """By class and name, what attempts got that must get nothing; but for the whole classes, of every third attempt."""
     found = {}
     for of_class in classes:
@@ -159,7 +157,7 @@ def got_through(sandbox: Sandbox, watch: Watch, whole: Container[str], *classes:
     return {name: traces for name, traces in found.items() if traces}
 
 
-def told(of_class: str, result: ExecutionResult) -> list[str]:
+def told(of_class, result):
     result.text.encode("utf-8")
     if of_class == "machine":
         return [each for each in of_the_machine() if each in result.text or each[::-1] in result.text]
@@ -242,7 +240,7 @@ def test_two_examples_do_not_notice_each_other(off):
             assert SUCCESS not in str(results), name
 
 
-def number_of(session: Session) -> str:
+def number_of(session):
     about = Path(f"/proc/self/fdinfo/{session.process}").read_text(encoding="ascii")
     return about.partition("Pid:")[2].split()[0]
 

@@ -23,6 +23,6 @@ def test_honest_programs_print_what_cpython_prints(sandbox):
     assert [each for each in found if _rounded(each[1]) != _rounded(each[2])] == []
 
 
-def _rounded(text: str) -> str:
+def _rounded(text):
     """Without the last digits, in which one processor's linear algebra differs from another's."""
     return re.sub(r"\d+\.\d+(?:e[+-]\d+)?", lambda number: f"{float(number[0]):.6g}", text)

@@ -10,7 +10,6 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -35,12 +34,12 @@ def sandbox():
         yield sandbox
 
 
-def texts(sandbox: Sandbox, *calls: tuple[str, str]) -> list[str]:
+def texts(sandbox, *calls):
     """What calls give, each a session's key and code."""
     return [result.text for result in sandbox.run(list(calls))]
 
 
-def until(condition: Callable[[], object]) -> None:
+def until(condition):
     """Wait for it, however long that takes."""
     while not condition():
         time.sleep(0.05)
@@ -54,7 +53,7 @@ def test_calls_share_variables_only_within_their_session(calls, sandbox):
     hold(calls, sandbox)
 
 
-def hold(calls: list[Any], sandbox: Sandbox) -> None:
+def hold(calls, sandbox):
     """Check the texts of calls by patterns, and whether they failed."""
     results = sandbox.run([(key, code) for key, code, _, _ in calls])
     for (key, _, pattern, failed), result in zip(calls, results, strict=True):
@@ -232,11 +231,11 @@ def test_a_sandbox_without_room_for_its_folder_says_so(monkeypatch):
     assert said == "Error: could not start a process for the code: no space; all variables were lost"
 
 
-def descendants(pid: int) -> set[int]:
+def descendants(pid):
     return {process.pid for process in psutil.Process(pid).children(recursive=True)}
 
 
-def alive(pids: set[int]) -> bool:
+def alive(pids):
     return any(map(psutil.pid_exists, pids))
 
 

@@ -10,7 +10,6 @@ from concurrent.futures import Future, wait
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from threading import Event
-from typing import Any
 from unittest.mock import Mock, call
 from urllib.parse import urlsplit
 
@@ -29,7 +28,7 @@ from medtasks_utils.__main__ import main
 from medtasks_utils.errors import MedtasksError, UsageError
 from medtasks_utils.sweep import local_executor, report, scheduler
 from medtasks_utils.sweep.allocation import is_up
-from medtasks_utils.sweep.job import Allocation, Job, allocations_of, jobs_of
+from medtasks_utils.sweep.job import allocations_of, jobs_of
 from medtasks_utils.sweep.local_executor import LocalExecutor, visible_gpus
 from medtasks_utils.sweep.plan import Plan, read_plan
 from medtasks_utils.sweep.ray_executor import forwarded_environment, run_on_node
@@ -46,13 +45,13 @@ def server():
         yield server
 
 
-def written(folder: Path, content: dict[str, Any]) -> Path:
+def written(folder, content):
     path = folder / "plan.yaml"
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     return path
 
 
-def program(folder: Path, name: str, text: str) -> None:
+def program(folder, name, text):
     """Write a shell script that is a program in a folder on the path."""
     (folder / name).write_text(f"#!/bin/sh\n{text}\n")
     (folder / name).chmod(0o755)
@@ -72,17 +71,17 @@ def plan(tmp_path, server):
     return lambda **changed: written(tmp_path, content | changed)
 
 
-def sweep(path: Path, *flags: str) -> int:
+def sweep(path, *flags):
     """Run the command in this process."""
     return main(["sweep", str(path), *flags])
 
 
-def only_job(path: Path) -> Job:
+def only_job(path):
     (job,) = jobs_of(read_plan(path))
     return job
 
 
-def command(path: Path, *more: str) -> subprocess.Popen[str]:
+def command(path, *more):
     arguments = [sys.executable, "-m", "medtasks_utils.__main__", "sweep", str(path), "--cpus", "2", *more]
     environment = clean_environment({"PYTHONPATH": f"{ROOT}:{os.environ.get('PYTHONPATH', '')}"})
     return subprocess.Popen(
@@ -90,7 +89,7 @@ def command(path: Path, *more: str) -> subprocess.Popen[str]:
     )
 
 
-def state(process: str) -> str:
+def state(process):
     """Return the kernel's state of a process; Z if it has ended."""
     with suppress(OSError):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
@@ -163,7 +162,7 @@ def test_a_job_runs_again_if_versions_or_contents_of_files_change(plan, tmp_path
     path = plan(runs=[run], data=f"{tmp_path}/rows")
     fingerprints = [only_job(path).fingerprint]
 
-    def note() -> None:
+    def note():
         fingerprints.append(only_job(path).fingerprint)
 
     for file in ("tasks/mine.yaml", "rows/medhallu/a.jsonl", "x.jinja", "tasks/__pycache__/mine.pyc"):
@@ -198,11 +197,11 @@ def test_allocations_get_processors_and_gpus_or_wait(gpus, needs, given, plan, m
     place.stop()
 
 
-def scripted(*codes: int | None) -> Mock:
+def scripted(*codes):
     """Return an executor in which an allocation's last job ends at once with the next code; None for a lost node."""
     left = iter(codes)
 
-    def submit(allocation: Allocation) -> Future[None]:
+    def submit(allocation):
         job, code = allocation[-1], next(left)
         assert job.exit_code is None
         finish(job, code)
@@ -213,7 +212,7 @@ def scripted(*codes: int | None) -> Mock:
     return Mock(**{"submit.side_effect": submit})
 
 
-def finish(job: Job, code: int | None = 0) -> None:
+def finish(job, code=0):
     job.note(None, "running")
     write_whole(job.folder / "m" / "results_1.json", '{"results": {}}')
     if code is not None:

@@ -9,7 +9,6 @@ import sys
 import time
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -36,7 +35,7 @@ RUNS: list[dict[str, Any]] = [
 ]
 
 
-def served(folder: Path, seconds: float = 0.3, **changed: Any) -> dict[str, Any]:
+def served(folder, seconds=0.3, **changed):
     """Return a plan with one model, whose server is a program of these tests."""
     paths = (sys.executable, f"{ROOT}/tests/support/served_model.py", f"{folder}/requests")
     python, program, requests = map(shlex.quote, paths)
@@ -58,13 +57,13 @@ def quick(monkeypatch):
     return set_program
 
 
-def run(content: dict[str, Any], by_model: bool = False, **environment: str) -> None:
+def run(content, by_model=False, **environment):
     """Run the plan's only allocation."""
     (allocation,) = allocations_of(jobs_of(Plan(**content)), by_model)
     run_allocation(allocation, environment)
 
 
-def ends(folder: Path) -> list[Any]:
+def ends(folder):
     jobs = map(read_json, sorted(folder.glob("sweep/m/*/job.json")))
     return [(job["code"], job["state"]) for job in jobs]
 
@@ -95,17 +94,17 @@ def test_replicas_have_gpus_of_their_own_and_share_the_requests_of_a_run(tmp_pat
 
 
 def test_a_connection_goes_to_the_replica_with_the_fewest_open_ones():
-    async def greet(name: str, reader: Any, writer: Any) -> None:
+    async def greet(name, reader, writer):
         writer.write(name.encode())
         await reader.read()
 
-    async def connect(port: int) -> tuple[Any, bytes]:
+    async def connect(port):
         while True:
             with suppress(OSError):
                 reader, writer = await asyncio.open_connection("127.0.0.1", port)
                 return writer, await reader.read(1)
 
-    async def run() -> None:
+    async def run():
         servers = [await asyncio.start_server(partial(greet, name), "127.0.0.1", 0) for name in "ab"]
         port = allocation_module._free_port()
         balancing = asyncio.create_task(balance(port, [server.sockets[0].getsockname()[1] for server in servers]))

@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import time
-from pathlib import Path
 
 import pytest
 from test_sweep import command, written
@@ -16,7 +15,7 @@ from medtasks_utils.__main__ import main
 pytest.importorskip("submitit", reason="needs submitit")
 
 
-def slurm(*words: object) -> str:
+def slurm(*words):
     """Run a command of Slurm, and return its output."""
     return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=60).stdout
 
@@ -29,7 +28,7 @@ def _slurm():
     slurm("scancel", "--me", "--name=m")
 
 
-def wait_for(folder: Path, count: int) -> None:
+def wait_for(folder, count):
     """Wait until the server has had this number of requests."""
     deadline = time.monotonic() + 200
     while len(asked(folder)) < count:
@@ -37,7 +36,7 @@ def wait_for(folder: Path, count: int) -> None:
         time.sleep(0.2)
 
 
-def asked(folder: Path) -> list[str]:
+def asked(folder):
     path = folder / "requests"
     return path.read_text().splitlines() if path.exists() else []
 
