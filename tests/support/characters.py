@@ -1,9 +1,7 @@
 """Provide a tokenizer with a token for each character, in the place of those of transformers."""
 
 import sys
-from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -16,7 +14,7 @@ class Characters:
     chat_template = None
     begins = False
 
-    def __call__(self, texts: str | Sequence[str], add_special_tokens: bool = True, **settings: Any) -> Any:
+    def __call__(self, texts, add_special_tokens=True, **settings):
         if isinstance(texts, str):
             return SimpleNamespace(input_ids=[0] * (self.begins and add_special_tokens) + [*map(ord, texts)])
         return SimpleNamespace(input_ids=[self(text, add_special_tokens).input_ids for text in texts])

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
 
 from local_server import Fault, LocalServer
 
@@ -22,18 +21,16 @@ class Hub(LocalServer):
         asked: method and path of each request.
     """
 
-    def __init__(
-        self, repositories: Mapping[tuple[str, str], Files] | None = None, packages: Files | None = None, *, raw: Files
-    ) -> None:
+    def __init__(self, repositories=None, packages=None, *, raw):
         super().__init__()
         self.repositories, self.packages, self.raw = repositories or {}, packages or {}, dict(raw)
         self.asked: list[tuple[str, str]] = []
 
-    def downloads(self) -> list[str]:
+    def downloads(self):
         """Return the paths of files that were sent, at least in part."""
         return [path for method, path in self.asked if method == "GET" and "/resolve/" in path]
 
-    def get(self, method: str, path: str) -> Fault:
+    def get(self, method, path):
         self.asked.append((method, path))
         if path == "/nltk/index.xml":
             return Fault(200, self._index())
@@ -41,7 +38,7 @@ class Hub(LocalServer):
             return Fault(200, self.packages[path.removeprefix("/nltk/").removesuffix(".zip")])
         return Fault(200, self.raw[path]) if path in self.raw else self._repository(path)
 
-    def _repository(self, path: str) -> Fault:
+    def _repository(self, path):
         asked = re.fullmatch(r"(?:/api)?(?:/(datasets|models))?/([^/]+/[^/]+)(?:/(\w+)/([^/]+))?(?:/(.+))?", path)
         kind, name, what, revision, file = asked.groups() if asked else [""] * 5
         files = self.repositories.get((kind or "models", name))
@@ -54,7 +51,7 @@ class Hub(LocalServer):
             return Fault(200, [{"type": "file", "path": p, "size": len(d), "oid": _etag(d)} for p, d in files.items()])
         return Fault(200, {"id": name, "sha": _commit(revision), "siblings": [{"rfilename": path} for path in files]})
 
-    def _index(self) -> bytes:
+    def _index(self):
         packages = "".join(
             f'<package id="{name}" name="{name}" subdir="{subdir}" unzip="1" size="{len(data)}" '
             f'unzipped_size="{len(data)}" checksum="{hashlib.md5(data).hexdigest()}" '
@@ -65,9 +62,9 @@ class Hub(LocalServer):
         return f"<nltk_data><packages>{packages}</packages><collections></collections></nltk_data>".encode()
 
 
-def _etag(data: bytes) -> str:
+def _etag(data):
     return hashlib.sha1(data).hexdigest()
 
 
-def _commit(revision: str | None) -> str:
+def _commit(revision):
     return revision if revision and re.fullmatch("[0-9a-f]{40}", revision) else COMMIT

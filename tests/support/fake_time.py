@@ -3,8 +3,6 @@
 import asyncio
 from typing import Any
 
-import pytest
-
 from medtasks_utils.inference import pace
 
 
@@ -16,13 +14,13 @@ class FakeTime:
         slept: the pauses, one after another.
     """
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch):
         self.now = 1000.0
         self.slept: list[float] = []
         monkeypatch.setattr(pace, "clock", lambda: self.now)
         monkeypatch.setattr(pace, "sleep", self.sleep)
 
-    async def sleep(self, seconds: float) -> None:
+    async def sleep(self, seconds):
         self.slept.append(seconds)
         self.now += seconds
 
@@ -34,10 +32,10 @@ class FastLoop(asyncio.SelectorEventLoop):
     _scheduled: Any
     passed = 0.0
 
-    def time(self) -> float:
+    def time(self):
         return self.passed
 
-    def _run_once(self) -> None:
+    def _run_once(self):
         if not self._ready and self._scheduled:
             self.passed = max(self.passed, self._scheduled[0]._when)
         super()._run_once()  # type: ignore[misc]

@@ -35,7 +35,7 @@ def faulty(shares: Sequence[tuple[float, Answer]], otherwise: Answering) -> Answ
     """Return a reply function by which random shares of requests get these faults, and others go to ``otherwise``."""
     tries = Counter[str]()
 
-    def answer(request: Request) -> Answer:
+    def answer(request):
         text = prompt_of(request)
         tries[text] += 1
         lot = draw(f"{tries[text]} {text}").random()
@@ -51,7 +51,7 @@ def faulty(shares: Sequence[tuple[float, Answer]], otherwise: Answering) -> Answ
 class JudgeServer(LocalServer):
     """A server that gives valid judgements by default."""
 
-    def __init__(self, answer: Answering = sound) -> None:
+    def __init__(self, answer=sound):
         super().__init__(answer)
 
     @property

@@ -55,7 +55,7 @@ class LocalServer:
         most_at_once: the maximum number of requests that were answered at the same time.
     """
 
-    def __init__(self, answer: Answering = lambda request: ".", probed: Answering | None = None, port: int = 0) -> None:
+    def __init__(self, answer=lambda request: ".", probed=None, port=0):
         self.answer = answer
         self.probed = probed or (lambda request: completion(".", prompt_tokens=None))
         self.page = Fault(404)
@@ -70,11 +70,11 @@ class LocalServer:
         self.url = f"{self.base}/v1"
         self.chat = f"{self.url}/chat/completions"
 
-    def __enter__(self) -> Any:
+    def __enter__(self):
         threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
         return self
 
-    def __exit__(self, *error: object) -> None:
+    def __exit__(self, *error):
         self._server.shutdown()
         self._server.server_close()
 
@@ -109,12 +109,12 @@ class _Handler(BaseHTTPRequestHandler):
     disable_nagle_algorithm = True
     local: LocalServer
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         self._send(self.local.get(self.command, unquote(urlsplit(self.path).path)))
 
     do_HEAD = do_GET
 
-    def do_POST(self) -> None:
+    def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         answer = self.local.respond(request, {name.lower(): value for name, value in self.headers.items()})
         if isinstance(answer, Fault):
@@ -124,7 +124,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self._send(Fault(200, body)) and request.get("max_tokens") != 1:
             self.local.answered.append(request)
 
-    def _send(self, answer: Fault) -> bool:
+    def _send(self, answer):
         """Send a response; return False if the client has disconnected."""
         if answer.status == 0:
             self.close_connection = True
@@ -141,12 +141,12 @@ class _Handler(BaseHTTPRequestHandler):
             return True
         return False
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format, *args):
         pass
 
 
 class _Server(ThreadingHTTPServer):
     request_queue_size = 256
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
+    def handle_error(self, request, client_address):
         """Ignore clients that disconnect."""

@@ -29,7 +29,7 @@ def stores_of(runs: Sequence[Run]) -> dict[str, Any]:
 class Page:
     """A page: its elements, its text, and the numbers that its scripts draw."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source):
         self.source = source
         root = lxml.html.document_fromstring(source.encode(), lxml.html.HTMLParser(encoding="utf-8"))
         self.elements = [(str(each.tag), dict(each.attrib)) for each in root.iter() if isinstance(each.tag, str)]
@@ -43,6 +43,6 @@ class Page:
         self.rows = [[[*map(_text, row)] for row in table.iter("tr")] for table in tables]
 
 
-def _text(element: Any) -> str:
+def _text(element):
     """Return the text of an element in one line."""
     return " ".join(" ".join(element.itertext()).split())

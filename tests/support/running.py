@@ -58,20 +58,20 @@ def shown(doc: Row) -> Row:
 class Scripted(LM):  # type: ignore[misc]
     """A model in this process whose response is a function of the document; it records its prompts in batches."""
 
-    def __init__(self, answer: Callable[..., Any] = lambda doc: "") -> None:
+    def __init__(self, answer=lambda doc: ""):
         super().__init__()
         self.answer = answer
         self.batches: list[list[Any]] = []
         self.generation_kwargs: list[dict[str, Any]] = []
 
     @property
-    def prompts(self) -> list[str]:
+    def prompts(self):
         return list(itertools.chain(*self.batches))
 
-    def reply(self, request: Any) -> Any:
+    def reply(self, request):
         return self.answer(request.doc)
 
-    def generate_until(self, requests: list[Any]) -> list[Any]:
+    def generate_until(self, requests):
         self.batches.append([request.args[0] for request in requests])
         self.generation_kwargs += [request.args[1] for request in requests]
         responses = []
@@ -80,21 +80,21 @@ class Scripted(LM):  # type: ignore[misc]
             self.cache_hook.add_partial("generate_until", request.args, responses[-1])
         return responses
 
-    def loglikelihood(self, requests: list[Any]) -> list[tuple[float, bool]]:
+    def loglikelihood(self, requests):
         self.batches.append([request.args[0] for request in requests])
         return [
             (float(self.answer({**request.doc, "continuation": request.args[1]}) or -place), False)
             for place, request in enumerate(requests)
         ]
 
-    def loglikelihood_rolling(self, requests: list[Any]) -> list[float]:
+    def loglikelihood_rolling(self, requests):
         raise NotImplementedError
 
-    def apply_chat_template(self, chat_history: Chat, add_generation_prompt: bool = True) -> str:
+    def apply_chat_template(self, chat_history, add_generation_prompt=True):
         return json.dumps(chat_history)
 
     @property
-    def tokenizer_name(self) -> str:
+    def tokenizer_name(self):
         return "scripted"
 
 

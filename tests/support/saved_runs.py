@@ -21,7 +21,7 @@ def chance(doc: Row, salt: str = "") -> float:
 def right_in(share: float, salt: str = "") -> Answering:
     """Return a reply function that is right in about this share of examples, else wrong, unsure, unboxed or empty."""
 
-    def answer(doc: Row) -> str:
+    def answer(doc):
         if chance(doc, salt) < share:
             return right_answer(doc)
         return ("\\boxed{2}", "\\boxed{A}", "The answer is B.", "", "<answer>1</answer>")[

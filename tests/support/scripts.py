@@ -43,7 +43,7 @@ def in_turn(*answers: Answer | Answering) -> Answering:
     """Return a reply function that gives the answers in turn, whatever the request, and repeats the last."""
     left = itertools.chain(answers, itertools.repeat(answers[-1]))
 
-    def answer(request: Request) -> Answer:
+    def answer(request):
         this = next(left)
         return this(request) if callable(this) else this
 
@@ -54,7 +54,7 @@ def together(number: int, answer: Answering) -> Answering:
     """Return a reply function whose first ``number`` replies wait until that many requests are under way at once."""
     first, met = itertools.count(), threading.Barrier(number)
 
-    def waiting(request: Request) -> Answer:
+    def waiting(request):
         if next(first) < number:
             met.wait(60)
         return answer(request)
@@ -81,13 +81,13 @@ class Held:
         then: a function that is called when the first request waits; by default, it sets ``reached``.
     """
 
-    def __init__(self, number: int, answer: Answering) -> None:
+    def __init__(self, number, answer):
         self.answer, self.number = answer, number
         self.reached, self.release = threading.Event(), threading.Event()
         self.then: Callable[[], object] = self.reached.set
         self._places = itertools.count()
 
-    def __call__(self, request: Request) -> Answer:
+    def __call__(self, request):
         place = next(self._places)
         if place == self.number:
             self.then()
