@@ -2,7 +2,7 @@
 
 import os
 import sys
-from unittest.mock import Mock
+from unittest.mock import Mock, call
 
 import pytest
 from given import error_line
@@ -93,18 +93,17 @@ def test_what_slurm_refuses_or_never_starts_is_told_and_the_rest_is_submitted_as
 
 
 def test_ray_gets_a_task_per_allocation(tmp_path, monkeypatch):
-    task, ray = Mock(), Mock(__spec__=Mock())
-    ray.remote.return_value.options.return_value = task
+    ray = Mock(__spec__=Mock())
     ray.nodes.return_value = [{"Alive": True, "Resources": {"CPU": 8.0, "GPU": 4.0}}]
     monkeypatch.setitem(sys.modules, "ray", ray)
     for gpus, said in ((2, "in Ray's queue"), (3, "waiting for a node with 6 GPUs and 3 CPUs; there is none")):
         plan = Plan(**served(tmp_path, resources={"gpus": gpus, "cpus": 3}, replicas=2), env=("HOME",))
         executor, allocation = RayExecutor("auto"), tuple(jobs_of(plan))
-        assert executor.submit(allocation) is task.remote.return_value.future.return_value
+        assert executor.submit(allocation)
         assert ends(tmp_path) == [(None, said)] * 2
-        ray.remote.assert_called_with(run_on_node)
-        ray.remote.return_value.options.assert_called_with(name="m", num_cpus=3, num_gpus=2 * gpus, max_retries=0)
-        task.remote.assert_called_with(allocation, {"HOME": os.environ["HOME"]})
+        task = call.remote(run_on_node).options(name="m", num_cpus=3, num_gpus=2 * gpus, max_retries=0)
+        asked = task.remote(allocation, {"HOME": os.environ["HOME"]}).future()
+        assert ray.mock_calls[-4:] == asked.call_list()
     executor.stop()
     ray.shutdown.assert_called_once_with()
     ray.init.side_effect = ConnectionError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from test_sweep import command, written
-from test_sweep_serving import served
+from test_sweep_serving import asked, served
 
 ray: Any = pytest.importorskip("ray", reason="needs Ray")
 from ray.cluster_utils import Cluster  # noqa: E402
@@ -28,13 +28,12 @@ def test_after_a_node_dies_its_model_continues_on_another(tmp_path, cluster):
     content["models"] = [model, {**model, "name": "n", "model_args": {**model["model_args"], "model": "n"}}]
     content["runs"] = [{"name": "a", "tasks": "medhallu"}]
     driver = command(written(tmp_path, content), "--ray", cluster.address)
-    asked = tmp_path / "requests"
-    while min(asked.read_text().count(f"{name} ") if asked.exists() else 0 for name in "mn") < 6:
+    while min("".join(asked(tmp_path)).count(f"{name} ") for name in "mn") < 6:
         assert driver.poll() is None, driver.communicate()
         time.sleep(0.2)
     cluster.remove_node(second, allow_graceful=False)
     _, errors = driver.communicate(timeout=400)
     assert driver.returncode == 0, errors
     assert "lost its node" in errors and not re.search(r"raylet|ray::|\(pid=", errors)
-    prompts = asked.read_text().splitlines()
+    prompts = asked(tmp_path)
     assert len(prompts) - len({*prompts}) <= 2, "those in flight on the node that died"

@@ -211,15 +211,25 @@ def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_p
     assert all((job.folder / "log.txt").read_text().count("'--extend'") == 2 for job in jobs), "the log goes on"
 
 
+def asked(folder):
+    """Return a line for each request that a served model has had."""
+    path = folder / "requests"
+    return path.read_text().splitlines() if path.exists() else []
+
+
+def wait_for(folder, count, sweep):
+    """Wait until a served model has had this number of requests."""
+    while len(asked(folder)) < count:
+        assert sweep.poll() is None, sweep.communicate()
+        time.sleep(0.05)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("killed", ["sweep", "server"])
 def test_killing_a_sweep_or_a_server_loses_only_requests_under_way(tmp_path, killed):
     path = written(tmp_path, served(tmp_path, resources={"cpus": 2}))
-    asked = tmp_path / "requests"
     sweep = command(path)
-    while not asked.exists() or len(asked.read_text().splitlines()) < 8:
-        assert sweep.poll() is None, sweep.communicate()
-        time.sleep(0.05)
+    wait_for(tmp_path, 8, sweep)
     server = read_json(tmp_path / "sweep/m/server0.json")["pid"]
     if killed == "server":
         psutil.Process(server).kill()
@@ -232,9 +242,9 @@ def test_killing_a_sweep_or_a_server_loses_only_requests_under_way(tmp_path, kil
     output, errors = sweep.communicate(timeout=300)
     assert sweep.returncode == 0, errors
     assert killed == "sweep" or ("its server ended with exit code -9" in errors and "retrying" in errors)
-    prompts = asked.read_text().splitlines()
+    prompts = asked(tmp_path)
     assert len(prompts) - len({*prompts}) <= 2 * 2 + 12, "those in flight, and examples that the two runs share"
     page = tmp_path / "sweep" / "report.html"
     assert output == f"{page}\n" and "m hallu" in drawn(page.read_text())
-    assert main(["sweep", str(path)]) == 0 and asked.read_text().splitlines() == prompts, "all jobs were done"
+    assert main(["sweep", str(path)]) == 0 and asked(tmp_path) == prompts, "all jobs were done"
     assert not any(psutil.pid_exists(read_json(mark)["pid"]) for mark in tmp_path.glob("sweep/m/server*.json"))

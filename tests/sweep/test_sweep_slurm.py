@@ -8,7 +8,7 @@ import time
 
 import pytest
 from test_sweep import command, written
-from test_sweep_serving import served
+from test_sweep_serving import asked, served, wait_for
 
 from medtasks_utils.__main__ import main
 
@@ -28,26 +28,13 @@ def _slurm():
     slurm("scancel", "--me", "--name=m")
 
 
-def wait_for(folder, count):
-    """Wait until the server has had this number of requests."""
-    deadline = time.monotonic() + 200
-    while len(asked(folder)) < count:
-        assert time.monotonic() < deadline, slurm("squeue")
-        time.sleep(0.2)
-
-
-def asked(folder):
-    path = folder / "requests"
-    return path.read_text().splitlines() if path.exists() else []
-
-
 @pytest.mark.slow
 def test_requeued_and_killed_jobs_go_on_and_a_sweep_finds_its_jobs_again(tmp_path, capsys):
     content = {**served(tmp_path, 1), "slurm": {"time": 10}, "runs": [{"name": "a", "tasks": "medhallu"}]}
     path = written(tmp_path, content)
     number = tmp_path / "sweep" / "m" / "slurm_job.txt"
     sweep = command(path)
-    wait_for(tmp_path, 4)
+    wait_for(tmp_path, 4, sweep)
     sweep.kill()
     sweep.communicate()
     first = number.read_text()
@@ -56,7 +43,7 @@ def test_requeued_and_killed_jobs_go_on_and_a_sweep_finds_its_jobs_again(tmp_pat
         time.sleep(0.2)
     slurm("scontrol", "update", f"JobId={first}", "StartTime=now")
     sweep = command(path)
-    wait_for(tmp_path, 12)
+    wait_for(tmp_path, 12, sweep)
     assert number.read_text() == first, "it was found in the queue"
     assert main(["sweep", str(path), "--status", "--json"]) == 0
     assert 4 <= json.loads(capsys.readouterr().out)[0]["answers"] < 28
