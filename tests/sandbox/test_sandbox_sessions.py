@@ -152,10 +152,11 @@ def test_a_layer_whose_trial_is_killed_is_off():
 
 def test_a_sandbox_that_is_killed_is_started_anew(sandbox, caplog):
     sandbox.run([("a", "x = 1")])
-    killed = descendants(sandbox.started()._process.pid)
-    sandbox.started()._process.kill()
-    sandbox.started()._process.wait()
-    until(lambda: not alive(killed))
+    process = sandbox.started()._process
+    killed = descendants(process.pid)
+    process.kill()
+    process.wait()
+    psutil.wait_procs(killed)
     with caplog.at_level(logging.WARNING):
         first, second = sandbox.run([("a", "2"), ("a", "3")])
     assert first.failed and first.text.endswith("all variables were lost")
@@ -182,7 +183,7 @@ def test_a_closed_sandbox_leaves_nothing_and_starts_anew_when_it_is_used(caplog)
         descriptors = psutil.Process().num_fds()
         sandbox.close()
         sandbox.close()
-        until(lambda: not alive(started))
+        psutil.wait_procs(started)
         assert sandbox.run([("a", "x")])[0].failed, "the key of a session that ended"
     assert psutil.Process().num_fds() < descriptors
 
@@ -232,11 +233,7 @@ def test_a_sandbox_without_room_for_its_folder_says_so(monkeypatch):
 
 
 def descendants(pid):
-    return {process.pid for process in psutil.Process(pid).children(recursive=True)}
-
-
-def alive(pids):
-    return any(map(psutil.pid_exists, pids))
+    return {*psutil.Process(pid).children(recursive=True)}
 
 
 @pytest.mark.usefixtures("_namespaces")  # without them, the folder of links stays
@@ -256,7 +253,7 @@ sandbox.run([("a", "while True: pass"), ("b", "import itertools; sum(itertools.c
     run.send_signal(signal.SIGKILL)
     run.wait()
     run.stdout.close()
-    until(lambda: not alive(left))
+    psutil.wait_procs(left)
     assert folder.name.startswith("medtasks-python-") and not folder.exists()
 
 
