@@ -13,14 +13,8 @@ from given import NLTK, sample_rows, table, write_rows
 from local_server import LocalServer
 from running import saved_results
 
-from medtasks_utils.benchmarks.medcalc_bench.benchmark import BENCHMARK as MEDCALC_BENCH
 from medtasks_utils.harness.sources import SAMPLE
 
-MEDMCQA = ("datasets", "openlifescienceai/medmcqa")
-MEDEXQA = ("datasets", "bluesky333/MedExQA")
-MEDHALLU = ("datasets", "UTAustin-AIHealth/MedHallu")
-VERIFIED, V1_2 = (("datasets", MEDCALC_BENCH.data.repositories[version].name) for version in ("verified", "1.2"))
-SCIBERT = ("models", "allenai/scibert_scivocab_uncased")
 UNUSED = b"no run reads this"
 
 # NLTK takes the address of its index from nowhere but the code, and the newer ones refuse addresses on this machine.
@@ -38,16 +32,17 @@ CARD.data.repositories["corrected"] = made._replace(files=tuple(f._replace(sha25
 
 def repositories(folder):
     """Return the Hub's repositories, made from the bundled sample, with a few bytes for SciBERT."""
-    for place, file in table("hub_rows"):
-        rows = sample_rows(file)[:: -1 if place.endswith("train") else 1]  # equal files are fetched once
-        write_rows(rows, folder / f"{place}-00000-of-00001.parquet")
-    shutil.copytree(SAMPLE / "medexqa", folder / "medexqa")
-    names = {MEDMCQA: "medmcqa", MEDEXQA: "medexqa", VERIFIED: "medcalc", V1_2: "medcalc", MEDHALLU: "medhallu"}
     bert = {name: name.encode() for name in ("config.json", "vocab.txt", "pytorch_model.bin")}
-    made = {SCIBERT: {**bert, "flax_model.msgpack": UNUSED}}
-    for of, name in names.items():
-        files = {str(p.relative_to(folder / name)): p.read_bytes() for p in folder.glob(f"{name}/**/*.*")}
-        made[of] = {**files, "README.md": UNUSED}
+    medexqa = SAMPLE / "medexqa"
+    tables = {str(path.relative_to(medexqa)): path.read_bytes() for path in medexqa.rglob("*.*")}
+    made = {
+        ("models", "allenai/scibert_scivocab_uncased"): {**bert, "flax_model.msgpack": UNUSED},
+        ("datasets", "bluesky333/MedExQA"): {**tables, "README.md": UNUSED},
+    }
+    for name, path, file in table("hub_rows"):
+        rows = sample_rows(file)[:: -1 if "train" in path else 1]  # equal files are fetched once
+        files = made.setdefault(("datasets", name), {"README.md": UNUSED})
+        files[path] = write_rows(rows, folder / path).read_bytes()
     return made
 
 
