@@ -2,6 +2,7 @@
 
 import logging
 import os
+import re
 import signal
 from copy import deepcopy
 from functools import cache
@@ -70,18 +71,17 @@ for _name in ("add_env_info", "get_git_commit_hash"):
     setattr(evaluator, _name, lambda *results: None)
 
 
+def _end(*_):
+    raise TimeoutError("a test may take five minutes, and a slow one twenty")
+
+
 @pytest.fixture(autouse=True)
 def _an_end(request):
     """A test that waits for what does not come fails where it waits."""
-
-    def end(*_):
-        raise TimeoutError("a test may take five minutes, and a slow one twenty")
-
-    before = signal.signal(signal.SIGALRM, end)
+    signal.signal(signal.SIGALRM, _end)
     signal.alarm(1200 if request.node.get_closest_marker("slow") else 300)
     yield
     signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(autouse=True)
@@ -97,9 +97,7 @@ def _logging_as_it_was(monkeypatch):
 
 @pytest.fixture(scope="session", autouse=True)
 def _downloads_of_their_own(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        yield
+    os.environ["XDG_CACHE_HOME"] = str(tmp_path_factory.mktemp("cache"))
 
 
 @pytest.fixture(autouse=True)
@@ -173,13 +171,10 @@ def shared():
 @pytest.fixture
 def warnings_of_harness(caplog):
     """Everything that the harness or this project logged at WARNING or above, without what every run says."""
-    usual = ("Overwriting default num_fewshot", "specified through cli")
+    usual = re.compile("Overwriting default num_fewshot|specified through cli")
 
     def read():
-        return [
-            record.getMessage()
-            for record in caplog.records
-            if record.levelno >= logging.WARNING and not any(text in record.getMessage() for text in usual)
-        ]
+        said = [record.getMessage() for record in caplog.records if record.levelno >= logging.WARNING]
+        return [message for message in said if not usual.search(message)]
 
     return read

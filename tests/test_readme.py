@@ -59,7 +59,7 @@ def test_links_lead_somewhere(document):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_commands_extras_tasks_and_options_in_documents_exist(document):
+def test_commands_options_extras_and_files_in_documents_exist(document):
     text = document.read_text("utf-8")
     assert {*re.findall(r"'\.\[(\w+)\]'", text)} <= {*(metadata("medtasks").get_all("Provides-Extra") or ())}
     for words in commands_of(text):
@@ -67,11 +67,6 @@ def test_commands_extras_tasks_and_options_in_documents_exist(document):
     for name, option in re.findall(r"--set (\w+)\.([a-z]\w*)=", text):
         if name in benchmarks():
             assert option in benchmarks()[name].options_class.model_fields, option
-
-
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_commands_options_and_files_within_sentences_exist(document):
-    text = document.read_text("utf-8")
     for path in re.findall(r"\b(?:measurements|tests|medtasks_utils)/[\w/]+\.(?:py|jsonl)\b", text):
         assert (ROOT / path).exists() or "pubmedqa" in path, path
     in_sentences = re.findall(r"`([^`\n]+)`", BLOCK.sub("", text))

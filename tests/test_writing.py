@@ -4,6 +4,7 @@ import errno
 import os
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from given import ROOT, each_row
@@ -23,11 +24,8 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path, monkeypatch):
     write_whole(path, "later é")
     assert page.read_bytes() == "later é".encode()
     assert page.stat().st_mode & 0o777 == 0o640 and path.is_symlink()
-
-    def is_full(self, path):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr("pathlib.Path.replace", is_full)
+    is_full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr("pathlib.Path.replace", Mock(side_effect=is_full))
     with pytest.raises(MedtasksError, match=rf"{path} cannot be written: No space left on device$"):
         write_whole(path, "never")
     assert page.read_text() == "later é"
