@@ -56,13 +56,12 @@ def each_row(name: str, *more: Sequence[Any]) -> Callable[[Any], Any]:
     """
     rows = [*table(name), *more]
 
-    def known(line, row):
-        texts = [text for text, longest in zip(row, (90, 40), strict=False) if len(str(text)) <= longest]
-        return " ".join([f"{name}:{line}", *(text for text in texts if isinstance(text, str))])
-
     def run(test):
         names = [*inspect.signature(test).parameters][: len(rows[0])]
-        ids = [known(line, row) for line, row in enumerate(rows, 1)]
+        ids = []
+        for line, row in enumerate(rows, 1):
+            texts = [text for text, longest in zip(row, (90, 40), strict=False) if len(str(text)) <= longest]
+            ids.append(" ".join([f"{name}:{line}", *(text for text in texts if isinstance(text, str))]))
         return pytest.mark.parametrize(names, rows, ids=ids)(test)
 
     return run

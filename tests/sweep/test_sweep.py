@@ -7,8 +7,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Future, wait
-from contextlib import nullcontext, suppress
-from pathlib import Path
+from contextlib import nullcontext
 from threading import Event
 from unittest.mock import Mock, call
 from urllib.parse import urlsplit
@@ -87,13 +86,6 @@ def command(path, *more):
     return subprocess.Popen(
         arguments, env=environment, cwd=path.parent, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
-
-
-def state(process):
-    """Return the kernel's state of a process; Z if it has ended."""
-    with suppress(OSError):
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2]
-    return "Z"
 
 
 def test_ctrl_c_ends_all_jobs(server, plan, capsys, monkeypatch):

@@ -18,7 +18,7 @@ import pytest
 import yaml
 from given import ROOT, each_row
 from saved_runs import drawn
-from test_sweep import command, program, state, written
+from test_sweep import command, program, written
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.sweep import allocation as allocation_module
@@ -236,8 +236,9 @@ def test_killing_a_sweep_or_a_server_loses_only_requests_under_way(tmp_path, kil
     else:
         sweep.kill()
         sweep.communicate()
-        while "Z" not in state(str(server)):  # it ends, or this test does not
-            time.sleep(0.05)
+        with suppress(psutil.NoSuchProcess):
+            while psutil.Process(server).status() != "zombie":  # it ends, or this test does not
+                time.sleep(0.05)
         sweep = command(path)
     output, errors = sweep.communicate(timeout=300)
     assert sweep.returncode == 0, errors
