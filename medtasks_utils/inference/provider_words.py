@@ -80,7 +80,7 @@ _ECHOES = {"input", "flagged_input", "prompt", "messages", "ctx"}
 """Fields in which servers echo parts of the request."""
 _OF_EVERY_REQUEST = (401, 402, 404)
 """Statuses that are unrelated to the prompt."""
-OF_THE_TIME = (408, 425, 429, 503, 529)
+OF_THE_TIME = (408, 425, 429, 498, 503, 529)
 """Statuses of busy servers."""
 
 

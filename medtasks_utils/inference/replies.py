@@ -25,7 +25,7 @@ _WORDS_OF_ENDS: dict[str, re.Pattern[str]] = {
     "error": re.compile(".*(error|abort|cancel|fail|timeout|insufficient)"),
     "length": re.compile(".*(length|limit|max_|exceeded|truncated)"),
     "filter": re.compile(
-        ".*(filter|safety|refusal|recitation|blocklist|blocked|sensitive|prohibited|spii|moderat|guardrail|policy)"
+        ".*(filter|safety|refusal|recitation|b(lock|lack)list|blocked|sensitive|prohibited|spii|moderat|guardrail|policy)"
     ),
 }
 """Patterns for servers' finish reasons in lower case, by our finish reason; the first match is used."""
@@ -183,7 +183,7 @@ def _completion(body: Any, limit: int | None) -> Completion:
     if "choices" in body and not choices and usage.get("prompt_tokens"):  # Gemini has none for some prompts
         choices = [{"text": ""}]
     if not (isinstance(choices, list) and choices and all(map(_is_choice, choices))):
-        raise NoReplyError(_words(body.get("message") or body.get("detail")))
+        raise NoReplyError(_words(body))
     for choice in choices:
         _raise_error(choice)
         _raise_error(_message(choice))
