@@ -260,7 +260,7 @@ class BatchResponses:
         lines = self._responses.get(custom_id, ())
         for number, line in enumerate(lines, start=1):
             response = mapping(line.get("response"))
-            sent = json.dumps(response.get("body") or {"error": line.get("error") or "no response"})
+            sent = json.dumps(response.get("body", response) or {"error": line.get("error") or "no response"})
             try:
                 completion = parse_response(
                     int(response.get("status_code") or 200), sent, custom_id, model.model, request["body"]
