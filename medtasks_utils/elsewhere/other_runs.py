@@ -53,6 +53,8 @@ _MODEL_FIELDS = ("model", "model_name", "model_id")
 _NOTHING: Row = {}
 _WAY_ON = "For a file of your own, name its fields: --task TASK --id FIELD --response FIELD"
 _TABLES = (".csv", ".tsv", ".parquet")
+_OF_WHOLE_FILES = (b"[", b"\xff", b"\xfe")  # the first bytes of JSON arrays and of UTF-16, which have no lines
+_NOT_THE_MODEL = ("system", "developer", "user", "human", "tool", "function")  # roles
 _ZSTANDARD = 93  # the number of this compression method in ZIP archives
 
 
@@ -317,10 +319,11 @@ def _at(record: Any, name: str) -> Any:
 def _replies(value: Any) -> Iterable[Reply]:
     """Return the replies in a field: a text or number, a message, a response of a batch endpoint, or a list of these.
 
-    The reply of a conversation is its last message.
+    The reply of a conversation is the model's last message.
 
     Raises:
-        TypeError: for any other kind of value, and for lm_eval's pair of a log-likelihood and a truth value.
+        TypeError: for any other kind of value, for lm_eval's pair of a log-likelihood and a truth value, and for
+            messages of which none is the model's.
         NoReplyError: for an object that contains no reply.
     """
     if isinstance(value, str) or number(value) is not None:
@@ -328,9 +331,13 @@ def _replies(value: Any) -> Iterable[Reply]:
     if isinstance(value, list):
         if len(value) == 2 and value[1] in ("True", "False"):
             raise TypeError
-        is_conversation = all(isinstance(item, dict) and "role" in item for item in value)
-        return chain.from_iterable(map(_replies, value[-1:] if is_conversation else value))
+        if all(isinstance(item, dict) and "role" in item for item in value):
+            of_model = [message for message in value if message["role"] not in _NOT_THE_MODEL]
+            value = of_model[-1:] or value[-1:]
+        return chain.from_iterable(map(_replies, value))
     if "role" in value:
+        if value["role"] in _NOT_THE_MODEL:
+            raise TypeError
         return [Reply(content_of(value.get("content")))]
     if "message" in value:
         return _replies(value["message"])
@@ -362,10 +369,10 @@ def _records(path: Path) -> Records:
     if kind_of(path) in _TABLES:
         return enumerate(read_rows(path), 1)
     _, first = next(numbered_lines(path), (0, b""))
-    start = first.lstrip(b"\xef\xbb\xbf \t")[:1]
+    start = first.lstrip()[:1]
     if start not in (b"{", b"[") and kind_of(path) not in (".jsonl", ".json"):
         raise MedtasksError(f"{path} is neither JSON nor in .csv, .tsv or .parquet")
-    return enumerate(read_rows(path), 1) if start == b"[" else numbered_lines(path)
+    return enumerate(read_rows(path), 1) if start in _OF_WHOLE_FILES else numbered_lines(path)
 
 
 # ---- inspect_ai

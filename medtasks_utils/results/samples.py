@@ -5,6 +5,7 @@ The harness writes one line per example and filter. Truncated and otherwise unre
 
 import gzip
 import math
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
@@ -211,12 +212,13 @@ def read_samples(path: Path) -> SampleLog:
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the bytes of each line that is not blank, in a file that may be compressed by gzip.
 
-    Only a newline ends a line, since responses may contain other line separators.
+    Only a newline ends a line, since responses may contain other line separators. A byte order mark is removed from any
+    line, since files are joined.
     """
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         for number, raw in enumerate(file, start=1):
             if not raw.isspace():
-                yield number, raw
+                yield number, raw.removeprefix(BOM_UTF8)
 
 
 def new_sample(line: Row) -> Sample:
