@@ -234,7 +234,7 @@ def growth_of(run: Run, grown: Sequence[Run]) -> str:
 
 
 def _has_grown(run: Run, other: Run) -> bool:
-    """Return whether ``other`` extends ``run``: it has more tasks, examples, repeats or tokens, and none has decreased.
+    """Return whether ``other`` extends ``run``: it has more tasks, files, examples, repeats or tokens, none fewer.
 
     ``other`` must be later, of the same set-up and folder, and have reused replies; the token limit may differ.
     Examples, repeats and tokens are compared over the common tasks.
@@ -254,7 +254,9 @@ def _has_grown(run: Run, other: Run) -> bool:
     ):
         return False
     before, after = sizes(run), sizes(other)
-    return (before != after or not other.tasks.keys() <= run.tasks.keys()) and all(map(operator.le, before, after))
+    # Files are more if the disk had no room for samples before.
+    has_more = before != after or len(other.files) > len(run.files) or not other.tasks.keys() <= run.tasks.keys()
+    return has_more and all(map(operator.le, before, after))
 
 
 _OF_REQUESTS = ("base_url", "num_concurrent", "max_retries", "timeout")
