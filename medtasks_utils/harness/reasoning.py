@@ -12,7 +12,7 @@ from medtasks_utils.inference.replies import Reply
 
 _OF_TOKENS = rf"{TOKENS_AT_START}|\Aanalysis(?=(?-i:[A-Z]))"  # gpt-oss without its special tokens
 _OF_WORDS = rf"{WORDS_AT_START}|Here are my reasoning steps:"
-_ENDS = rf"</think>|{AT_END}|(?=<\|channel\|>commentary)"
+_ENDS = rf"</think>|{AT_END}|(?=(?:<\|channel\|>|assistant)commentary)"
 _OPEN = re.compile(rf"{_OF_TOKENS}|{_OF_WORDS}|<think>", re.IGNORECASE)
 _BY_TOKENS = re.compile(rf"\s*(?:{_OF_TOKENS})", re.IGNORECASE)
 _BY_WORDS = re.compile(

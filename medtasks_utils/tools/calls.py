@@ -3,7 +3,10 @@
 - ``<tool_call>{"name": ..., "arguments": {...}}</tool_call>``, one or more; the closing tag may be missing.
 - The same JSON object alone: at the start of a line, or in a fenced code block (``json``, ``tool_call``, or without a
   language).
-- The same objects after ``[TOOL_CALLS]`` or ``<|python_tag|>``, as in the chat templates of Mistral and Llama.
+- The same objects after ``[TOOL_CALLS]`` or a token such as ``<|python_tag|>``, as in the chat templates of Mistral
+  and Llama.
+- A name, and its arguments as a JSON object or in tags, between the marks of DeepSeek, GLM, gpt-oss, Kimi, Llama,
+  MiniMax, Mistral or Qwen Coder. Servers that should parse these often leave them in the text.
 - A fenced code block in a language of a tool, such as ``python`` or ``tool_code``.
 
 Also accepted: a list of objects, the object under ``function`` (as in OpenAI's format), ``parameters`` instead of
@@ -30,9 +33,21 @@ MAX_CALLS = 16
 
 _OBJECT = r"""(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["']"""
 _FENCE = r"^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"
+_MARKS = (
+    r"(?:(?:<[|｜]tool[^<>{}]{1,40}[|｜]>(?:function(?=<))?|(?:(?:<\|channel\|>|assistant)?commentary[ ]|\b)to="
+    r"|\[TOOL_CALLS\]|<[^<>\s]{0,20}(?:function=|invoke[ ]name=\"|tool_call>|function_calls>))\s{0,9}){1,4}"
+)
+_AFTER_NAME = r"(?:\s{0,9}(?:<[|｜][^<>{}]{1,40}[|｜]>|\[ARGS\]|(?:```)?json|commentary|\"?>))*\s{0,9}"
+_PARAMETER = r"<[^<>\s]{0,20}(?:parameter(?:=|[ ]name=\")|arg_key>)"
+_NAMED = rf"{_MARKS}(?P<name>[\w.:]{{1,60}}?){_AFTER_NAME}(?={{|{_PARAMETER})"
+_KEY = re.compile(rf"{_PARAMETER}(?P<key>\w+)(?:[^<>]{{0,40}}>|</arg_key>\s{{0,9}}<arg_value>)", re.IGNORECASE)
+_END_OF_VALUE = re.compile(r"</[^<>\s]{0,20}(?:parameter|arg_value)>", re.IGNORECASE)
+_END_MARKS = re.compile(
+    r"(?:\s{0,9}(?:```(?!\w)|<[|｜](?:tool[^<>{}]{1,40}end|call)[|｜]>"
+    r"|</[^<>\s]{0,20}(?:function|invoke|tool_call|function_calls)>))*"
+)
 _OPENING = re.compile(
-    rf"(?P<tag><tool_call>)|{_FENCE}"
-    rf"|(?:^[ \t]*|\[TOOL_CALLS\]\s{{0,20}}|<\|python_tag\|>\s{{0,20}})(?P<object>{_OBJECT})",
+    rf"{_NAMED}|(?P<tag><tool_call>)|{_FENCE}|(?:^[ \t]*|(?:\[TOOL_CALLS\]|\|>)\s{{0,20}})(?P<object>{_OBJECT})",
     re.IGNORECASE | re.MULTILINE,
 )
 _NEXT_TAG = re.compile("<(?P<closes>/?)tool_call>", re.IGNORECASE)
@@ -40,7 +55,7 @@ _NEXT_FENCE = re.compile(_FENCE, re.MULTILINE)
 _ARGUMENTS = re.compile("""["'](?:arguments|parameters)["']""")
 JSON = json.JSONDecoder(strict=False)  # models leave line breaks in strings of code unescaped
 _MOST_OBJECTS = 100  # maximum number of objects parsed outside tags and fences, so that no reply takes quadratic time
-_MAX_LITERAL = 20_000  # maximum length of a Python literal, in characters
+_MAX_LITERAL = 20_000  # maximum length of a Python literal, or of an argument in tags, in characters
 _PARAGRAPH = re.compile(r"\s*(?:[^\n]|\n(?!\n))*")
 _LEAD = re.compile(r"\s*(?:```\w{0,20}\s*)?")
 _BETWEEN = re.compile(r"[ \t\r\n,;]*")
@@ -93,17 +108,35 @@ def _located(text: str, tools: Tools) -> Iterator[tuple[list[Call], int, int]]:
         start = max(opening.start(), opening.start("object"))
         if opening["tag"]:
             calls, position = _in_tag(text, opening.end(), tools)
-        elif opening["object"] is None:
+        elif opening["language"] is not None:
             calls, position = _in_fence(text, opening, tools)
-        elif objects < _MOST_OBJECTS:
+        elif objects >= _MOST_OBJECTS:
+            break
+        elif opening["name"]:
+            objects += 1
+            calls, position = _named(text, opening, tools)
+        else:
             objects += 1
             calls, length = _calls_at_head(text[start:], tools)
             position = start + length
             calls = calls if _ARGUMENTS.search(text, start, position) else []
-        else:
-            break
         if calls:
             yield calls, start, position
+
+
+def _named(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Call], int]:
+    """Return the call of the tool that is named between marks, with its first argument, and the end of its marks."""
+    key = _KEY.match(text, opening.end())
+    if key and (close := _END_OF_VALUE.search(text, key.end(), key.end() + _MAX_LITERAL)):
+        arguments, end = {key["key"]: text[key.end() : close.start()].strip("\r\n")}, close.end()
+    else:
+        try:
+            arguments, end = JSON.raw_decode(text, opening.end())
+        except (ValueError, RecursionError) as error:
+            end = _PARAGRAPH.match(text, opening.end()).end()  # type: ignore[union-attr]
+            return [Call(problem=_not_json(error))], end
+    end = _END_MARKS.match(text, end).end()  # type: ignore[union-attr] # it matches anything
+    return [understood({"name": opening["name"], "arguments": arguments}, tools)], end
 
 
 def _in_tag(text: str, start: int, tools: Tools) -> tuple[list[Call], int]:

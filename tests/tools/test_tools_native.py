@@ -178,6 +178,12 @@ FORMS = {
     "hermes": (HERMES, f"Now.\n<tool_call>\n{CALL}\n</tool_call>" * 2, 2, "<|im_start|>assistant\n"),
     "llama": (LLAMA, CALL.replace("arguments", "parameters"), 1, "<|assistant|>\n\n"),
     "mistral": (MISTRAL, f"[TOOL_CALLS] [{CALL}, {CALL}]", 2, "[/TOOL_RESULTS]"),
+    "deepseek": (
+        DEEPSEEK,
+        '<｜tool▁call▁begin｜>function<｜tool▁sep｜>calculator\n{"expression": "6 * 7"}<｜tool▁call▁end｜>',
+        1,
+        "<tool>42",
+    ),
 }
 
 
@@ -200,7 +206,7 @@ def test_a_tool_template_is_given_tools_calls_and_results(form):
         assert (sample["turns"], sample["tool_calls"], sample["tool_errors"]) == (2, number, 0)
 
 
-@pytest.mark.parametrize("template", [DEEPSEEK, PLAIN, DEAF, FORGOTTEN, "{{raise_exception('no')}}"])
+@pytest.mark.parametrize("template", [PLAIN, DEAF, FORGOTTEN, "{{raise_exception('no')}}"])
 def test_without_a_tool_template_that_can_be_read_calls_are_text(template):
     with pytest.raises(UsageError, match=r"tool_format=native.*chat template.*text"):
         evaluate(
