@@ -280,7 +280,7 @@ def run_of_records(path: Path, fields: Fields, records: Records) -> OtherRun:
         identity = tuple(_at(line, name) for name in fields.id)
         if None in identity:
             raise LookupError
-        scores = {f"their_{name}": value for name in names if (value := verdict_of(line.get(name))) is not None}
+        scores = {f"their_{name}": value for name in names if (value := verdict_of(_at(line, name))) is not None}
         # A record may have the row's fields in an object, such as doc.
         others = {name: value for name, value in line.items() if name != fields.response}
         stated = dict(ChainMap(others, *map(mapping, others.values())))
