@@ -61,7 +61,8 @@ def stated_fields(record: Row, benchmark: Benchmark[Any]) -> Row:
         for name in (field, *data.names.get(field, ())):
             value = values.get(name.replace("_", ""))
             # A field of the same name may have a verdict, or the letters instead of the choices.
-            if value is not None and str(value) not in benchmark.answers and value != [*LETTERS]:
+            is_label = str(value) in benchmark.answers or re.findall(r"\w+", as_text(value)) == [*LETTERS]
+            if value is not None and not is_label:
                 fields.setdefault(field, value)
     names = (data.truth, *data.names.get(data.truth, ()), *_TRUTHS)
     plain_names = [name.replace("_", "") for name in names]
