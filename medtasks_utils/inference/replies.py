@@ -5,6 +5,7 @@ reply.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
@@ -31,7 +32,11 @@ _WORDS_OF_ENDS: dict[str, re.Pattern[str]] = {
 """Patterns for servers' finish reasons in lower case, by our finish reason; the first match is used."""
 
 _FIELDS_OF_END = ("finish_reason", "stop_reason")
-_FIELDS_OF_TOKENS = {"prompt": ("prompt_tokens", "input_tokens"), "completion": ("completion_tokens", "output_tokens")}
+_FIELDS_OF_TOKENS = {
+    "prompt": ("prompt_tokens", "input_tokens"),
+    "completion": ("completion_tokens", "output_tokens"),
+    "total": ("total_tokens",),
+}
 _FIELDS_OF_REASONING = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 _FIELDS_OF_TEXT = ("text", "value", "content", "summary", "thinking", "reasoning", "refusal")
 _LONGEST_NAME = 100  # maximum number of characters of a model's name
@@ -139,7 +144,7 @@ class Completion(NamedTuple):
 
     Attributes:
         replies: one reply per choice.
-        usage: those of the token counts ``prompt`` and ``completion`` that the server reports.
+        usage: those of the token counts ``prompt`` and ``completion`` (with reasoning) that the server reports.
         refusal: the model's refusal in the first choice, if the server sends it separately from the text; else empty.
         model: the model that the server names; empty if it names none.
         body: the whole body, which contains log-probabilities if they were requested.
@@ -192,6 +197,9 @@ def _completion(body: Any, limit: int | None) -> Completion:
         for value in map(usage.get, names):
             if type(value) in (int, float) and 0 <= value < 1 << 40:
                 counts.setdefault(kind, int(value))
+    of_replies = counts.pop("total", 0) - counts.get("prompt", math.inf)
+    if of_replies > counts.get("completion", 0):  # Gemini and xAI count reasoning in the total alone
+        counts["completion"] = int(of_replies)
     tokens = counts.get("completion") if len(choices) == 1 else None
     places = [choice.get("index") for choice in choices]
     if sorted(map(str, places)) == sorted(map(str, range(len(choices)))):
