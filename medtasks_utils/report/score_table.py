@@ -86,7 +86,7 @@ class ScoreLine:
         available = sum(task.available for result in self.topic.results.values() for task in result.tasks)
         answered = self.answered.get(FLEXIBLE, next(iter(self.answered.values()), _UNKNOWN)).value
         return [
-            self.label if self.is_usual else f"{self.label}, {self.metric.name}",
+            self.label if self.metric.name == "acc" else f"{self.label}, {self.metric.name}",
             f"{self.n:,} of {available:,}" if self.n < available else f"{self.n:,}",
             self.metric.shown(self.estimate.value),
             self.estimate.ends(self.metric) or "–",
