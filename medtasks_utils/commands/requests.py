@@ -25,8 +25,9 @@ class Requests(HarnessCommand):
     usage = "medtasks requests --tasks TASK,... -o FILE [--model_name NAME] [flags]"
     model_name: str = "model"
     """the model's name in the requests and in the results"""
-    form: Literal["chat", "completions"] = "chat"
-    """chat: messages; completions: prompts, which --apply_chat_template renders with the tokenizer of --model_args
+    form: Literal["chat", "openai", "completions"] = "chat"
+    """chat: messages; openai: the same for OpenAI's own models, as --model openai-chat-completions sends them;
+    completions: prompts, which --apply_chat_template renders with the tokenizer of --model_args
     tokenizer=NAME"""
     max_requests: PositiveInt = 50_000
     """maximum number of requests per file; with more, FILE becomes several files with _1, _2 and so on before the
@@ -42,7 +43,7 @@ class Requests(HarnessCommand):
         if not file:
             raise UsageError("name the output file for the requests, such as -o requests.jsonl")
         flags["model"] = FORMS[self.form]
-        if self.form == "chat":
+        if self.form != "completions":
             flags["apply_chat_template"] = True
         config = self.configured()
         config.model_args["model"] = self.model_name

@@ -43,7 +43,7 @@ def write_requests(
         settings: the values of ``--set``.
         file: the file to write; if there are more than ``max_requests`` requests, several files whose names end in
             ``_1``, ``_2`` and so on.
-        form: the kind of endpoint, ``chat`` or ``completions``.
+        form: the kind of endpoint, ``chat``, ``openai`` or ``completions``.
         max_requests: the maximum number of lines in a file.
 
     Raises:

@@ -10,7 +10,7 @@ from typing import Any
 from medtasks_utils.errors import UsageError
 from medtasks_utils.inference.replies import Reply
 
-from .lm_eval_names import Instance, LocalChatCompletion, LocalCompletionsAPI, model_registry
+from .lm_eval_names import Instance, LocalChatCompletion, LocalCompletionsAPI, OpenAIChatCompletion, model_registry
 from .server_model import NO_LIMIT
 
 Answering = Callable[[Any, Sequence[Instance]], list[Reply]]
@@ -24,6 +24,7 @@ class _ReachedByFiles:
     """A mixin that takes replies from :data:`answering` instead of a server."""
 
     amodel_call = None  # nothing is sent, so no server needs to be probed
+    api_key = ""
 
     def generate_until(self, requests: Sequence[Instance]) -> list[Reply]:
         """Return the reply to each request from the function in :data:`answering`."""
@@ -32,6 +33,12 @@ class _ReachedByFiles:
 
 class BatchChat(_ReachedByFiles, LocalChatCompletion):  # type: ignore[misc]
     """A model whose requests contain chat messages."""
+
+    url = "/v1/chat/completions"
+
+
+class BatchOpenAIChat(_ReachedByFiles, OpenAIChatCompletion):  # type: ignore[misc]
+    """A model whose requests contain chat messages, with the settings that OpenAI's own models accept."""
 
     url = "/v1/chat/completions"
 
@@ -62,7 +69,12 @@ class BatchCompletions(_ReachedByFiles, LocalCompletionsAPI):  # type: ignore[mi
         )
 
 
-FORMS = {"chat": "batch-chat-completions", "completions": "batch-completions"}
+FORMS = {
+    "chat": "batch-chat-completions",
+    "openai": "batch-openai-chat-completions",
+    "completions": "batch-completions",
+}
 """The value of ``--model`` for each request format."""
 model_registry.register(FORMS["chat"])(BatchChat)
+model_registry.register(FORMS["openai"])(BatchOpenAIChat)
 model_registry.register(FORMS["completions"])(BatchCompletions)

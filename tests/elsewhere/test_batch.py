@@ -155,6 +155,17 @@ def test_files_are_split_and_prompts_are_rendered(tmp_path, monkeypatch, capsys)
     assert imported(tmp_path, responses) == 1
 
 
+def test_requests_for_openai_have_the_settings_that_its_models_accept(tmp_path, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    succeed(
+        "requests", "--data", "sample", *FEW, "--form", "openai", "--model_name", "gpt-5", "-o", tmp_path / "r.jsonl"
+    )
+    requests = json_lines(tmp_path / "r.jsonl")
+    for body in (request["body"] for request in requests):
+        assert body["max_completion_tokens"] and body["temperature"] == 1 and not {"max_tokens", "stop"} & body.keys()
+    assert imported(tmp_path, write_rows(map(response, requests), tmp_path / "out.jsonl")) == 0
+
+
 @pytest.mark.torch
 def test_prompts_are_rendered_with_the_chat_template_of_the_named_tokenizer(tiny_model, tmp_path):
     words = ("--form", "completions", "--limit", "1", "--apply_chat_template")
