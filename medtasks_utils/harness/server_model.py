@@ -3,6 +3,7 @@
 import re
 import ssl
 from collections import Counter
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from medtasks_utils.inference.replies import Completion, Reply
 from medtasks_utils.inference.responses import NoResponse, PromptFiltered, RequestRefused, ServerBusy
 from medtasks_utils.writing import SECRETS, JsonObject, Settings
 
-from .lm_eval_names import LM, TemplateAPI, get_model
+from .lm_eval_names import LM, LocalChatCompletion, TemplateAPI, get_model
 
 NO_LIMIT = 1 << 40
 """The context length, in tokens, of an API model whose server alone knows it."""
@@ -109,6 +110,17 @@ def request_body(model: LM, prompt: Any, settings: Settings) -> JsonObject | Non
     if not body.get("stop"):  # some servers answer 400 or 500 to an empty list
         body["stop"] = None
     return {name: value for name, value in body.items() if value is not None}
+
+
+def temperature_sent(model: LM | None, settings: Settings) -> Any:
+    """Return the temperature that a model sends for generation settings; lm_eval replaces it for some models' names."""
+    temperature = settings.get("temperature", 0)
+    if not isinstance(model, LocalChatCompletion):
+        return temperature
+    messages = [{"role": "user", "content": OTHER_WORDS}]
+    settings = deepcopy(dict(settings))  # since lm_eval changes the lists in them
+    payload = model._create_payload(messages, generate=True, gen_kwargs=settings)
+    return payload.get("temperature", temperature)
 
 
 def replies_in(completion: Completion, model: LM, url: str, number: int) -> list[Reply]:

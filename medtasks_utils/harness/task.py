@@ -42,6 +42,7 @@ from .reasoning import opened_by, separated, separated_of_server
 from .rendering import check_templates, index_or_text, index_or_texts, rendered, rendering
 from .rows import rows_of
 from .run_model import RunModel, current_run
+from .server_model import temperature_sent
 from .settings import without_nulls
 from .signing import sign
 from .sources import BenchmarkFiles, source_of
@@ -225,6 +226,13 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
         settings = self.config.generation_kwargs or {}
         if self.model is not None and None in settings.values() and runs_in_process(self.model):
             self.config.generation_kwargs = without_nulls(settings, self.model.max_length)
+        temperature = temperature_sent(self.model, settings)
+        if temperature != settings.get("temperature", 0):
+            self.config.generation_kwargs = {**settings, "temperature": temperature}
+            self.remark(
+                f"lm_eval sends temperature={temperature} to a model of this name, whatever is set; "
+                "--model local-chat-completions sends what is set"
+            )
         self.template = None
         if kwargs.get("apply_chat_template") and kwargs.get("chat_template"):
             self.template = ChatTemplate(self.model, kwargs["chat_template"], self.options.system_role)
