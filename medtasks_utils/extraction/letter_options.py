@@ -78,7 +78,7 @@ _TRIMMED = " .;,\"'“”\n"
 
 
 # A word boundary, or the ending of a plural before one.
-_EDGE = later(r"(?!(?<=\w)(?!e?s\b)\w)")
+_EDGE = later(r"(?<!\bnon )(?!(?<=\w)(?!e?s\b)\w)")
 
 
 def _folded(text: str) -> str:

@@ -42,8 +42,8 @@ verdict = [stop open dash comma] [so is the fill]* (right|answer)
 some = [^ line cross tick]*
 others = [^ line cand text cross tick]*
 only = (?![^ line]* tick)
-58 ticked: <cand text> (?=[dash colon eq arrow stop] yes (stop|line|comma|$)|[eq arrow] right)
-    B: A – no\nB – yes\nC – no\nD – no
+58 ticked: <cand text> (?=[dash colon eq arrow stop close]+ yes (stop|line|comma|$)|[eq arrow] right)
+    B: A) no\nB) yes\nC) no\nD) no
 58 ticked: <cand text> (?={cell} ({cell})* [the fill tick]* (right|yes) [^ line bar]{0,3} {over})
     B: | A | wrong |\n| B | correct |\n| C | wrong |\n| D | wrong |
 58 ticked: (^|line|colon) [dash digits stop open option]* <cand text> (?=[^ line]* {verdict} [close stop]* (line|$))
@@ -52,6 +52,8 @@ only = (?![^ line]* tick)
     C: The axillary and the musculocutaneous nerve are whole. Only C remains.
 56 choose: <any> (?=is word choose (stop|line|comma|because|$))
     C: The axillary nerve is whole; the long thoracic nerve is what I would choose.
+52 fits: <cand> (?=right{2} (stop|line|comma|$))
+    C: The findings suggest D. C fits better.
 52 fits: <text> (?=fill* right+ (stop|line|$))
     C: The axillary nerve is whole. Given the findings, the long thoracic nerve fits best.
 54 more: <any> (?=close* is range (fill|right) (stop|line|comma|because|$))
@@ -69,7 +71,7 @@ wrong one = wrong option|{begun} wrong word|(option|fill) {to it} (wrong|not [wo
 to it = [because the is so fill]{0,3}
 60 odd: <any> (?=close* is the? odd)
     D: The axillary nerve, which is a branch of the cord, is fine. D is the odd one out.
-60 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} odd {lead} <any> (?=close* (stop|line|$))
+60 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} odd {lead} <any> (?=close* (stop|line|is|$))
     C: All of these are features except (C).
 46 ends: [open comma] option {lead} <cand text> (?=close* stop* line* $)
     B: The best step would be to test flexion (option B).
@@ -91,6 +93,8 @@ to it = [because the is so fill]{0,3}
     C: The axillary nerve is spared. Thus, the long thoracic nerve is cut.
 48 concluded: so ~14 [is colon]? [fill the]* <text> (?=close* (stop|line|comma|because|$))
     C: The axillary nerve is spared. This points therefore at damage of the long thoracic nerve.
+42 is: is {lead} <text> (?=close* because)
+    C: What is cut is the long thoracic nerve because its root is torn; the axillary nerve is whole.
 34 ends: (is|colon|arrow|right|so) {lead} <cand text> (?=close* stop* line* $)
     C: The axillary nerve is spared, so what is cut is C
 24 first: ^ [^ stop line cand text not if]{0,8} <cand text> (?=[stop close colon comma dash line]|open)
@@ -135,6 +139,8 @@ apart = word|comma (?!not {lead} [cand text])
     none: The heat is Q = h * A
 -30 supposed: if ([^ stop line but]|but the){0,8}? <any>
     D: Some say the answer is A. My answer: D.
+-60 supposed: if fill* choose [the fill option]* <any>
+    C: Many choose A, but the long thoracic nerve is cut.
 -40 supposed: <cand text> (?=close* fill? if (?!is the (fill|right|[word heading] about answer)))
     A: Axillary nerve palsy. Long thoracic nerve would be a winged scapula
 -30 example: such [^ stop line cand text]{0,8}? <text>

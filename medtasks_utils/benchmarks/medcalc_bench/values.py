@@ -121,6 +121,12 @@ next input = (word|op){0,3} comma or? [word input]{1,3}
     """
 )
 ROWS_OF_KIND = {
+    "weeks_days": rows(
+        r"""
+44 in full: digits week [open eq arrow comma or so is about]+ <cand>
+    (27, 4): It lasted 27.57 weeks (27 weeks, 4 days).
+        """
+    ),
     "date": rows(
         r"""
 56 result: due [^ stop line cand input earlier]{0,8}? [is colon eq arrow gives about the fill open so]* <any>
@@ -182,6 +188,7 @@ _UNITS = (  # as written in prepared texts
     "lbs?|pounds?",
     "mm ?hg",
     "kpa",
+    "cm|centimet(?:er|re)s?",
 )
 _CONVERTED = 20  # maximum characters from a value to its conversion to a different unit
 _UNIT = later(rf"[\s{BOLD}]{{0,3}}(?<![a-z])(?:{'|'.join(f'({unit})' for unit in _UNITS)})(?![a-z])", re.IGNORECASE)
@@ -223,7 +230,7 @@ def _read_part(text: str, kind: Kind, question: str) -> Reading:
     inside: list[Candidate] = []
     is_denied = False
     for container in containers_of(text, _KEYS):
-        candidate = container.candidate(content_value(container.content, kind).value, text)
+        candidate = container.candidate(content_value(container.content, kind, question).value, text)
         if candidate:
             inside.append(candidate)
         elif _SAYS_SOMETHING.search(container.content):
@@ -252,8 +259,8 @@ def _rounds(value: float, to: float) -> bool:
     return value != to == math.floor(value * scale + 0.5) / scale
 
 
-def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
-    """Return a text as symbols, and its weighted candidates."""
+def _candidates(text: str, kind: Kind, question: str) -> tuple[Symbols, list[Candidate]]:
+    """Return a text as symbols, and its weighted candidates, in the unit that the question asks for."""
     plain = _IN_QUOTES.sub(r"\1", unformatted(signed(text), keep=BOLD))
     if kind in ("decimal", "integer"):
         plain = prepared(plain, score=kind == "integer")
@@ -268,6 +275,8 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
     for first, second in pairwise(candidates):
         if isinstance(first.value, float) and (first.value == second.value or _rounds(first.value, second.value)):
             first.evidence.pop("one of two", None)
+        if isinstance(second.value, Percentage) and math.isclose(100 * first.value, second.value, rel_tol=0.01):
+            first.value = second.value  # "0.114 (11.4%)"
     for candidate in candidates:
         if kind == "integer" and isinstance(candidate.value, Percentage):
             candidate.evidence["a share"] = -60
@@ -275,6 +284,7 @@ def _candidates(text: str, kind: Kind) -> tuple[Symbols, list[Candidate]]:
             if candidate.support < _STATED:
                 candidate.cue, candidate.support = "bold", _STATED
             candidate.evidence["in bold"] = 4
+    _prefer_unit(_unit_asked_for(question), candidates, symbols.text)
     return symbols, candidates
 
 
@@ -283,11 +293,10 @@ def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
 
     Their weights also depend on asides in the text, and on whether the text has a result at all.
     """
-    symbols, candidates = _candidates(text, kind)
+    symbols, candidates = _candidates(text, kind, question)
     asides = no_result.asides(symbols)
     least = _STATED + 1 if no_result.cannot(symbols) else 0.0
     asked = question[question.lower().find("what") :].partition("?")[0]
-    _prefer_unit(_unit_asked_for(question), candidates, symbols.text)
     for candidate in candidates:
         named = _NAMED_BEFORE.search(symbols.text[max(0, candidate.start - 60) : candidate.start]) if asked else None
         if named and not re.search(_QUANTITIES[(named.lastindex or 1) - 1], asked, re.IGNORECASE):
@@ -338,7 +347,7 @@ def _unit(match: re.Match[str] | None) -> int | None:
     return match.lastindex if match else None
 
 
-def content_value(content: str, kind: Kind) -> Reading:
+def content_value(content: str, kind: Kind, question: str = "") -> Reading:
     """Read the content of an answer tag, a box or a key, where a number is an answer without a cue.
 
     No value is read from a content of more than 1,000 characters.
@@ -353,7 +362,7 @@ def content_value(content: str, kind: Kind) -> Reading:
     fraction = fraction_value(text) if kind == "decimal" else None
     if fraction is not None:
         return Reading(fraction, "fraction")
-    symbols, candidates = _candidates(text, kind)
+    symbols, candidates = _candidates(text, kind, question)
     reading = choose(candidates)
     if reading.value is not None or not candidates or (no_result.cannot(symbols) and not text[0].isdigit()):
         return reading
