@@ -28,6 +28,8 @@ lead = [the fill option open if]* (word? if is)?
     B: The answer is \boxed{B} rather than \boxed{A}.
 -100 asked: <cand> (?=stop not (stop|comma|line|$))
     none: Is it \boxed{A}? No.
+-100 supposed: cand [^ cand]* if [^ stop line cand so]* comma [^ stop line cand]{0,6}? [if choose] [is the fill]* <cand>
+    C: It is \boxed{C}. If the trapezius were weak, it would be \boxed{D}.
 -100 draft: draft ~3 <cand>
     C: I choose C. My first answer was \boxed{A}.
 -100 one of two: <cand> (?=close* {or} cand)

@@ -71,7 +71,7 @@ wrong one = wrong option|{begun} wrong word|(option|fill) {to it} (wrong|not [wo
 to it = [because the is so fill]{0,3}
 60 odd: <any> (?=close* is the? odd)
     D: The axillary nerve, which is a branch of the cord, is fine. D is the odd one out.
-60 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} odd {lead} <any> (?=close* (stop|line|is|$))
+62 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} odd {lead} <any> (?=close* (stop|line|is|$))
     C: All of these are features except (C).
 46 ends: [open comma] option {lead} <cand text> (?=close* stop* line* $)
     B: The best step would be to test flexion (option B).

@@ -44,7 +44,7 @@ _ENDED = later(
 )
 _OPEN_WORDS = later(
     r"(?:[=+÷^√(\[{≈→−*/,:–-]|\b(?:[Tt]he|an?|of|to|and|or|with|for|in|by|that|on|at|about|from|is|are|was|get|than|as|be|which"
-    r"|into|then|thus|therefore|hence|will|has|because|but|if|when|while|its|we|gives|yields|der|die|das|und|mit|von|ist"
+    r"|into|then|thus|therefore|hence|will|has|because|so|but|if|when|while|its|we|gives|yields|der|die|das|und|mit|von|ist"
     r"|le|la|les|du|de|et|une?|est|el|los|y|es|por|para|о|и|в|на|с))\s*$",
 )
 

@@ -137,6 +137,8 @@ ROWS_OF_KIND = {
         r"""
 46 counted: meet [the about]* <any>
     2: The patient meets two of the four criteria.
+46 points: so ~4 <any> (?=result)
+    5: She therefore has 5 points, i.e. the risk is 7%.
 -45 risk: risk [^ stop line cand text eq op]{0,6}? <any>
     none: The mortality is 12.
         """

@@ -164,7 +164,8 @@ def _candidates(text: str) -> list[Candidate]:
     """Return the weighted candidates of a text; a negated candidate has the opposite value."""
     text = _QUOTED.sub(r"\1", text)
     symbols = symbols_of(text, _mentions(text))
-    denied = {match.start() for match in symbols.matches(_DENIED_AFTER)}
+    after = {match.start() for match in symbols.matches(_DENIED_AFTER)}
+    denied = {at for at in after if symbols.mentions[at].value != "2"}  # "I cannot judge without the paper"
     for match in symbols.matches(_DENIED):
         denied.update(range(match.start() + 1, match.end()))
     candidates = weighed(VERDICT_ROWS, symbols)
