@@ -170,7 +170,7 @@ def mentions_of(text: str, options: Sequence[str]) -> list[Mention]:
         last = merged[-1] if merged else None
         between = text[last.end : mention.start] if last else ""
         if last and _are_one(last, mention, between):
-            is_article = last.value == "A" != mention.value and between == " "
+            is_article = last.value == "A" != mention.value and between in (" ", ": ")
             merged[-1] = mention if is_article else Mention(last.value, last.start, mention.end)
         else:
             merged.append(mention)

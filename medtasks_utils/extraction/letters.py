@@ -49,7 +49,7 @@ only = (?![^ line]* tick)
 58 ticked: (^|line|colon) [dash digits stop open option]* <cand text> (?=[^ line]* {verdict} [close stop]* (line|$))
     B: A – it is whole. Incorrect.\nB – it is cut. Correct.\nC – it is whole. Incorrect.
 54 left: (^|stop|line|so|comma) so? fill <cand text> (?=[is so]+ (stop|line|because|$))
-    C: The axillary and the musculocutaneous nerve are whole. Only C remains.
+    C: Only C remains. The axillary nerve is whole.
 56 choose: <any> (?=is word choose (stop|line|comma|because|$))
     C: The axillary nerve is whole; the long thoracic nerve is what I would choose.
 52 fits: <cand> (?=right{2} (stop|line|comma|$))
@@ -73,6 +73,8 @@ to it = [because the is so fill]{0,3}
     D: The axillary nerve, which is a branch of the cord, is fine. D is the odd one out.
 62 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} odd {lead} <any> (?=close* (stop|line|is|$))
     C: All of these are features except (C).
+48 only: (stop|line|so) fill option? <cand text> (?=[^ stop line cand text not wrong]* stop? $)
+    C: A: arm.\nB: elbow.\nC: scapula.\nD: neck.\n\nOnly C makes it wing.
 46 ends: [open comma] option {lead} <cand text> (?=close* stop* line* $)
     B: The best step would be to test flexion (option B).
 54 most: fill [fill right] ~12 is to [word calc] the? <text>

@@ -88,7 +88,7 @@ criteria = [^ not comma colon stop line cand text open]{0,4}?
     none: Two are missing: 1) the age, 2) the urea.
 -90 list: (^|line) <cand text> (?=(stop|close) (?!$|line))
     2: 1. Age over 65: met. 2. Urea 9: not met. Therefore, two of the criteria are met.
--30 input: input (?!close) [^ stop line cand result final gives digits]{0,3}? [is eq colon about]* <cand text>
+-30 input: input (?!close) [^ stop line cand result final gives so digits]{0,3}? [is eq colon about]* <cand text>
     none: The glucose is 90.
 44 it is: so {lead} <cand text> (?={unit} (stop|line|$))
     (8, 2): That is 8 weeks and 1 day. Wait, March has 31 days, so it is 8 weeks and 2 days.
@@ -137,6 +137,8 @@ ROWS_OF_KIND = {
         r"""
 46 counted: meet [the about]* <any>
     2: The patient meets two of the four criteria.
+56 in all: <any> (?=result? word result (stop|line|comma|$))
+    3: He gets 1 point for his age and 2 points for the stroke, 3 points in total.
 46 points: so ~4 <any> (?=result)
     5: She therefore has 5 points, i.e. the risk is 7%.
 -45 risk: risk [^ stop line cand text eq op]{0,6}? <any>
