@@ -166,6 +166,7 @@ def upheld(candidates: Sequence[Candidate], text: str) -> tuple[list[Candidate],
         if first.value == second.value:
             first.evidence.pop("one of two", None)
             second.evidence.pop("one of two", None)
+            second.evidence.pop("supposed", None)
     fallen = [(candidate, place) for candidate, place in zip(forms, places, strict=True) if place.weight <= -100]
     values = {candidate.value for candidate, _ in fallen}
     held = [candidate for candidate in candidates if candidate.cue == "key" or candidate.value not in values]

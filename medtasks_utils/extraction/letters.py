@@ -22,7 +22,7 @@ words = [the fill option open right so because colon comma]*
 marks = [the fill option open dash head digits stop op bar]*
 70 answer: (?<![other wrong])(answer|right option) ~8 [is colon eq arrow dash]+ {words} <any>
     B: 答案为（B），而不是A。
-68 answer: (?<![other wrong])answer [open colon fill option dash arrow]* <cand weak> {end}
+68 answer: (?<![other wrong open])answer [open colon fill option dash arrow]* <cand weak> {end}
     D: Answer d, since it innervates the trapezius.
 end = (?=[stop line close dash comma because colon is]|$)
 60 correct: <any> close* (comma ~5 comma|comma? because)? (?=(is|so|colon)+ [the fill so comma]* {chosen})
@@ -71,9 +71,9 @@ wrong one = wrong option|{begun} wrong word|(option|fill) {to it} (wrong|not [wo
 to it = [because the is so fill]{0,3}
 60 odd: <any> (?=close* is the? odd)
     D: The axillary nerve, which is a branch of the cord, is fine. D is the odd one out.
-62 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} odd {lead} <any> (?=close* (stop|line|is|$))
+62 odd: (^|stop|line) fill [^ stop line comma cand text]{0,8} odd {lead} <any> (?=close* (stop|line|is|word|$))
     C: All of these are features except (C).
-48 only: (stop|line|so) fill option? <cand text> (?=[^ stop line cand text not wrong]* stop? $)
+22 only: (stop|line|so) fill option? <cand text> (?=[^ stop line cand text not wrong]* stop? $)
     C: A: arm.\nB: elbow.\nC: scapula.\nD: neck.\n\nOnly C makes it wing.
 46 ends: [open comma] option {lead} <cand text> (?=close* stop* line* $)
     B: The best step would be to test flexion (option B).
@@ -143,7 +143,7 @@ apart = word|comma (?!not {lead} [cand text])
     D: Some say the answer is A. My answer: D.
 -60 supposed: if fill* choose [the fill option]* <any>
     C: Many choose A, but the long thoracic nerve is cut.
--40 supposed: <cand text> (?=close* fill? if (?!is the (fill|right|[word heading] about answer)))
+-40 supposed: <cand text> (?=close* fill? if (?!is the (fill|right|[word heading name] about answer)))
     A: Axillary nerve palsy. Long thoracic nerve would be a winged scapula
 -30 example: such [^ stop line cand text]{0,8}? <text>
     none: Nerves of the plexus, such as the axillary nerve, are injured in falls.
@@ -255,8 +255,8 @@ def _candidates(plain: str, options: Sequence[str], asked_for: str = "") -> tupl
     lacks = f"[any] close* [comma word]? (is|colon|dash)* word? [the fill so]* ({asked_for})"
     for match in symbols.matches(lacks) if asked_for else ():
         lacking = at[match.start()]
-        lacking.evidence.pop("denied", None)
-        lacking.evidence.pop("not so", None)
+        for reason in ("denied", "not so", "conceded"):
+            lacking.evidence.pop(reason, None)
         if lacking.support < _LACKS:
             lacking.cue, lacking.support = "lacking", _LACKS
     rejected = {candidate.value for candidate in candidates if "not chosen" in candidate.evidence}

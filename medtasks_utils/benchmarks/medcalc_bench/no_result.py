@@ -15,7 +15,7 @@ def is_unfinished(symbols: Symbols) -> bool:
 
 # A formula without its result at the end of a text, such as "BSA = sqrt(29 × 130 / 3600). This gives the BSA."
 _FORMULA = (
-    "(^|stop|line) [^ eq line]* op open* [cand weak] (word|close){0,2} $"  # such as "92 / 3.24"
+    "(^|stop|line) ((?!cand word* open)[^ eq line])* op open* [cand weak] (word|close){0,2} $"  # such as "92 / 3.24"
     "|(^|stop|line) [^ eq line open]* op [cand weak] word{0,2} stop $"
     "|(eq|colon|gives) (?!open* cand word* open) [^ eq arrow is gives stop line comma]{0,6}? op"
     " [^ eq arrow is gives so stop line]*"

@@ -177,6 +177,7 @@ _QUANTITIES = (  # those from which others are calculated
     "anion gap",
     "delta gap",
     "r-?r interval",
+    "has-bled",
 )
 _UNITS = (  # as written in prepared texts
     "ml (?:per )?min(?:ute)?",

@@ -15,7 +15,9 @@ from medtasks_utils.extraction.words import Mention, Symbols, outside, symbols_o
 VERDICT_ROWS = rows(
     r"""
 lead = [the fill option open about]*
-70 answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer not]* <any>
+70 answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer not]* <cand text>
+    0: The answer that we read is factual. What is hallucinated differs.
+56 answer: answer ~6 [is colon eq arrow dash]+ [the fill option open so about right answer not]* <weak>
     0: It is inaccurate to doubt it. The answer is supported.
 68 labelled: (answer|option|final|result) [is colon open dash option fill about answer]+ <cand text>
     0: Rating: 0 (on a scale where 1 is hallucinated)
@@ -26,7 +28,7 @@ lead = [the fill option open about]*
 returns = return|result|calc|gives
 end = (?=close* (stop|line|comma|because|dash|colon|open|text|$))
 72 leads: ^ {lead} <cand> (?=line)
-    1: 1\n\nThe answer is correct in its first sentence.
+    1: 1\n\nThe answer is factual in its first sentence.
 71 paired: text close* [open dash colon comma]+ option* <cand> (?=close|stop|line|$)
     1: The answer is factual in its first sentence. The rest is hallucinated (1).
 62 chosen: choose [to]? {lead} <cand> {end}
@@ -66,7 +68,7 @@ and = close* [comma or stop]{1,2} [the or]*
 -78 supposed: (^|stop|line) if (?!so) [^ stop line cand so]{1,16}? <cand>
     none: If you think that it raises the risk, your judgement is "1".
 -60 conceded: though [^ stop line comma cand text weak]{0,8}? <any>
-    1: While the answer is plausible, it isn't supported by the knowledge. Hallucinated.
+    1: While the answer is factual, it isn't complete. Hallucinated.
 -30 of a part: (part|other) ~6 <any>
     1: The claim that "the answer is factual" would not hold. Hallucinated.
 -60 kind: (kind|name colon) [^ stop line]{0,20} <any>
