@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from given import each_row
+from local_server import LocalServer
 from pydantic import create_model
 from running import evaluate, load, right_answer
 
@@ -75,6 +76,18 @@ def test_a_new_option_that_is_off_changes_nothing():
     before = signed(task)
     task.benchmark.options = create_model("More", __base__=type(task.options), more=(bool, False))()
     assert signed(task) == before
+
+
+@each_row("temperatures_sent")
+def test_the_temperature_that_is_sent_is_signed(name, model, arguments, temperature, is_said, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    with LocalServer(lambda body: "\\boxed{A}") as server:
+        given = {"limit": 1, "model_args": {"model": model, "base_url": server.chat}, "gen_kwargs": arguments}
+        config = evaluate("medmcqa_openmed", "openai-chat-completions", **given)["configs"]["medmcqa_openmed"]
+    assert [body["temperature"] for body in server.requests] == [temperature]
+    gen = parse(config["metadata"]["signature"][STRICT])["gen"]
+    assert gen == "max_gen_toks=2048" + f",temperature={temperature}" * (temperature > 0)
+    assert any("temperature=1" in remark for remark in config["metadata"].get("remarks", ())) == is_said
 
 
 @each_row("signature_processes")
