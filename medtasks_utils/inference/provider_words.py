@@ -1,6 +1,6 @@
 """Classify a server's error by its wording, for which there is no standard.
 
-The error bodies of some thirty providers in ``tests/inference/tables/refusals.jsonl`` show the purpose of each pattern;
+The error bodies of thirty providers in ``tests/inference/tables/responses.jsonl`` show the purpose of each pattern;
 ``docs/engines.md`` describes the reaction of a run.
 """
 
