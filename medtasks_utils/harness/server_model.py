@@ -106,7 +106,8 @@ def request_body(model: LM, prompt: Any, settings: Settings) -> JsonObject | Non
     if model.tokenized_requests:
         (prompt,) = model.tok_encode([prompt], add_special_tokens=model.add_bos_token)
     message = model.create_message([prompt])
-    body: JsonObject = model._create_payload(message, generate=True, gen_kwargs=dict(settings), seed=model._seed)
+    settings = deepcopy(dict(settings))  # since lm_eval changes the lists in them
+    body: JsonObject = model._create_payload(message, generate=True, gen_kwargs=settings, seed=model._seed)
     if not body.get("stop"):  # some servers answer 400 or 500 to an empty list
         body["stop"] = None
     return {name: value for name, value in body.items() if value is not None}
@@ -117,10 +118,8 @@ def temperature_sent(model: LM | None, settings: Settings) -> Any:
     temperature = settings.get("temperature", 0)
     if not isinstance(model, LocalChatCompletion):
         return temperature
-    messages = [{"role": "user", "content": OTHER_WORDS}]
-    settings = deepcopy(dict(settings))  # since lm_eval changes the lists in them
-    payload = model._create_payload(messages, generate=True, gen_kwargs=settings)
-    return payload.get("temperature", temperature)
+    prompt = model.apply_chat_template([{"role": "user", "content": OTHER_WORDS}])
+    return (request_body(model, prompt, settings) or {}).get("temperature", temperature)
 
 
 def replies_in(completion: Completion, model: LM, url: str, number: int) -> list[Reply]:

@@ -255,6 +255,15 @@ def test_an_extended_run_is_the_whole_run_and_asks_only_what_is_new(name, task, 
     assert taken_over == len(whole.requests) - anew.total()
 
 
+def test_replies_of_models_of_openai_are_reused_too(tmp_path):
+    """lm_eval adds a stop string to the settings while it builds the request of such a model."""
+    with LocalServer(lambda body: "\\boxed{A}") as served:
+        words = [*served.run_of("medmcqa_openmed"), "--model", "openai-chat-completions", "--limit", "2"]
+        for more in ([], ["--extend"]):
+            assert main([*words, *more, "--output_path", str(tmp_path)]) == 0
+    assert [body["max_completion_tokens"] > 1 for body in served.requests].count(True) == 2
+
+
 def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
     with LocalServer(answer) as served:
         words = command(served, tmp_path, "plain")
