@@ -119,14 +119,14 @@ heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
 of it = [^ answer so choose right any]* [stop comma] [or the]*
 -40 conceded: (^|stop|line|comma) though [^ stop line comma cand text]{0,4}? <any>
     C: Although option A is exposed, the long thoracic nerve is cut.
--60 denied: not [the fill option open is right so answer]* <cand text>
+-60 denied: not [the fill option open is right so answer to]* <cand text>
     B: It is not A but B.
 -60 denied: <any> (?=close* {said} (wrong|not [the fill so]* [right answer choose stop line comma]))
     none: A is wrong.
 -60 not so: <any> (?=close* {said} not (?![the fill so]* [right answer choose stop line comma]))
     none: The axillary nerve does not supply it.
 said = {apart}? (is|colon|dash|arrow|bar)* word? [the fill so]*
-apart = word|comma (?!not {lead} [cand text])
+apart = word|comma (?!not to? {lead} [cand text])
 -100 denied: <any> (?=is? rather)
     B: 正解はAではなくBです。
 -60 denied: (slip|reject|wrong|other) [answer is colon to the word option]{0,4} <any>

@@ -17,7 +17,7 @@ def is_unfinished(symbols: Symbols) -> bool:
 _FORMULA = (
     "(^|stop|line) ((?!cand word* open)[^ eq line])* op open* [cand weak] (word|close){0,2} $"  # such as "92 / 3.24"
     "|(^|stop|line) [^ eq line open]* op [cand weak] word{0,2} stop $"
-    "|(eq|colon|gives) (?!open* cand word* open) [^ eq arrow is gives stop line comma]{0,6}? op"
+    "|(?<!open [word input])(eq|colon|gives) (?!open* cand word* open) [^ eq arrow is gives stop line comma]{0,6}? op"
     " [^ eq arrow is gives so stop line]*"
     " ((stop|line) [^ cand text weak eq]*)? $"
 )

@@ -23,7 +23,7 @@ _MINUS = later(  # a minus apart from its number, after a word or sign that no s
 )
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _OUT_OF = later(
-    r"(?<![\w/.])(\d{1,2})\s?(?:(?:points?|pts)\s?[(,]?\s?)?"
+    r"(?<![\w/.-])(\d{1,2})\s?(?:(?:points?|pts)\s?[(,]?\s?)?"
     r"(?:/|out of|of)\s?(?:a\s)?(?:(?:total|possible|maximum)\s)?(?:of\s)?(\d{1,2})(?![\d/]|\.\d)",
     re.IGNORECASE,
 )

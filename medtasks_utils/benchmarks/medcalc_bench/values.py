@@ -137,6 +137,10 @@ ROWS_OF_KIND = {
         r"""
 46 counted: meet [the about]* <any>
     2: The patient meets two of the four criteria.
+55 gives: gives ~3 <any> (?=result)
+    3: This gives the patient 3 points.
+-60 part: <cand> (?=because ~6 cand because)
+    3: He scores 1 for pressure and 2 for age, so 3.
 56 in all: <any> (?=result? word result (stop|line|comma|$))
     3: He gets 1 point for his age and 2 points for the stroke, 3 points in total.
 46 points: so ~4 <any> (?=result)
