@@ -260,7 +260,7 @@ def test_replies_of_models_of_openai_are_reused_too(tmp_path):
     with LocalServer(lambda body: "\\boxed{A}") as served:
         words = [*served.run_of("medmcqa_openmed"), "--model", "openai-chat-completions", "--limit", "2"]
         for more in ([], ["--extend"]):
-            assert main([*words, *more, "--output_path", str(tmp_path)]) == 0
+            succeed(*words, *more, "--output_path", tmp_path)
     assert [body["max_completion_tokens"] > 1 for body in served.requests].count(True) == 2
 
 

@@ -5,7 +5,7 @@ A place is a list of steps from the package, or from what a test made: a functio
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import repeat
 from pkgutil import resolve_name
 from types import SimpleNamespace
@@ -24,9 +24,10 @@ def at(place: list[Any], expected: Any, made: Any = None) -> Any:
     try:
         for step in place:
             made = after(made, step)
-        return as_json(part(made, expected))
+        made = [*made] if isinstance(made, Iterator) else made
     except Exception as error:
-        return as_json(part(f"{type(error).__name__}: {error}", expected))
+        made = f"{type(error).__name__}: {error}"
+    return as_json(part(made, expected))
 
 
 def after(made: Any, step: Any) -> Any:
