@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 
 from medtasks_utils.filters import FLEXIBLE
 from medtasks_utils.results import Run, TaskRun
@@ -106,6 +107,12 @@ class View:
             lenient = self.filter == FLEXIBLE and any(task.default_filter == FLEXIBLE for task in tasks)
             who = "Imported" if len(imported) == len(self.runs) else f"{len(imported)} runs imported"
             yield Caution(who, ": prompts unknown" + ", answers read leniently" * lenient, "#methods", True)
+
+    @property
+    def most_contradicted(self) -> Column | None:
+        """The benchmark with the most labels that most runs contradict, among those of one task; None without any."""
+        columns = [column for column in self.board.columns if column.task and column.contradicted]
+        return max(columns, key=attrgetter("contradicted"), default=None)
 
     # ---- what is compared
 
