@@ -13,8 +13,8 @@ from given import Row, csv_rows, each_row, write_rows
 from given import table as rows_of
 from judge_server import JudgeServer, sound
 from local_server import Fault
-from running import documents_of, saved_samples
-from saved_runs import edit_files, edit_lines, sample_file, save_run
+from running import documents_of, right_answer, saved_samples
+from saved_runs import edit_files, edit_lines, in_order, sample_file, save_run
 from scripts import whole
 
 from medtasks_utils.judging import make_judge
@@ -158,7 +158,7 @@ def test_both_judges_write_a_table_each_and_a_second_start_asks_for_what_failed(
     judged = [float(row["score"]) for row in with_status(table(tmp_path), "judged")]
     for score in json.loads(capsys.readouterr().out)["scores"]:
         assert score["low"] < score["score"] < score["high"]
-        assert score["statuses"] == {"judged": 18, "failed": 2, "wrong": 28}
+        assert (score["examples"], score["statuses"]) == (48, {"judged": 18, "failed": 2, "wrong": 28})
         assert score["judge"] != "g-eval" or score["score"] == pytest.approx(sum(judged) / 18 * 20 / 48)
     calls, server.answer = len(server.judging), sound
     assert rescore(logs) == 0 and len(server.judging) == calls + 1
@@ -221,6 +221,14 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path):
     before, all_d = rb'"filtered_resps": \[[^]]*\]', b'"filtered_resps": ["D", "D", "D", "D"]'
     edit_lines(log, lambda lines: [re.sub(before, all_d, line) if b"flexible" in line else line for line in lines])
     assert {response.given for response in find_responses([str(tmp_path)], "flexible-extract").found} == {"D"}
+
+
+def test_the_right_choice_is_judged_at_whatever_letter_it_was_shown(tmp_path):
+    log = sample_file(save_run(tmp_path, right_answer, TASK), TASK)
+    edit_lines(log, in_order("DCBA"))
+    found = find_responses([str(tmp_path)], "strict-match").found
+    assert {response.needs_judge for response in found} == {True}
+    assert [response.given for response in found] == ["DCBA"[doc["answer_idx"]] for doc in documents_of(TASK)]
 
 
 def test_samples_of_other_tasks_are_left_out_and_said(tmp_path):

@@ -2,11 +2,13 @@
 
 import re
 import sys
+from itertools import combinations
 
 import pytest
 from given import table
 
 from medtasks_utils.sandbox import Sandbox
+from medtasks_utils.sandbox.layout import Layout
 
 
 @pytest.fixture(scope="module")
@@ -20,6 +22,12 @@ def test_honest_programs_print_what_cpython_prints(sandbox):
     programs, said = zip(*table("programs"), strict=True)
     results = sandbox.run([(f"honest {number}", program) for number, program in enumerate(programs)])
     assert [_rounded(result.text) for result in results] == [*map(_rounded, said)]
+
+
+def test_paths_in_a_folder_are_removed_from_output_before_the_folder():
+    layout = Layout()
+    layout.remove()
+    assert not any(later.startswith(f"{earlier}/") for earlier, later in combinations(layout.paths, 2))
 
 
 def _rounded(text):

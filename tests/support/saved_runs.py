@@ -92,3 +92,10 @@ def edit_files(folder: Path, edits: Iterable[Sequence[str]]) -> None:
 def edit_lines(path: Path, edit: Callable[[list[bytes]], list[bytes]]) -> None:
     """Replace the lines of a sample log by edited ones."""
     path.write_bytes(b"".join(edit(path.read_bytes().splitlines(keepends=True))))
+
+
+def in_order(order: str) -> Callable[[list[bytes]], list[bytes]]:
+    """Return an edit of a sample log, after which the model saw the choices in this order of their letters."""
+    return lambda lines: [
+        re.sub(rb'"doc_id": \d+', rb'\g<0>, "shown_as": "%b"' % order.encode(), line) for line in lines
+    ]
