@@ -21,7 +21,7 @@ def unpacked(chunk: str) -> Any:
 def stores_of(runs: Sequence[Run]) -> dict[str, Any]:
     """Return what the stores of a page have: the index, and the records of questions and of replies."""
     packer = SamplePacker()
-    chunks = packer.parts([packer.add(run).name for run in runs], {})
+    chunks = packer.parts([packer.add(run).name for run in runs], {"medhallu": "Label"})
     (index,) = map(unpacked, chunks.pop("index"))
     return {"index": index, **{name: [*chain(*map(unpacked, of_store))] for name, of_store in chunks.items()}}
 
