@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,7 +13,7 @@ from commanding import exit_code, one_line
 from given import GENERATION_TASKS, each_row, table
 from judge_server import faulty
 from judging_cases import no_keys_and_no_waits
-from local_server import HANG_UP, Answer, Fault, LocalServer
+from local_server import HANG_UP, Fault, LocalServer
 from places import at
 from saved_runs import edit_lines, right_in, sample_file, save_run
 from scipy.stats import hypergeom
@@ -36,7 +35,7 @@ def test_a_function_of_the_audit_returns_what_its_row_says(name, place, expected
     assert at(place, expected) == expected
 
 
-def share(found: int, read: int, responses: int) -> Any:
+def share(found, read, responses):
     """The estimate of a share of responses, of which some are found among those that are read."""
     return estimated({"": Counter(found=found, read=read, responses=responses)}, "found")
 
@@ -53,7 +52,7 @@ def test_the_interval_of_an_audit_covers_the_true_share_if_most_responses_are_re
 # ---- the line
 
 
-def audited(kind: str, reply: str, response: str = "So.") -> tuple[Any, str]:
+def audited(kind, reply, response="So."):
     """What the auditor reads in the LLM's reply about an answer of a kind, and what it asked."""
     names = {"letter": "medmcqa", "verdict": "medhallu"}
     (example,) = table("audited_example")
@@ -85,7 +84,7 @@ def test_of_a_long_response_the_auditor_sees_the_end(more):
 # ---- a run
 
 
-def reads(request: dict[str, Any]) -> Answer:
+def reads(request):
     """A perfect reader of the responses below, which checks that it is told nothing that it must not know."""
     text = whole(request["messages"])
     if '"ready"' in text:
@@ -95,7 +94,7 @@ def reads(request: dict[str, Any]) -> Answer:
     return f"STATED: {next(group for group in found.groups() if group)}" if found else "STATED: none"
 
 
-def is_misread(request: dict[str, Any]) -> bool:
+def is_misread(request):
     text = whole(request["messages"])
     return '"ready"' not in text and draw(text).random() < 0.3
 

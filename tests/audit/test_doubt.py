@@ -2,15 +2,13 @@
 
 import json
 import shutil
-from collections.abc import Sequence
 from operator import attrgetter
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from commanding import exit_code, succeed
-from given import Row, csv_rows, each_row, explained_rows, table, write_rows
+from given import csv_rows, each_row, explained_rows, table, write_rows
 from places import at
 from running import documents_of, right_answer
 from saved_runs import edit_lines, sample_file, save_run
@@ -52,7 +50,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(folder: Path, tmp_path: Path, *names: str, flags: Sequence[str] = ()) -> list[Row]:
+def run(folder, tmp_path, *names, flags=()):
     path = tmp_path / "doubts.csv"
     succeed("doubt", *(folder / name for name in names), "-o", path, *flags)
     return csv_rows(path)
@@ -71,7 +69,7 @@ def test_items_are_ranked_by_the_support_of_the_runs(folder, tmp_path, capsys):
     assert (found, capsys.readouterr().out) == (table("doubts"), said)
 
 
-def run_of(name: str, targets: str, answers: list[str]) -> Any:
+def run_of(name, targets, answers):
     """A run with a letter for each generation of each example; ``-`` is no answer.
 
     The first example was shown with its choices in another order, but for its first generation.
@@ -96,7 +94,7 @@ def test_a_label_is_doubted_if_most_runs_agree_on_another_and_outweigh_those_of_
 ):
     """By the formula at the head of the module; a row has the answers of each run to each example."""
 
-    def doubted() -> list[Any]:
+    def doubted():
         fields = attrgetter("doc_id", "label", "answer", "support", "runs_for", "runs_for_label", "response")
         found, *_ = doubts([run_of(run, targets, answers) for run, answers in runs.items()], filter_name)
         return list(map(fields, found))
@@ -124,7 +122,7 @@ def test_imported_responses_count_as_flexible_extract_reads_them(tmp_path):
     """Imported runs have no signatures; of these responses, strict-match reads none."""
     first, *_ = documents_of(TASK)
 
-    def answer(doc: Row) -> str:
+    def answer(doc):
         letter = doc["answer_letter"]
         return f"The answer is {WRONG[letter] if doc['question'] == first['question'] else letter}."
 
