@@ -13,7 +13,7 @@ from unittest.mock import MagicMock, Mock
 
 import pytest
 from explanations_model import save_model
-from given import NLTK, TASKS, Row, each_row, sample_rows, table, write_rows
+from given import NLTK, TASKS, each_row, sample_rows, table, write_rows
 from huggingface_hub import constants
 from lm_eval.tasks import TaskManager
 from running import evaluate, load, samples
@@ -31,7 +31,7 @@ SENTENCES = table("sentences")
 AWKWARD = [*table("awkward_texts"), "y" * 3000, "word" * 40]
 
 
-def words(count: int, seed: int) -> str:
+def words(count, seed):
     vocabulary = " ".join(SENTENCES).split() + [f"term{i}s" for i in range(400)]
     return " ".join(random.Random(seed).choices(vocabulary, k=count))
 
@@ -153,7 +153,7 @@ def test_wordnet_and_punkt_are_downloaded_once_with_a_message(no_data, monkeypat
 
 def test_a_missing_punkt_is_an_error_and_offline_nothing_is_requested(no_data, monkeypatch):
     shutil.copytree(NLTK / "corpora", no_data / "corpora")
-    asked: list[str] = []
+    asked = []
     monkeypatch.setattr("nltk.download", lambda name, **settings: asked.append(name))
     for offline in (False, True):
         monkeypatch.setattr(constants, "HF_HUB_OFFLINE", offline)
@@ -201,7 +201,7 @@ def test_of_a_model_that_bert_score_does_not_know_two_thirds_of_the_layers_are_u
 
 @each_row("devices_of_bertscore")
 def test_bertscore_uses_the_device_that_is_named_or_the_best_and_else_the_cpu(name, device, there, used, monkeypatch):
-    def to(chosen: str) -> None:
+    def to(chosen):
         if chosen.partition(":")[0] not in (*there, "cpu"):
             raise RuntimeError("no such device")
 
@@ -229,7 +229,7 @@ def test_a_missing_package_is_named_with_the_ways_out_before_anything_is_downloa
 
 # ---- a run's scores of explanations: which count, references, weights
 
-LEXICAL: dict[str, Any] = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
+LEXICAL = {"use_explanations": True, "explanation_metrics": ["rougeL", "bleu"]}
 
 
 def test_a_right_answer_is_scored_against_the_references_that_there_are_and_a_wrong_one_with_0(tmp_path):
@@ -239,11 +239,11 @@ def test_a_right_answer_is_scored_against_the_references_that_there_are_and_a_wr
     rows[0]["explanation_1"], rows[1]["explanation_1"], rows[1]["explanation_2"] = "", "", "  "
     write_rows(rows, tmp_path / file, header=False)
 
-    def said(doc: Row) -> str:
+    def said(doc):
         place = doc["answer_idx"] - (doc["question"] == rows[3]["question"])
         return f"The answer is {'ABCD'[place]}. {doc['explanation_2'] or doc['explanation_1']}"
 
-    def expected(sample: Row) -> Any:
+    def expected(sample):
         doc = sample["doc"]
         references = [text for text in (doc["explanation_1"], doc["explanation_2"]) if text.strip()]
         if not references:

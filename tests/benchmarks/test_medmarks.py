@@ -7,8 +7,8 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, Row, each_row, error_line, json_lines, table
-from local_server import Answer, Fault, LocalServer, completion
+from given import BY_CALCULATOR, each_row, error_line, json_lines, table
+from local_server import Fault, LocalServer, completion
 from running import Scripted, documents_of, evaluate, load, samples
 from scripts import whole
 from tool_caller import run, turn
@@ -44,7 +44,7 @@ def converse():
     tools: Any = {tool.name: tool() for tool in (MedmarksCalculator, CodeInterpreter)}
     names = map(str, count())
 
-    def messages(*calls: tuple[str, str]) -> list[Row]:
+    def messages(*calls):
         entries = [{"function": {"name": name, "arguments": written}} for name, written in calls]
         conversation = Conversation(next(names), [])
         MedmarksDialogue(tools, bool, 20, 0).go_on([conversation], [as_one_text("", entries)])
@@ -73,7 +73,7 @@ def test_every_prompt_is_that_of_medmarks(reference, shared):
             assert [{**schema, "strict": None} for schema in schemas] == (line["tools"] or [])
 
 
-def example_of(line: Row) -> Row:
+def example_of(line):
     """A line with the fields of an example that a verdict depends on."""
     if "calc_id" not in line:
         return {**line, "answer_letter": line["answer"], "answer_idx": "ABCD".index(line["answer"])}
@@ -160,7 +160,7 @@ def test_right_answers_score_1_in_every_task_of_medmarks(task):
 def test_a_run_with_tools_goes_on_until_a_reply_without_calls_and_for_twenty_replies(turns):
     """The answers that stand beside calls are read only if they are the last reply's."""
 
-    def answer(request: Row) -> Answer:
+    def answer(request):
         number = turn(request["messages"])
         if number == turns:
             return "<answer>42</answer> <tool_call>no call</tool_call>"
@@ -210,7 +210,7 @@ def test_every_judge_s_prompt_and_points_are_those_of_medmarks(reference):
             assert sum(read_points(reply or "").values()) / 4 == judged["score"]
 
 
-def rubric_reply(request: Row) -> Answer:
+def rubric_reply(request):
     """One judge gives all points, one gives two of four, and one knows no explanation of occupational therapy."""
     text = whole(request["messages"])
     if "ready" in text:

@@ -1,12 +1,10 @@
 """What the model is shown, to the letter: published numbers depend on it."""
 
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 from given import FILE, GENERATION_TASKS, ROW, TASK, each_row, table, write_changed
-from running import Chat, Scripted, evaluate
+from running import Scripted, evaluate
 
 
 @pytest.fixture
@@ -17,19 +15,19 @@ def rows(data):
     return data
 
 
-def asked(task: str, rows: Path | str = "sample", **settings: Any) -> Scripted:
+def asked(task, rows="sample", **settings):
     """A model that was asked."""
     model = Scripted()
     evaluate(task, model, data=rows, **settings)
     return model
 
 
-def chats(task: str, rows: Path, **settings: Any) -> list[Chat]:
+def chats(task, rows, **settings):
     """The messages of every example."""
     return [json.loads(prompt) for prompt in asked(task, rows, **settings).prompts]
 
 
-def messages(system: str | None, user: str) -> Chat:
+def messages(system, user):
     """A chat of a user's message, and of a system's if there is one."""
     first = [] if system is None else [{"role": "system", "content": system}]
     return [*first, {"role": "user", "content": user}]

@@ -7,7 +7,6 @@ from dataclasses import fields, replace
 from operator import attrgetter
 from pathlib import Path
 from types import new_class
-from typing import Any
 
 import pytest
 from commanding import medtasks, one_line
@@ -26,10 +25,10 @@ from medtasks_utils.statistics.aggregation import MACRO
 from medtasks_utils.statistics.metrics import ACC, REPEAT_METRICS, REPLY_METRICS, TOOL_METRICS, Metric
 
 
-def changed(**attributes: Any) -> Any:
+def changed(**attributes):
     """A benchmark like MedHallu but for some attributes, or some facts of its records."""
     for record in {"data", "report"} - attributes.keys():
-        facts: Any = getattr(MedHallu, record)
+        facts = getattr(MedHallu, record)
         known = attributes.keys() & {field.name for field in fields(facts)}
         attributes[record] = replace(facts, **{name: attributes.pop(name) for name in known})
     return type("Changed", (MedHallu,), attributes)
@@ -56,21 +55,21 @@ def test_several_mistakes_are_one_error_and_a_benchmark_from_elsewhere_needs_fol
 
 
 def test_an_answer_is_one_of_those_listed_in_any_case():
-    kind: Any = changed(answers={"Yes": "it does", "No": "it does not"})
+    kind = changed(answers={"Yes": "it does", "No": "it does not"})
     assert [Benchmark.value(kind(), text, {}) for text in ("yes", "NO.", "perhaps")] == ["Yes", "No", None]
-    of_any: Any = changed(answers={})
+    of_any = changed(answers={})
     assert [Benchmark.value(of_any(), text, {}) for text in ("(perhaps).", " ")] == ["perhaps", None]
 
 
 @pytest.mark.parametrize("brackets", ["MedHalluOptions", int])
 def test_the_brackets_of_a_benchmark_take_only_a_class_of_options(brackets):
-    base: Any = Benchmark
+    base = Benchmark
     with pytest.raises(TypeError, match=r"Benchmark\[\.\.\.\] takes a class derived from Options, not"):
         new_class("Mine", (base[brackets],))
 
 
 LACKING = "the benchmark declares the field label, but its examples have only question, "
-FIELDS: dict[str, Any] = {
+FIELDS = {
     **dict.fromkeys(("truth", "cluster", "stratum", "told_apart_by"), "label"),
     **dict.fromkeys(("content", "shown"), ("question", "label")),
 }
@@ -133,11 +132,11 @@ def test_a_benchmark_that_cannot_be_used_is_one_line_and_breaks_nothing_else(tmp
 # ---- what benchmarks declare
 
 
-def facts_of(metric: Metric) -> list[Any]:
+def facts_of(metric):
     return [metric.aggregation.name, metric.unit, metric.higher_is_better]
 
 
-def declared(kind: Any, fact: str) -> Any:
+def declared(kind, fact):
     """A fact that a benchmark declares: one option, metric or breakdown, or an attribute."""
     what, _, name = fact.partition(" ")
     if what == "option":

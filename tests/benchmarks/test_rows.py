@@ -3,11 +3,10 @@
 import math
 from collections import Counter
 from itertools import chain
-from pathlib import Path
 from typing import Any
 
 import pytest
-from given import FILE, TASK, Row, each_row, error_line, explained_rows, write_changed, write_rows
+from given import FILE, TASK, each_row, error_line, explained_rows, write_changed, write_rows
 from places import at
 from running import documents, documents_of, evaluate, load, right_answer, samples, shown
 
@@ -18,30 +17,30 @@ from medtasks_utils.benchmarks.tables import Table
 from medtasks_utils.errors import DataError
 
 
-def by_column(docs: list[Row]) -> Row:
+def by_column(docs):
     return {name: [doc[name] for doc in docs] for name in [*docs[0]]} if docs else {}
 
 
 class Made:
     """What is made of the rows in a data directory, under options by benchmark; documents are lists by field."""
 
-    def __init__(self, data: Path | str) -> None:
+    def __init__(self, data):
         self.data = data
 
-    def task(self, name: str, options: Row) -> Any:
+    def task(self, name, options):
         return load(name, self.data, **options)
 
-    def documents(self, name: str, options: Row) -> Row:
+    def documents(self, name, options):
         """The documents, with what was left out and remarked."""
         task = self.task(name, options)
         return {**task.config.metadata, **by_column(documents(task))}
 
-    def split(self, split: str, name: str, options: Row) -> Row:
+    def split(self, split, name, options):
         """The documents of a split, as few-shot examples are drawn from it."""
         task = self.task(name, options)
         return by_column(task.benchmark.load(task.files, split, LoadReport()))
 
-    def results(self, name: str, options: Row, settings: Row, said: str | None = None) -> Any:
+    def results(self, name, options, settings, said=None):
         """The results of a run in which the model says this, by default what is right."""
         answer = right_answer if said is None else lambda doc: said
         return evaluate(name, answer, self.data, options, **settings)["results"][name]
@@ -103,7 +102,7 @@ def test_specialties_by_code_or_name_one_or_many_in_any_case(name, given, expect
 
 
 def test_seed_shuffles_several_specialties_reproducibly():
-    def ids(name: str = "medexqa_all", **options: Any) -> list[str]:
+    def ids(name="medexqa_all", **options):
         return [doc["id"] for doc in documents_of(name, medexqa=options)]
 
     unshuffled = [ids(f"medexqa_{specialty.name}") for specialty in SPECIALTIES]

@@ -4,11 +4,10 @@ import hashlib
 import json
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from given import FILE, ROW, Row, corrected_row, sample_rows, table, write_rows
+from given import FILE, ROW, corrected_row, sample_rows, table, write_rows
 from running import load
 from saved_runs import drawn, save_run
 
@@ -21,7 +20,7 @@ from medtasks_utils.report.score_table import lines_of, score_data
 from medtasks_utils.report.topics import topics_of
 from medtasks_utils.results import read_runs
 
-MEDHALLU: Any = benchmarks()["medhallu"]
+MEDHALLU = benchmarks()["medhallu"]
 ROWS = [
     {
         **ROW["medhallu"],
@@ -37,7 +36,7 @@ ROWS = [
 def known(tmp_path, monkeypatch):
     """Let a benchmark know shortcuts: readers by the hash of contents, and verdicts of style."""
 
-    def set_to(benchmark: Any, readers: dict[str, Any], verdicts: dict[str, str]) -> None:
+    def set_to(benchmark, readers, verdicts):
         path = tmp_path / f"shortcuts of {len(readers)}.json"
         parts = {content: {"readers": own} for content, own in readers.items()}
         path.write_text(json.dumps({"parts": parts, "verdicts": verdicts}))
@@ -58,11 +57,11 @@ def style_known(tmp_path, known):
     return tmp_path / "data"
 
 
-def is_told(example: Row) -> bool:
+def is_told(example):
     return example["target"] == "1" or int(example["row"]) >= 9
 
 
-def docs(name: str, data: Path | str = "sample", **options: Any) -> list[Row]:
+def docs(name, data="sample", **options):
     return list(load(name, data, medhallu=options).eval_docs)
 
 
