@@ -3,16 +3,13 @@
 import json
 import math
 import re
-from collections.abc import Callable
 from functools import partial
-from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from given import FILE, each_row, medmcqa_rows, table, write_rows
-from local_server import Answer, LocalServer, Request, completion
+from local_server import LocalServer, completion
 from running import saved_results, saved_samples
 from scripts import draw, prompt_of
 
@@ -38,13 +35,13 @@ def data(tmp_path_factory):
     return folder
 
 
-def right_in(share: float) -> Callable[[Request], Answer]:
+def right_in(share):
     """A model that is right by the published rule in this share; a better one is right wherever a worse one is."""
     wrong = completion("The answer is A.", "content_filter")
     return lambda body: "\\boxed{A}" if draw(prompt_of(body)).random() < share else wrong
 
 
-def words_of(served: LocalServer, data: Path, out: Path) -> list[str]:
+def words_of(served, data, out):
     words = ["eval", "--data", str(data), "--tasks", TASK, *served.flags(), "--output_path", str(out), "--log_samples"]
     return [*words, "--json"]
 
@@ -58,9 +55,7 @@ def saved(data, tmp_path_factory):
     return str(folder)
 
 
-def run(
-    served: LocalServer, data: Path, out: Path, capsys: pytest.CaptureFixture[str], *more: str, code: int = 0
-) -> tuple[dict[str, Any], str]:
+def run(served, data, out, capsys, *more, code=0):
     """The command in this process: what it prints, and its errors."""
     assert cli.main([*words_of(served, data, out), *more]) == code
     printed, errors = capsys.readouterr()

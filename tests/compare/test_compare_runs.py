@@ -4,10 +4,7 @@ import json
 import math
 import re
 import shutil
-from collections.abc import Mapping
 from itertools import cycle
-from pathlib import Path
-from typing import Any
 
 import pytest
 from given import GENERATION_TASKS, each_row, error_line, table
@@ -16,7 +13,6 @@ from saved_runs import edit_files, edit_lines, right_in, sample_file, save_run, 
 
 from medtasks_utils import __main__ as cli
 from medtasks_utils.compare import compare_runs, comparison_data, comparison_lines, one_run
-from medtasks_utils.compare.comparing import Comparison
 from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import STRICT
@@ -37,17 +33,17 @@ def found(saved):
     return compared(saved)
 
 
-def compared(folder: Path, other: str = "b", **settings: Any) -> Comparison:
+def compared(folder, other="b", **settings):
     return compare_runs(one_run(folder / "a"), one_run(folder / other), **settings)
 
 
-def facts(folder: Path, settings: Mapping[str, Any]) -> dict[str, Any]:
+def facts(folder, settings):
     """A comparison, and what is printed of it."""
     found = compared(folder, **settings)
     return {"found": found, "printed": "\n".join(comparison_lines(found))}
 
 
-def printed(found: Comparison, points: float) -> list[str]:
+def printed(found, points):
     """The lines of a comparison and of a plan for these points."""
     lines = "\n".join([*comparison_lines(found), *lines_of(points, [*plan(found, points)])]).split("\n")
     assert max(map(len, lines)) <= WIDTH

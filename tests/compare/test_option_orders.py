@@ -1,10 +1,8 @@
 """Runs that differ only in the order of choices: which questions are equal, and what the order changes."""
 
 from functools import partial
-from typing import Any
 
 import pytest
-from given import Row
 from running import documents_of
 from saved_runs import save_run
 
@@ -14,13 +12,13 @@ from medtasks_utils.report.orders import orders_of
 TASKS = {"medmcqa_openmed": "medmcqa", "medexqa_all": "medexqa", "medmarks_medmcqa": "medmarks_medmcqa"}
 
 
-def chooses(letter: str, doc: Row) -> str:
+def chooses(letter, doc):
     """The choice at a letter or, without one, the choice whose text comes first in the alphabet."""
     letter = letter or "ABCD"[doc["options"].index(min(doc["options"]))]
     return f"\\boxed{{{letter}}} <answer>{letter}</answer>"
 
 
-def compared(folder: Any, task: str, letter: str, models: tuple[str, str] = ("org/one", "org/one")) -> Any:
+def compared(folder, task, letter, models=("org/one", "org/one")):
     for name, model, seed in zip("ab", models, (None, 7), strict=True):
         options = {TASKS[task]: {"order_seed": seed}}
         save_run(folder / name, partial(chooses, letter), task, model, options)
