@@ -2,11 +2,10 @@
 
 import random
 from itertools import chain
-from pathlib import Path
 
 import pytest
 from commanding import exit_code, one_line, succeed
-from given import Row, each_row, json_lines, table, write_rows
+from given import each_row, json_lines, table, write_rows
 from local_server import LocalServer, completion
 from running import saved_results
 
@@ -15,7 +14,7 @@ from medtasks_utils.writing import digest
 _, FEW = table("requests")[-1]
 
 
-def answer(body: Row) -> Row:
+def answer(body):
     """Return a reply that depends only on the request; answers, ends and lengths vary."""
     number = int(digest(body), 16)
     text = ("\\boxed{A}", "\\boxed{1}", "The answer is B.", "<answer>12</answer>", "")[number % 5]
@@ -25,25 +24,25 @@ def answer(body: Row) -> Row:
     return reply
 
 
-def response(request: Row) -> Row:
+def response(request):
     body = {"status_code": 200, "request_id": "1", "body": answer(request["body"])}
     return {"id": "1", "custom_id": request["custom_id"], "response": body, "error": None}
 
 
-def written(folder: Path, *words: str) -> list[Row]:
+def written(folder, *words):
     """Return the lines that ``medtasks requests`` writes for the sample."""
     succeed("requests", "--data", "sample", *words, "--model_name", "m", "-o", folder / "r.jsonl")
     return json_lines(folder / "r.jsonl")
 
 
-def imported(folder: Path, *words: str | Path, out: str = "out") -> int:
+def imported(folder, *words, out="out"):
     return exit_code(["import", *words, "--requests", folder / "r.jsonl", "-o", folder / out])
 
 
-def comparable(folder: Path) -> tuple[Row, dict[str, list[Row]]]:
+def comparable(folder):
     """Return the files of a run without times, versions and addresses."""
     results = saved_results(folder)
-    kept: Row = {key: results.get(key) for key in ("results", "groups", "n-samples", "n-shot", "medtasks")}
+    kept = {key: results.get(key) for key in ("results", "groups", "n-samples", "n-shot", "medtasks")}
     kept["signatures"] = {task: config["metadata"]["signature"] for task, config in results["configs"].items()}
     return kept, {path.name.partition("_202")[0]: json_lines(path) for path in folder.glob("**/samples_*.jsonl")}
 

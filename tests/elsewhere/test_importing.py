@@ -10,7 +10,6 @@ import os
 import re
 import shutil
 import zipfile
-from collections.abc import Sequence
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
@@ -18,16 +17,16 @@ from pathlib import Path
 import pyarrow
 import pytest
 from commanding import exit_code, succeed
-from given import TASK_OF, Row, each_row, table, write_rows
+from given import TASK_OF, each_row, table, write_rows
 from places import at
-from running import Answering, documents_of, right_answer
+from running import documents_of, right_answer
 from saved_runs import save_run
 
 from medtasks_utils.audit.auditor import Item
 from medtasks_utils.elsewhere.other_runs import Fields, read_other_run
 from medtasks_utils.elsewhere.saving import Imported, import_runs
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.results import Run, read_runs
+from medtasks_utils.results import read_runs
 
 STRICT = "strict-match"
 ENVIRONMENTS = {
@@ -40,12 +39,12 @@ ENVIRONMENTS = {
 
 
 @cache
-def rows(benchmark: str) -> list[Row]:
+def rows(benchmark):
     """Return the sample's documents in the harness's form."""
     return documents_of(TASK_OF[benchmark])
 
 
-def lines(benchmark: str, answer: Answering, rollouts: int = 1) -> list[Row]:
+def lines(benchmark, answer, rollouts=1):
     """Return a line for each response."""
     environment, function = ENVIRONMENTS[benchmark]
     found = []
@@ -59,7 +58,7 @@ def lines(benchmark: str, answer: Answering, rollouts: int = 1) -> list[Row]:
     return found
 
 
-def write(folder: Path, benchmark: str, written: Sequence[Row], **metadata) -> Path:
+def write(folder, benchmark, written, **metadata):
     """Write the file in a folder named as vf-eval does, and return its path."""
     path = write_rows(written, folder / f"outputs/evals/ours-{benchmark[3:]}--org--model-7b/0a1b2c3d/results.jsonl")
     about = {"env_id": ENVIRONMENTS[benchmark][0], "model": "org/model-7b", "date": "2026-03-04 05:06:07", **metadata}
@@ -67,12 +66,12 @@ def write(folder: Path, benchmark: str, written: Sequence[Row], **metadata) -> P
     return path
 
 
-def mostly_right(doc: Row) -> str:
+def mostly_right(doc):
     """Return a right answer unless the length of the question is a multiple of four."""
     return right_answer(doc) if len(str(doc["question"])) % 4 else "<think>hm</think> I cannot say."
 
 
-def imported(path: Path, folder: Path, **settings) -> tuple[Run, list[str]]:
+def imported(path, folder, **settings):
     (result,) = import_runs(path, folder, data="sample", **settings)
     assert isinstance(result, Imported)
     (run,) = read_runs(result.path)
@@ -180,7 +179,7 @@ def test_a_function_of_imports_returns_what_its_row_says(name, place, expected):
     assert at(place, expected) == expected
 
 
-def pack(folder: Path) -> None:
+def pack(folder):
     """Write a log in inspect_ai's default form, an archive with Zstandard, which Python 3.14 can write."""
     log = json.loads((folder / "log.json").read_text())
     with zipfile.ZipFile(folder / "log.eval", "w") as archive:
@@ -214,7 +213,7 @@ def test_runs_of_other_harnesses_keep_their_scores_and_ends(name, by, tmp_path, 
 SHOWN = (2, 0, 3, 1)  # the choices in the order in which a record shows them as A to D
 
 
-def recorded(template, known: Row):
+def recorded(template, known):
     """Return a field of a record, whose texts may name what is known of its row."""
     if isinstance(template, dict):
         return {name: recorded(value, known) for name, value in template.items()}
@@ -223,7 +222,7 @@ def recorded(template, known: Row):
     return template.format(**known) if isinstance(template, str) else template
 
 
-def known_of(task: str) -> list[Row]:
+def known_of(task):
     """Return what records may say: a document, another, a right reply, the choices as shown, and letters."""
     docs = documents_of(task)
     known = [{**doc, "other": docs[place - 2], "right": right_answer(doc)} for place, doc in enumerate(docs)]
