@@ -17,7 +17,7 @@ import aiohttp
 import pytest
 from commanding import clean_environment
 from given import each_row
-from local_server import HANG_UP, Fault, LocalServer, Request
+from local_server import HANG_UP, Fault, LocalServer
 from running import load, model_of, samples
 from scripts import in_turn
 from tool_caller import reply, run, tagged, turn
@@ -30,7 +30,7 @@ from medtasks_utils.harness.stages import Stages
 from medtasks_utils.inference.replies import Reply
 
 
-def caller(body: Request) -> str:
+def caller(body):
     return reply(body["messages"])
 
 
@@ -45,7 +45,7 @@ def test_a_prompt_is_not_sent_if_it_and_the_reply_exceed_the_context(name, kind,
     """Of ten tokens, and three for a reply; a token is a character."""
     encode: Any = {"tok_encode": lambda self, text: [*text], "_encode_pair": lambda self, *texts: texts}
     more = {"_model_call": None} if kind == "HFLM" else {}
-    model: Any = type(kind, (), {"max_length": 10, "max_gen_toks": 3, **encode, **more})()
+    model = type(kind, (), {"max_length": 10, "max_gen_toks": 3, **encode, **more})()
     assert (context_error_of(model, "x" * length, reply) is None) == fits
 
 
@@ -118,7 +118,7 @@ def test_a_conversation_waits_for_no_other():
 
 
 def test_a_silent_server_is_reported_until_it_answers(monkeypatch):
-    lines: list[str] = []
+    lines = []
     reported = threading.Event()
     wait = asyncio.wait
 

@@ -33,19 +33,19 @@ ANSWERS = {
 """A task of each benchmark, with two answers in its form."""
 
 
-def raise_exception(message: str) -> None:
+def raise_exception(message):
     raise TemplateError(message)
 
 
 class Templated(Scripted):
     """A model whose tokenizer renders a template as that of transformers does; it gives each prompt the same reply."""
 
-    def __init__(self, template: str, reply: str = "</think>A", **switches) -> None:
+    def __init__(self, template, reply="</think>A", **switches):
         super().__init__(lambda doc: reply)
         self.tokenizer = SimpleNamespace(chat_template=template, apply_chat_template=self.render)
         self.switches = switches
 
-    def render(self, messages, chat_template: str | None = None, **settings) -> str:
+    def render(self, messages, chat_template=None, **settings):
         environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
         environment.globals["raise_exception"] = raise_exception
         environment.globals["strftime_now"] = datetime.now().strftime
@@ -53,13 +53,13 @@ class Templated(Scripted):
         template = environment.from_string(chat_template or self.tokenizer.chat_template)
         return template.render(messages=messages, bos_token="<s>", eos_token="</s>", **settings)
 
-    def apply_chat_template(self, chat_history, add_generation_prompt: bool = True):
+    def apply_chat_template(self, chat_history, add_generation_prompt=True):
         return self.tokenizer.apply_chat_template(
             chat_history, add_generation_prompt=add_generation_prompt, **self.switches
         )
 
 
-def asked(model, task: str = "medmcqa_openmed", **options) -> tuple[Any, list[Any], str]:
+def asked(model, task="medmcqa_openmed", **options):
     """Run one example; return metadata, its sample under each filter, and the changes in its signature."""
     data = {load(task).benchmark.name: options}
     result = evaluate(task, model, "sample", data, limit=1, gen_kwargs="max_gen_toks=200")
@@ -69,7 +69,7 @@ def asked(model, task: str = "medmcqa_openmed", **options) -> tuple[Any, list[An
     return config["metadata"], [samples(result, name)[0] for name in ("strict-match", "flexible-extract")], changes
 
 
-def words_of(task: str) -> list[str]:
+def words_of(task):
     """Return the task's messages for the first example, with single spaces."""
     made = load(task)
     made.has_chat_template = True
@@ -129,10 +129,10 @@ class HFLM:
     backend, eot_token_id = "causal", 0
     model = SimpleNamespace(generation_config=SimpleNamespace(eos_token_id=0))
 
-    def __init__(self, text: str, is_whole: bool) -> None:
+    def __init__(self, text, is_whole):
         self.row, self.is_whole = [1, 1, *map(ord, text)], is_whole
 
-    def tok_decode(self, tokens, skip_special_tokens: bool = True) -> str:
+    def tok_decode(self, tokens, skip_special_tokens=True):
         return "".join(chr(token) for token in tokens if token or not skip_special_tokens).rstrip("\0")
 
     def _model_generate(self, **settings):
@@ -144,7 +144,7 @@ class VLLM:
 
     generated = (("q", "B", "length", 2), ("p", "A", "stop", 1), ("p", "A", "abort", 3), ("r", "A", None, 4))
 
-    def _model_generate(self, **settings) -> list[Any]:
+    def _model_generate(self, **settings):
         return [
             SimpleNamespace(outputs=[SimpleNamespace(text=text, finish_reason=end, token_ids=[0] * tokens)])
             for _, text, end, tokens in self.generated
@@ -152,10 +152,10 @@ class VLLM:
 
 
 def test_replies_of_vllm_end_as_it_reports_in_whatever_order_it_generates():
-    model: Any = VLLM()
+    model = VLLM()
     ends = Ends(model)
 
-    def ask(requests) -> list[str]:
+    def ask(requests):
         model._model_generate()
         for prompt, text, *_ in model.generated:
             ends.of(prompt, text)
@@ -173,7 +173,7 @@ def test_the_mark_that_a_model_in_this_process_was_given_ends_its_reasoning(name
     model.think_end_token = mark
     ends = Ends(model)
 
-    def ask(requests) -> list[Any]:
+    def ask(requests):
         model._model_generate(context=np.zeros((1, 2)), max_length=len(text) + 2 + is_whole)
         after = text.rpartition("<" if mark == 60 else mark or "\0")[2].lstrip()
         ends.of("Q", after)

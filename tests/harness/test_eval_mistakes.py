@@ -6,17 +6,15 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 from unittest.mock import Mock, call
 
 import pytest
 from aiohttp import ClientPayloadError, ConnectionTimeoutError
 from commanding import exit_code, one_line
 from given import each_row, error_line
-from local_server import Answer, Fault, LocalServer, Request
+from local_server import Fault, LocalServer
 from places import at
 from scripts import refusal
 
@@ -31,7 +29,7 @@ from medtasks_utils.inference.responses import NoConnection, NoResponse
 from medtasks_utils.sweep.plan import as_words
 
 
-def oddly(body: Request) -> Answer:
+def oddly(body):
     """Return the fault that the model's name requests; with ``late`` in the name, probes get a reply first."""
     name, _, status = str(body["model"]).partition("-")
     if name == "late" and body["max_tokens"] == 1:
@@ -61,12 +59,12 @@ def _here(monkeypatch, tmp_path):
     Path("five.yaml").write_text("limit: 5\n")
 
 
-def run(changed: Mapping[str, Any], server: LocalServer) -> int:
+def run(changed, server):
     """Run ``medtasks eval`` in this process with changes to the usual flags, and return the exit code."""
     return exit_code([word.replace("AT/", f"{server.base}/") for word in ["eval", *as_words({**USUAL, **changed})]])
 
 
-def the_line(capsys: pytest.CaptureFixture[str]) -> str:
+def the_line(capsys):
     """Return the line of the error; check that it is the last, and that only the harness's log stands before it."""
     output, errors = capsys.readouterr()
     assert output == ""
@@ -188,7 +186,7 @@ def test_a_model_that_cannot_be_loaded_is_one_line_that_names_its_arguments(serv
 
 def test_arguments_of_models_in_this_process_are_refused_if_they_look_misspelt():
     class Model:
-        def __init__(self, dtype: str = "auto", **more: object) -> None:
+        def __init__(self, dtype="auto", **more):
             """Take an argument, and others."""
 
     check_arguments(Model, "hf", {"anything": 1}, is_api=False)

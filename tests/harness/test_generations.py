@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lm_eval.api.instance import Instance
 from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
-from local_server import Answer, LocalServer, Request, completion
+from local_server import LocalServer, completion
 from running import Scripted, documents_of, evaluate, model_of, right_answer, samples
 from scripts import in_turn, refusal, together
 
@@ -138,7 +138,7 @@ SAMPLED = "temperature=0.7,max_gen_toks=64"
 AT_ONCE = {"medmcqa": {"repeats": 4, "repeats_in_one_request": True}}
 
 
-def choices(body: Request) -> Answer:
+def choices(body):
     """Return as many choices as are requested, each with a different letter."""
     letters = ["ABCD"[place % 4] for place in range(body.get("n", 1))]
     return {"choices": [{"message": {"content": f"\\boxed{{{letter}}}"}} for letter in letters], "usage": USAGE}

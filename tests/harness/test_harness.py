@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
-from given import GENERATION_TASKS, Row, each_row, table
+from given import GENERATION_TASKS, each_row, table
 from local_server import LocalServer
 from places import at
 from running import (
@@ -38,7 +38,7 @@ FILTERS = ("strict-match", "flexible-extract")
 OF_ENDS = {"cut", "acc_finished"}
 
 
-def mixed(doc: Row, attempt: float = 0) -> str:
+def mixed(doc, attempt=0):
     """Return a right, wrong, unsure, malformed, cut or empty response, depending on the document."""
     chance = random.Random(f"{attempt}:{doc.get('id')}{doc.get('row')}{doc.get('row_number')}{doc.get('shown')}")
     others = [
@@ -51,7 +51,7 @@ def mixed(doc: Row, attempt: float = 0) -> str:
     return chance.choices([right_answer(doc), *others], [45, 15, 10, 10, 10, 10])[0]
 
 
-def metric(result: dict[str, Any], task: str, name: str, filter_name: str = "strict-match"):
+def metric(result, task, name, filter_name="strict-match"):
     return result["results"][task][f"{name},{filter_name}"]
 
 
@@ -152,7 +152,7 @@ def test_predict_only_saves_the_samples_and_scores_nothing(monkeypatch):
 # ---- caches
 
 
-def asked(task: str, metadata: dict[str, Any] | None = None, **settings) -> tuple[list[str], list[Any]]:
+def asked(task, metadata=None, **settings):
     model = Scripted()
     evaluate(task, model, metadata=metadata, **settings)
     return model.prompts, model.generation_kwargs

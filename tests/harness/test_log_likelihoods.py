@@ -18,7 +18,7 @@ __all__ = ["characters"]
 TASK = "medexqa_clinical_psychology_logits"
 
 
-def run_of(server: LocalServer, tasks: str, **arguments) -> list[str]:
+def run_of(server, tasks, **arguments):
     arguments |= {"tokenizer_backend": "huggingface", "base_url": f"{server.url}/completions"}
     words = server.run_of(tasks, kind="local-completions", **arguments)
     return [word for word in words if word != "--apply_chat_template"]
@@ -55,7 +55,7 @@ def test_an_example_that_does_not_fit_is_wrong_counted_and_said(engine, room, ch
     path.write_text("Why?\ta\tb\tc\td\te\tf\tA\n" + "Why? So?\ta\tb\tc\td\te\tf\tA\n")
     tokens: Any = {"_encode_pair": lambda self, *texts: texts, "_model_generate": None, "model_args": {}}
 
-    def run_in(context: int):
+    def run_in(context):
         kind = type("VLLM", (Scripted,), {"max_length": context, **tokens})
         model = kind(lambda doc: -ord(doc["continuation"][-1]))
         with LocalServer(echoed, probed=echoed) as server:

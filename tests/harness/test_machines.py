@@ -3,8 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 import pytest
 from commanding import clean_environment
@@ -32,7 +30,7 @@ FLAGS = "--log_samples --limit 7 --device cpu --batch_size 1 --apply_chat_templa
 ON_PROCESSORS = {"OMP_NUM_THREADS": "1", "ACCELERATE_USE_CPU": "true", "MEDTASKS_DATA": "sample"}
 
 
-def started(launcher: list[str], model: Path, folder: Path) -> subprocess.Popen[str]:
+def started(launcher, model, folder):
     command = [
         *(*launcher, "--tasks", ",".join(NAMES), "--output_path", str(folder), *FLAGS.split()),
         *("--model", "hf", "--model_args", f"pretrained={model},dtype=float32", "--metadata", METADATA),
@@ -43,7 +41,7 @@ def started(launcher: list[str], model: Path, folder: Path) -> subprocess.Popen[
     )
 
 
-def samples(folder: Path) -> dict[Any, Any]:
+def samples(folder):
     return {(task, s["doc_id"], s["filter"]): s for task in NAMES for s in saved_samples(folder, task)}
 
 

@@ -4,8 +4,6 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
-from pathlib import Path
 from threading import Event
 
 import pytest
@@ -15,7 +13,7 @@ from fake_time import FakeTime
 from given import FILE, each_row, medmcqa_rows, write_rows
 from lm_eval.api.model import CacheHook
 from lm_eval.api.registry import get_model
-from local_server import HANG_UP, Fault, LocalServer, Request, completion
+from local_server import HANG_UP, Fault, LocalServer, completion
 from places import at
 from running import evaluate, model_of, samples, saved_results, saved_samples
 from scripts import as_answer, in_turn, together
@@ -32,7 +30,7 @@ def _no_pauses(monkeypatch):
     monkeypatch.setattr("medtasks_utils.inference.pace.BACKOFF", 0.0)
 
 
-def rows_of(data: Path, number: int, more: Mapping[int, str] | None = None) -> Path:
+def rows_of(data, number, more=None):
     """Write rows whose right option is the first; ``more`` is added to the questions with these numbers."""
     rows = medmcqa_rows(number, cop=0)
     for place, text in (more or {}).items():
@@ -41,7 +39,7 @@ def rows_of(data: Path, number: int, more: Mapping[int, str] | None = None) -> P
     return data
 
 
-def number_of(body: Request) -> int:
+def number_of(body):
     """Return the number of the question in a request."""
     text = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
     return int(text.partition("Question: Question ")[2].partition("?")[0])

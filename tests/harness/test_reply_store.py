@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections import Counter
 from operator import attrgetter
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
@@ -20,7 +19,7 @@ from commanding import clean_environment, exit_code, succeed
 from given import each_row, json_lines
 from hypothesis import given
 from hypothesis import strategies as st
-from local_server import Answer, LocalServer, Request, completion
+from local_server import LocalServer, completion
 from places import at
 from scripts import Held, draw, prompt_of, refusal
 from tool_caller import tagged, turn
@@ -35,19 +34,19 @@ MODEL = {"kind": "hf", "pretrained": "a"}
 TASKS = {"plain": "medhallu,medmcqa_openmed", "tools": "medcalc_bench_calculator"}
 
 
-def command(served: LocalServer, folder: Path, ask: str, connections: int = 4) -> list[Any]:
+def command(served, folder, ask, connections=4):
     words = served.run_of(TASKS[ask], num_concurrent=connections)
     return [*words, "--limit", "12", "--json", "--log_samples", "--output_path", folder]
 
 
-def run(words: list[Any], capsys: pytest.CaptureFixture[str], code: int = 0) -> tuple[dict[str, Any], str]:
+def run(words, capsys, code=0):
     """Run the command in this process, and return its output and its errors."""
     assert exit_code(words) == code
     told, errors = capsys.readouterr()
     return json.loads(told or "{}"), errors
 
 
-def answer(body: Request) -> str:
+def answer(body):
     """Return two tool calls if there is a tool, or an answer that depends on the prompt and the seed."""
     if "calculator" in json.dumps(body["messages"][:2]) and turn(body["messages"]) < 3:
         return tagged("calculator", f"{turn(body['messages'])} + 1")
@@ -104,11 +103,11 @@ def test_after_a_finished_run_and_with_fresh_everything_is_requested_again(tmp_p
 # ---- the files
 
 
-def put(store: ReplyStore, prompt: str, reply, **settings) -> None:
+def put(store, prompt, reply, **settings):
     store.put("generate_until", (prompt, settings), [reply])
 
 
-def take(store: ReplyStore, prompt: str, **settings):
+def take(store, prompt, **settings):
     replies = store.take("generate_until", (prompt, settings))
     return replies and replies[0]
 
@@ -217,7 +216,7 @@ def test_what_stores_in_a_folder_keep_and_take_is_what_their_row_says(name, step
 # ---- extending
 
 
-def long_answer(body: Request) -> Answer:
+def long_answer(body):
     """Return the same as :func:`answer`, but a third of the replies need more than 100 tokens."""
     needed = 130 if is_long(prompt_of(body)) else 40
     if needed > body["max_tokens"]:
@@ -225,7 +224,7 @@ def long_answer(body: Request) -> Answer:
     return {**completion(answer(body)), "usage": {"completion_tokens": needed}}
 
 
-def is_long(prompt: str) -> bool:
+def is_long(prompt):
     return draw(prompt).randrange(3) == 0
 
 
@@ -276,7 +275,7 @@ def test_responses_are_scored_later_without_the_server(tmp_path, capsys):
     assert scored["scores"] == expected["scores"] and scored["answers_taken_over"] == 24
 
 
-def converse(store: ReplyStore, prompt: str, settings: dict[str, Any], turns: list[Any]) -> list[Any]:
+def converse(store, prompt, settings, turns):
     """Return the replies to the turns of a conversation; new replies name their settings, and end as the turns say."""
     replies = []
     first: dict[str, Any] = {}
@@ -284,7 +283,7 @@ def converse(store: ReplyStore, prompt: str, settings: dict[str, Any], turns: li
         request = SimpleNamespace(args=(f"{prompt} {place}", settings), task_name="t", **first)
         first = first or {"first": request.args}
         new = Mock(return_value=[Reply(f"{place} {settings}", *end)])
-        model: Any = SimpleNamespace(world_size=1, generate_until=new, cache_hook=None)
+        model = SimpleNamespace(world_size=1, generate_until=new, cache_hook=None)
         replies += RunModel(model, store, {"t": "t"}).generate_until([request])
     return replies
 
@@ -327,14 +326,14 @@ class InProcess:
     cache_hook: Any = SimpleNamespace(add_partial=lambda *reply: None)
     tok_encode: Any = staticmethod(list)
 
-    def __init__(self, dies_after: int | None = None) -> None:
-        self.asked: list[str] = []
+    def __init__(self, dies_after=None):
+        self.asked = []
         self.dies_after = dies_after
 
-    def set_cache_hook(self, hook) -> None:
+    def set_cache_hook(self, hook):
         self.cache_hook = hook
 
-    def generate_until(self, requests: list[Any]) -> list[str]:
+    def generate_until(self, requests):
         for request in requests:
             if len(self.asked) == self.dies_after:
                 raise KeyboardInterrupt

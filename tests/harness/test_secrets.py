@@ -11,7 +11,7 @@ import psutil
 import pytest
 from commanding import exit_code, succeed
 from given import each_row
-from local_server import Answer, Fault, LocalServer, Request, completion
+from local_server import Answer, Fault, LocalServer, completion
 from scripts import in_turn
 
 KEY = "sk-canary/1+2=="
@@ -25,7 +25,7 @@ class Parrot(LocalServer):
         lambda text: completion(f"You sent {text} \\boxed{{A}}", reasoning_content=text)
     )
 
-    def respond(self, request: Request, headers: dict[str, str]) -> Answer:
+    def respond(self, request, headers):
         super().respond(request, headers)
         sent = f"{headers} {json.dumps(request)} {KEY} {ENCODED}"
         if request.get("max_tokens") == 1:
@@ -33,7 +33,7 @@ class Parrot(LocalServer):
         return self.repeat(f"\x1b[31m{sent}")
 
 
-def left(folder: Path) -> str:
+def left(folder):
     """Return the names and contents of the files in a folder, including compressed ones."""
     read = {".gz": lambda path: gzip.decompress(path.read_bytes())}
     files = filter(Path.is_file, folder.rglob("*"))
@@ -91,9 +91,9 @@ def test_a_key_follows_a_redirect_only_within_one_server(status, is_same, name, 
 
 
 def test_the_key_of_a_plan_is_on_no_command_line_and_in_no_file(tmp_path, capfd):
-    seen: list[str] = []
+    seen = []
 
-    def answer(request: Request) -> str:
+    def answer(request):
         for child in psutil.Process().children(recursive=True):
             with suppress(psutil.Error):
                 seen.extend(child.cmdline())
@@ -117,7 +117,7 @@ def test_the_key_of_a_plan_is_on_no_command_line_and_in_no_file(tmp_path, capfd)
 
 @pytest.mark.parametrize("by", ["--output_path", "--use_cache"])
 def test_models_told_apart_by_a_header_do_not_share_replies_and_a_new_key_makes_no_other_model(by, tmp_path):
-    def asked(**header: str) -> int:
+    def asked(**header):
         before = len(server.requests)
         more = ["--extend"] if by == "--output_path" else []
         succeed(*server.run_of("medmcqa_openmed", header=header), "--limit", 2, by, tmp_path, *more)

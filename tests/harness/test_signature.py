@@ -13,15 +13,15 @@ from running import evaluate, load, right_answer
 from medtasks_utils.compare.incompatibilities import incompatibilities
 from medtasks_utils.filters import STRICT
 from medtasks_utils.harness.signature import digest_of_lines, parse
-from medtasks_utils.results import TaskRun, as_run
+from medtasks_utils.results import as_run
 
 
-def run(task: str, **settings) -> TaskRun:
+def run(task, **settings):
     """Return a task as a run of one evaluation."""
     return as_run(evaluate(task, right_answer, **settings), Path()).tasks[task]
 
 
-def signed(task, **settings) -> str:
+def signed(task, **settings):
     """Return the signature of a task whose requests are built with these arguments."""
     task.set_fewshot_seed(1)
     task.build_all_requests(**{"limit": 6, **settings})

@@ -121,7 +121,7 @@ def test_a_cut_parquet_file_is_one_error(end, data):
 @pytest.fixture
 def asked(monkeypatch):
     """Record the repository, revision and patterns of downloads from the Hub, which are the bundled sample."""
-    asked: list[tuple[str, str, list[str]]] = []
+    asked = []
 
     def download(repository, *, repo_type, revision, allow_patterns, local_files_only):
         assert repo_type == "dataset" and local_files_only, "the tests' hub is out of reach"
@@ -191,7 +191,7 @@ def server(tmp_path, monkeypatch):
         yield hub
 
 
-def numbers() -> list[str]:
+def numbers():
     return [doc["row_number"] for doc in documents_of("medcalc_bench_corrected", "hub")]
 
 

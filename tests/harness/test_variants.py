@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,7 +28,7 @@ BASES = {benchmark: TASKS / benchmark / f"{task}.yaml" for benchmark, task in TA
 FILTERS = ("strict-match", "flexible-extract")
 
 
-def made(folder: Path, benchmark: str, fields: str, base: str = ""):
+def made(folder, benchmark, fields, base=""):
     """Return the task of a variant on the sample; ``base`` names another file of the benchmark to include."""
     file = BASES[benchmark].with_name(base) if base else BASES[benchmark]
     (folder / "functions.py").write_text(FUNCTIONS)
