@@ -237,7 +237,7 @@ def test_a_server_gets_fewer_requests_at_once_while_it_is_busy_and_one_after_a_f
 ):
     """Of at most eight: B is a failure of a busy server, A one of a server that is away, and S a reply."""
 
-    async def started() -> int:
+    async def started():
         starts = [asyncio.ensure_future(paced.start()) for _ in range(9)]
         for _ in range(99):
             await asyncio.sleep(0)
