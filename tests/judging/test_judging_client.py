@@ -3,14 +3,13 @@
 import json
 import time
 from pathlib import Path
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from given import each_row, error_line, table
 from judge_server import LABELS, JudgeServer, faulty, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
-from local_server import HANG_UP, Answer, Fault, completion
+from local_server import HANG_UP, Fault, completion
 from places import at
 from scripts import in_turn, together, whole
 
@@ -30,7 +29,7 @@ KEY = "sk-canary-2718281828"
 GOOD = json.dumps(geval_reply(80.5))
 
 
-def answer_of(written: Any) -> Answer:
+def answer_of(written):
     """A score, a text, the fields of a fault, or those of a completion."""
     if isinstance(written, dict):
         return Fault(**written) if "status" in written else completion(**written)

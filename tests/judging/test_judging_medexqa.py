@@ -3,14 +3,13 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commanding import exit_code, one_line
-from given import Row, error_line
+from given import error_line
 from judge_server import JudgeServer, geval_reply, sound
 from judging_cases import no_keys_and_no_waits
-from local_server import Answer, Fault, LocalServer
+from local_server import Fault, LocalServer
 from running import Scripted, evaluate, load, samples, saved_results
 from scripts import in_turn, refusal, whole
 
@@ -24,22 +23,22 @@ SCORES = {f"clinical_psychology/test/{index}": 10 * (index + 1) for index in ran
 __all__ = ["no_keys_and_no_waits"]
 
 
-def options(server: JudgeServer, folder: Path, **more: Any) -> dict[str, Any]:
+def options(server, folder, **more):
     judge = {"judge_model": "judge", "judge_base_url": server.url, "judge_cache": str(folder / "cache.sqlite3")}
     return {"medexqa": {"use_explanations": True, "use_judge": True, "judge_mode": "g-eval", **judge, **more}}
 
 
-def right(doc: Row) -> str:
+def right(doc):
     return f"<think>C?</think>The answer is {doc['answer_letter']}. Because of {doc['id']}."
 
 
-def right_or_wrong(doc: Row) -> str:
+def right_or_wrong(doc):
     """Wrong for every other document."""
     wrong = "ABCD"[(doc["answer_idx"] + 1) % 4]
     return right(doc) if int(doc["id"][-1]) % 2 else f"<think>{doc['answer_letter']}!</think>The answer is {wrong}."
 
 
-def by_id(request: dict[str, Any]) -> Answer:
+def by_id(request):
     """G-Eval by the id that the explanation names."""
     text = whole(request["messages"])
     if "final_score" not in text:
