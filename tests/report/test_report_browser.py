@@ -8,7 +8,6 @@ from collections import Counter
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -106,7 +105,7 @@ CALLED = """
     return found; }"""
 
 
-def go(page: Any, **view: Any) -> None:
+def go(page, **view):
     """Follow a link to a view, whose runs may be named, and wait until it is drawn."""
     names = page.locator(".facets select[name=a] option").all_inner_texts()
     view |= {facet: names.index(view[facet]) for facet in ("a", "b") if view.get(facet) in names}
@@ -125,7 +124,7 @@ SAVED = """(button) => new Promise((done) => {
 })"""
 
 
-def saved(page: Any, button: str) -> str:
+def saved(page, button):
     """What a button saves, taken before the download: Chromium drops downloads after ten in a second."""
     return str(page.locator(button).first.evaluate(SAVED))
 
@@ -211,7 +210,7 @@ def test_a_reader_sees(name, opened_page, view, story, page, pair):
         shown.wait_for_selector(DRAWN, state="attached")
 
 
-def see(shown: Any, place: str, expected: Any) -> None:
+def see(shown, place, expected):
     """What is drawn after a step is waited for."""
     if place[0] == "=":
         shown.wait_for_function(f"(expected) => JSON.stringify({place[1:]}) === JSON.stringify(expected)", arg=expected)
@@ -300,7 +299,7 @@ RENDER = """text => {
 }"""
 
 
-def rendered(page: Any, text: str) -> str:
+def rendered(page, text):
     """What is made of a text, which is nothing but allowed elements and attributes."""
     found = page.evaluate(RENDER, text)
     assert set(found["tags"]) <= ALLOWED and set(found["attributes"]) <= ATTRIBUTES

@@ -24,7 +24,7 @@ from medtasks_utils.results.samples import SampleLog
 BENCHMARKS = ["medhallu", "medmcqa", "medcalc_bench"]
 
 
-def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), n=0) -> Run:
+def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), n=0):
     """A run of one task: its samples, and what the harness reported."""
     task = TASK[benchmark]
     config = {"metadata": {"benchmark": benchmark}}
@@ -36,7 +36,7 @@ def made(name, samples=(), benchmark="medhallu", values=None, folder=Path(), n=0
     return run
 
 
-def scored(place, strict, flexible=None, answers=("",), **doc) -> Sample:
+def scored(place, strict, flexible=None, answers=("",), **doc):
     """A sample with scores by metric, a list each, under one or both filters."""
     scores = {name: own for name, own in ((STRICT, strict), (FLEXIBLE, flexible)) if own}
     doc |= {"question": place, "options": {}}
@@ -88,7 +88,7 @@ def test_a_figure_has_the_benchmarks_whose_scores_are_shares():
     assert problems([unscored]) == ["b: left out, since it has no scores (for example after --predict_only)"]
 
 
-def right_in(metric, n, models) -> dict[str, Run]:
+def right_in(metric, n, models):
     """Runs of models that are right in the first examples of a benchmark, so many; null: it has no samples.
 
     Some lack the first examples.
@@ -137,7 +137,7 @@ def test_a_pair_has_the_same_p_values_in_the_page_in_compare_and_in_json(models,
     assert min(corrected.values()) == pytest.approx(min(1.0, len(BENCHMARKS) * least))
 
 
-def joined(name: str, right: tuple[int, ...], repeats: int = 1) -> Run:
+def joined(name, right, repeats=1):
     """A run of several benchmarks: so many of 40 examples are right, one more in a generation; F1 is of pairs."""
     run = made(name)
     for benchmark, count in zip(BENCHMARKS, right, strict=True):

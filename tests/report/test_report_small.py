@@ -9,7 +9,6 @@ import json
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -70,7 +69,7 @@ def small(runs):
     return lambda place, expected=None: at(place, expected, made)
 
 
-def views(runs: Any) -> dict[str, View]:
+def views(runs):
     """What a page shows of runs, by filter."""
     names = [run.name for run in runs]
     runs = in_order(runs, board_of(topics_of(runs), names, STRICT))
@@ -78,7 +77,7 @@ def views(runs: Any) -> dict[str, View]:
     return {name: View(name, board_of(topics_of(runs), [*by_name], name), by_name) for name in FILTERS}
 
 
-def again_in(line: Any, place: int) -> Any:
+def again_in(line, place):
     """A line of a log once more, as another question's; where it is, at the first place."""
     doc = {
         name: f"{text} {place}" if place and name in ("question", "q") else text for name, text in line["doc"].items()
@@ -148,7 +147,7 @@ def test_no_sentence_claims_more_than_is_shown():
     assert said and not re.search(words, json.dumps(said), re.IGNORECASE)
 
 
-def logged(run: str) -> dict[tuple[str, int, str], Any]:
+def logged(run):
     """The lines of a run's logs, by task, example and filter."""
     return {
         (path.name.removeprefix("samples_").rpartition("_")[0], line["doc_id"], line["filter"]): line
