@@ -4,12 +4,10 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 from commanding import exit_code, one_line
-from given import Row, csv_rows, each_row, write_rows
+from given import csv_rows, each_row, write_rows
 from given import table as rows_of
 from judge_server import JudgeServer, sound
 from local_server import Fault
@@ -23,7 +21,7 @@ from medtasks_utils.rescore import find_responses
 TASK = "medexqa_clinical_psychology"
 
 
-def explained(doc: Row) -> str:
+def explained(doc):
     """Return a right answer to a specialty's first two questions, else a wrong one; each text is different."""
     number = int(doc["id"].rsplit("/", 1)[1])
     letter = "ABCD"[(doc["answer_idx"] + (number > 1)) % 4]
@@ -63,15 +61,15 @@ def rescore(tmp_path, monkeypatch, server):
     return run
 
 
-def table(folder: Path, judge: str = "geval") -> list[dict[str, str]]:
+def table(folder, judge="geval"):
     return csv_rows(folder / "out" / f"judged_{judge}.csv")
 
 
-def without_references(lines: list[bytes]) -> list[bytes]:
+def without_references(lines):
     return [re.sub(rb'("explanation_[12]": )"(\\.|[^"\\])*"', rb'\1""', line) for line in lines]
 
 
-def with_status(rows: Sequence[dict[str, str]], status: str) -> list[dict[str, str]]:
+def with_status(rows, status):
     return [row for row in rows if row["status"] == status]
 
 
