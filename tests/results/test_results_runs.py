@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from given import GENERATION_TASKS, TASK_OF, Row, each_row, error_line, write_rows
+from given import GENERATION_TASKS, TASK_OF, each_row, error_line, write_rows
 from hypothesis import given
 from hypothesis import strategies as st
 from places import at
@@ -16,7 +16,7 @@ from saved_runs import right_in, sample_file, save_run
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import FILTERS, STRICT
 from medtasks_utils.report.summary import problems
-from medtasks_utils.results import Run, Sample, TaskRun, as_run, merged, read_runs
+from medtasks_utils.results import Sample, TaskRun, as_run, merged, read_runs
 from medtasks_utils.results.budgets import budget_curve
 from medtasks_utils.results.runs import name_apart
 from medtasks_utils.results.samples import SampleLog, read_samples
@@ -87,7 +87,7 @@ def test_runs_of_one_name_are_told_apart_by_what_differs(case, runs, names):
     assert [run.name for run in made] == names, case
 
 
-def saved_as(folder: str, date: str, task: str, asked: int = 1, **results: object) -> Run:
+def saved_as(folder, date, task, asked=1, **results):
     counts = {"effective": asked, "original": 99}
     content = {"results": {task: {"acc,f": 1}}, "configs": {task: {}}, "n-samples": {task: counts}}
     return as_run({"model_name": "m", **content, **results}, Path(folder) / f"results_{date}.json", date)
@@ -100,7 +100,7 @@ def test_runs_over_different_tasks_are_one_unless_their_set_ups_differ(case, fir
     assert len(merged(runs)) == number, case
 
 
-SPENT: Row = {"medtasks": {"tokens": {"prompt": 3}, "cost": {"joules": 2}}, "total_evaluation_time_seconds": "1.5"}
+SPENT = {"medtasks": {"tokens": {"prompt": 3}, "cost": {"joules": 2}}, "total_evaluation_time_seconds": "1.5"}
 
 
 @given(st.permutations([("a", "x"), ("a", "y"), ("b", "x"), ("b", "y"), ("b", "z")]))
