@@ -2,31 +2,29 @@
 
 import gzip
 import json
-from pathlib import Path
-from typing import Any
 
 from commanding import exit_code
 from given import each_row, error_line, sample_rows, table
 
 from medtasks_utils.errors import DataError, MedtasksError
-from medtasks_utils.selfcheck.published import PublishedRun, score_published
+from medtasks_utils.selfcheck.published import score_published
 
 MEDMCQA = sample_rows("medmcqa/validation.jsonl")[0]["id"]
 
 
-def write_source(folder: Path, records: list[Any], name: str = "paper") -> Path:
+def write_source(folder, records, name="paper"):
     folder.mkdir(exist_ok=True)
     with gzip.open(folder / f"{name}.jsonl.gz", "wt", encoding="utf-8") as file:
         file.writelines(json.dumps(record) + "\n" for record in records)
     return folder
 
 
-def published(benchmark: str, identity: str, response: str, verdict: int) -> dict[str, Any]:
+def published(benchmark, identity, response, verdict):
     said = {"response": response, "source_verdict": verdict}
     return {"benchmark": benchmark, "run": "one", "id": identity, **said}
 
 
-def scored(folder: Path) -> list[PublishedRun]:
+def scored(folder):
     return list(score_published(folder, "sample"))
 
 

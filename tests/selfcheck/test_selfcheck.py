@@ -2,11 +2,9 @@
 
 import json
 import re
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from commanding import exit_code
@@ -27,19 +25,19 @@ def _here(monkeypatch, tmp_path):
     monkeypatch.setenv("TQDM_DISABLE", "1")  # the command sets it; here it is unset again
 
 
-def largest(self: HarnessAggregation, items: Iterable[float | None]) -> float:
+def largest(self, items):
     return max((item for item in items if item is not None), default=0.0)
 
 
-def one_too_many(self: Ratio) -> float:
+def one_too_many(self):
     return float(self.numerators.sum() / (self.denominators.sum() + 1))
 
 
-def unread(self: Any, text: str, example: Any) -> Answer:
+def unread(self, text, example):
     return Answer(None, text)
 
 
-def checked(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+def checked(monkeypatch, *names):
     """Let the self-check use only a few benchmarks."""
     few = SimpleNamespace(usable=lambda: [benchmarks()[name] for name in names], problems=["broken"])
     monkeypatch.setattr("medtasks_utils.selfcheck.check.benchmarks", lambda: few)
