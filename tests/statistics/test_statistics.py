@@ -20,14 +20,14 @@ from medtasks_utils.statistics.metrics import ACC, Metric
 from medtasks_utils.statistics.planning import Sensitivity, repeats_needed
 from medtasks_utils.statistics.ratio import holm, informative_clusters
 from medtasks_utils.statistics.score_arrays import MetricScores, concatenate, integer_codes
-from medtasks_utils.statistics.scores import JudgedScore, Score
+from medtasks_utils.statistics.scores import JudgedScore
 
 POINTS = Metric("m", unit="points")
 MEAN_OF, F1_OF, MACRO_OF = (Metric("m", each) for each in (MEAN, F1, MACRO))
 approx = pytest.approx
 
 
-def scores(rows: Any, clusters: Any = None, strata: Any = None) -> MetricScores:
+def scores(rows, clusters=None, strata=None):
     """Of rows of scores, of plain ones, or of a text: examples with a digit per generation."""
     if isinstance(rows, str):
         rows = [[*map(float, example)] for example in rows.split()]
@@ -36,7 +36,7 @@ def scores(rows: Any, clusters: Any = None, strata: Any = None) -> MetricScores:
     return MetricScores.of(rows, integer_codes(names), integer_codes(strata or of_one))
 
 
-def pairs(target: Any, given: Any) -> list[Score]:
+def pairs(target, given):
     """F1's numerators and denominators; None where nothing is decided."""
     return [None if g is None else (2.0 * (t and g), float(t + g)) for t, g in zip(target, given, strict=True)]
 
