@@ -2,13 +2,12 @@
 
 import re
 import time
-from typing import Any
 
 import pytest
 from test_sweep import command, written
 from test_sweep_serving import asked, served
 
-ray: Any = pytest.importorskip("ray", reason="needs Ray")
+ray = pytest.importorskip("ray", reason="needs Ray")
 from ray.cluster_utils import Cluster  # noqa: E402
 
 pytestmark = pytest.mark.ray
