@@ -1,7 +1,6 @@
 """Tool calls are read in every form that models write, and nothing else is taken for one."""
 
 import json
-from typing import Any
 
 from given import each_row, table
 from hypothesis import given
@@ -11,8 +10,8 @@ from places import at
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.calls import Call, read_calls
 
-BOTH: Any = TOOLS
-CALCULATOR: Any = {"calculator": BOTH["calculator"]}
+BOTH = TOOLS
+CALCULATOR = {"calculator": BOTH["calculator"]}
 CALL = '{"name": "calculator", "arguments": {"expression": "1"}}'
 
 
@@ -67,7 +66,7 @@ def test_any_reply_is_read_without_an_error(reply):
 )
 def test_any_argument_survives_as_json(name, argument, as_string, form):
     key = BOTH[name].argument
-    arguments: Any = {key: argument}
+    arguments = {key: argument}
     call = json.dumps({"name": name, "arguments": json.dumps(arguments) if as_string else arguments})
     if "<" in call:  # a tag within it could end a block, or hide it
         return

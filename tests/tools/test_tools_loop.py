@@ -4,12 +4,11 @@ import itertools
 import json
 import re
 from collections import defaultdict
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
 from given import each_row
-from running import Chat, Scripted, evaluate, samples
+from running import Scripted, evaluate, samples
 from tool_caller import tagged, turn
 
 from medtasks_utils.tools import TOOLS
@@ -20,12 +19,12 @@ from medtasks_utils.tools.tool import CallResult
 class Caller(Scripted):
     """A model in this process whose reply is a function of the chat."""
 
-    def reply(self, request: Any) -> Any:
+    def reply(self, request):
         self.first = getattr(request, "first", request.args)
         return self.answer(json.loads(request.args[0]))
 
 
-def calculating(chat: Chat) -> str:
+def calculating(chat):
     """Calls the calculator once, then gives its result as the answer."""
     if turn(chat) == 1:
         return tagged("calculator", "6 * 7")
@@ -103,7 +102,7 @@ def test_long_results_are_cut_to_what_all_of_them_may_take(name, calls, limit):
 
 
 def test_the_python_tool_forgets_a_session_with_its_sandbox():
-    tool: Any = TOOLS["python"]()
+    tool = TOOLS["python"]()
     tool._sandbox = Mock()
     tool.forget("a")
     tool._sandbox.forget.assert_called_once_with("a")

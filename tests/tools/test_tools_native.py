@@ -3,7 +3,6 @@
 import json
 import logging
 import re
-from collections.abc import Callable
 from itertools import starmap
 from types import SimpleNamespace
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from given import each_row, table
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from local_server import Fault, LocalServer, completion
-from running import Chat, Scripted, evaluate, samples
+from running import Scripted, evaluate, samples
 from scripts import in_turn, refusal
 from tool_caller import run, turn
 
@@ -22,7 +21,7 @@ from medtasks_utils.tools import TOOLS
 ANSWER = "<answer>42</answer>"
 
 
-def config(result: dict[str, Any]) -> Any:
+def config(result):
     (found,) = result["configs"].values()
     return found["metadata"]
 
@@ -145,31 +144,30 @@ FORGOTTEN = HERMES.replace("\n<tool_call>\n", "Now: <|python_tag|>").replace("\n
 DEAF = "{{(tools or []) | tojson}}" + PLAIN.replace("in messages", "in messages if m.role != 'tool'")
 
 
-def refuse(message: str) -> None:
+def refuse(message):
     raise ValueError(message)
 
 
 class InProcess(Scripted):
     """A model in this process with a chat template, whose reply is a function of the turn."""
 
-    def __init__(self, template: str, script: Callable[[int], str]) -> None:
+    def __init__(self, template, script):
         super().__init__(script)
         environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
         environment.filters["tojson"] = lambda value, **settings: json.dumps(value, ensure_ascii=False, **settings)
         render = environment.from_string(template, {"raise_exception": refuse}).render
         self.tokenizer = SimpleNamespace(apply_chat_template=lambda chat, **given: render(messages=chat, **given))
 
-    def apply_chat_template(self, chat_history: Chat, add_generation_prompt: bool = True) -> str:
-        text: str = self.tokenizer.apply_chat_template(chat_history, add_generation_prompt=add_generation_prompt)
-        return text
+    def apply_chat_template(self, chat_history, add_generation_prompt=True):
+        return self.tokenizer.apply_chat_template(chat_history, add_generation_prompt=add_generation_prompt)
 
-    def tok_encode(self, text: str, add_special_tokens: bool) -> list[str]:
+    def tok_encode(self, text, add_special_tokens):
         return text.split("<|python_tag|>")
 
-    def tok_decode(self, tokens: list[str]) -> str:
+    def tok_decode(self, tokens):
         return "".join(tokens)
 
-    def reply(self, request: Any) -> Any:
+    def reply(self, request):
         return self.answer(len(self.batches))
 
 
