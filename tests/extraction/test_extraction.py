@@ -67,7 +67,7 @@ def test_a_stated_value_is_read_out_of_a_whole_response():
 # ---- what is written is read back, in any style
 
 
-def written(kind: str) -> list[str]:
+def written(kind):
     """Texts of a kind: ways to write a number or a date, answers, pieces of texts."""
     return [text for own, text in table("texts_by_kind") if own == kind]
 
