@@ -24,6 +24,7 @@ from lm_eval.tasks._index import TaskIndex
 from medtasks_utils.writing import SECRETS
 
 __all__ = ["own_process"]
+pytest.register_assert_rewrite("places")  # a failure shows both sides there, too
 
 
 @pytest.hookimpl(optionalhook=True)

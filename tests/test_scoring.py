@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from given import FILE, ROOT, TASK, each_row, sample_rows, table
-from places import at
+from places import as_its_row_says
 from running import evaluate, load, right_answer
 
 from medtasks_utils import Scorer, load_runs, reward, score
@@ -50,9 +50,7 @@ def test_explanations_are_scored_if_asked_for():
     assert [(score[name] or 0) > 50 for score in metrics for name in ("rougeL", "bleu")] == [True, True, False, False]
 
 
-@each_row("functions_of_scoring")
-def test_a_function_of_scoring_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_scoring_returns_what_its_row_says = as_its_row_says("functions_of_scoring")
 
 
 def test_saved_runs_are_frames_with_the_columns_that_are_documented():

@@ -14,7 +14,7 @@ from given import GENERATION_TASKS, each_row, table
 from judge_server import faulty
 from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Fault, LocalServer
-from places import at
+from places import as_its_row_says, at
 from saved_runs import edit_lines, right_in, sample_file, save_run
 from scipy.stats import hypergeom
 from scripts import draw, whole
@@ -29,10 +29,8 @@ from medtasks_utils.results.runs import audit_file
 __all__ = ["no_keys_and_no_waits"]
 
 
-@each_row("functions_of_audit")
-def test_a_function_of_the_audit_returns_what_its_row_says(name, place, expected):
-    """Ends of intervals are within 0.006 of Wilson's."""
-    assert at(place, expected) == expected
+test_a_function_of_the_audit_returns_what_its_row_says = as_its_row_says("functions_of_audit")
+"""Ends of intervals are within 0.006 of Wilson's."""
 
 
 def share(found, read, responses):

@@ -4,7 +4,7 @@ import json
 import shutil
 
 from given import BY_CALCULATOR, each_row, json_lines, table
-from places import at
+from places import as_its_row_says
 from running import documents, documents_of, reader
 
 from medtasks_utils.benchmarks import benchmarks
@@ -41,9 +41,7 @@ def test_every_verdict_on_a_value_is_that_of_medcalc_bench_s_authors(shared, dat
 # ---- rules, on our own examples
 
 
-@each_row("functions_of_benchmarks")
-def test_a_function_of_a_benchmark_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_a_benchmark_returns_what_its_row_says = as_its_row_says("functions_of_benchmarks")
 
 
 @each_row("judgements")

@@ -13,7 +13,7 @@ from unittest.mock import Mock
 import pytest
 from commanding import exit_code, medtasks, succeed
 from given import ROOT, each_row
-from places import alive, at
+from places import alive, as_its_row_says
 from running import manager
 
 from medtasks_utils import __main__ as cli
@@ -132,9 +132,7 @@ def test_characters_that_a_terminal_lacks_are_replaced_and_a_closed_output_is_no
     succeed("eval", "--tasks", "medhallu", "--data", "sample", "--limit", "1", "--model", "dummy")
 
 
-@each_row("functions_of_commands")
-def test_a_function_of_the_commands_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_the_commands_returns_what_its_row_says = as_its_row_says("functions_of_commands")
 
 
 def test_help_says_what_each_flag_does_in_lines_of_80_columns(monkeypatch, capsys):

@@ -8,7 +8,7 @@ from itertools import cycle
 
 import pytest
 from given import GENERATION_TASKS, each_row, error_line, table
-from places import at
+from places import as_its_row_says, at
 from saved_runs import edit_files, edit_lines, right_in, sample_file, save_run, save_two
 
 from medtasks_utils import __main__ as cli
@@ -53,9 +53,7 @@ def printed(found, points):
 # ---- what is found
 
 
-@each_row("functions_of_compare")
-def test_a_function_of_comparisons_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_comparisons_returns_what_its_row_says = as_its_row_says("functions_of_compare")
 
 
 def test_repeated_generations_are_compared(tmp_path):

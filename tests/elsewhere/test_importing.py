@@ -18,7 +18,7 @@ import pyarrow
 import pytest
 from commanding import exit_code, succeed
 from given import TASK_OF, each_row, table, write_rows
-from places import at
+from places import as_its_row_says, at
 from running import documents_of, right_answer
 from saved_runs import save_run
 
@@ -174,9 +174,7 @@ def test_a_file_in_another_encoding_is_read(name, content, tmp_path):
     assert (response.id, response.reply) == (("1",), "A")
 
 
-@each_row("functions_of_elsewhere")
-def test_a_function_of_imports_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_imports_returns_what_its_row_says = as_its_row_says("functions_of_elsewhere")
 
 
 def pack(folder):

@@ -4,10 +4,10 @@ import datetime
 import math
 
 import pytest
-from given import GENERATION_TASKS, each_row, same, table
+from given import GENERATION_TASKS, same, table
 from hypothesis import given
 from hypothesis import strategies as st
-from places import at
+from places import as_its_row_says
 from running import documents, reader
 
 from medtasks_utils.benchmarks.medcalc_bench.absence import states_not_available
@@ -54,9 +54,7 @@ def test_each_text_gives_its_expected_answer(name):
     assert [row for row in found if not same(row[2], row[1])] == []
 
 
-@each_row("functions_of_extraction")
-def test_a_function_of_readers_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_readers_returns_what_its_row_says = as_its_row_says("functions_of_extraction")
 
 
 def test_a_stated_value_is_read_out_of_a_whole_response():

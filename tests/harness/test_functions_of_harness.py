@@ -1,13 +1,10 @@
 """What functions of a run make of texts and settings: signatures, flags, templates, reasoning, readings."""
 
 from given import each_row
-from places import at
+from places import as_its_row_says
 from running import reader
 
-
-@each_row("functions_of_harness")
-def test_a_function_of_a_run_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_a_run_returns_what_its_row_says = as_its_row_says("functions_of_harness")
 
 
 @each_row("found_by")

@@ -9,7 +9,7 @@ import pytest
 from fake_time import FakeTime, FastLoop
 from given import each_row
 from local_server import HANG_UP, Fault, LocalServer
-from places import at
+from places import as_its_row_says
 from scripts import as_answer, in_turn, refusal
 
 from medtasks_utils.inference import pace
@@ -207,9 +207,7 @@ def test_a_server_that_begins_to_refuse_all_prompts_in_the_same_words_is_noticed
 # ---- what errors say
 
 
-@each_row("functions_of_inference")
-def test_errors_pauses_and_other_words_for_a_server_are_what_their_rows_say(name, place, expected):
-    assert at(place, expected) == expected
+test_errors_pauses_and_other_words_for_a_server_are_what_their_rows_say = as_its_row_says("functions_of_inference")
 
 
 @each_row("contexts_in_pages")

@@ -10,7 +10,7 @@ from given import each_row, error_line, table
 from judge_server import LABELS, JudgeServer, faulty, geval_reply, sound
 from judging_cases import case, cases, judged, no_keys_and_no_waits, settings_for
 from local_server import HANG_UP, Fault, completion
-from places import at
+from places import as_its_row_says
 from scripts import in_turn, together, whole
 
 from medtasks_utils.judging import (
@@ -97,9 +97,7 @@ def test_parameters_that_a_judge_s_server_rejects_are_omitted_from_then_on(name,
 # ---- endpoint, key, settings
 
 
-@each_row("functions_of_judging")
-def test_addresses_parameters_and_points_of_judges_are_what_their_rows_say(name, place, expected):
-    assert at(place, expected) == expected
+test_addresses_parameters_and_points_of_judges_are_what_their_rows_say = as_its_row_says("functions_of_judging")
 
 
 @each_row("no_names_of_keys")

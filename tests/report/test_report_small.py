@@ -15,7 +15,7 @@ import pytest
 import yaml
 from given import each_row, json_lines, table
 from page_numbers import Page, stores_of, unpacked
-from places import at
+from places import as_its_row_says, at
 
 from medtasks_utils.__main__ import main
 from medtasks_utils.filters import FILTERS, FLEXIBLE, STRICT
@@ -136,9 +136,8 @@ def test_a_fact_of_four_larger_runs_is_where_users_look(name, place, expected, l
     assert larger(place, expected) == expected
 
 
-@each_row("functions_of_report", *table("functions_of_the_lead"))
-def test_a_function_of_the_report_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_the_report_returns_what_its_row_says = as_its_row_says("functions_of_report")
+test_a_sentence_of_the_first_screen_is_what_its_row_says = as_its_row_says("functions_of_the_lead")
 
 
 def test_no_sentence_claims_more_than_is_shown():

@@ -10,7 +10,7 @@ import pytest
 from given import GENERATION_TASKS, TASK_OF, each_row, error_line, write_rows
 from hypothesis import given
 from hypothesis import strategies as st
-from places import at
+from places import as_its_row_says, at
 from saved_runs import right_in, sample_file, save_run
 
 from medtasks_utils.errors import MedtasksError
@@ -38,9 +38,7 @@ def results(saved, tmp_path):
 # ---- what a run holds
 
 
-@each_row("functions_of_results")
-def test_a_function_of_saved_runs_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_saved_runs_returns_what_its_row_says = as_its_row_says("functions_of_results")
 
 
 def test_a_run_of_all_benchmarks_is_read_once(saved):

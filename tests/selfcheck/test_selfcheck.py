@@ -8,8 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 from commanding import exit_code
-from given import each_row
-from places import at
+from places import as_its_row_says
 
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.answers import Answer
@@ -98,6 +97,4 @@ def test_the_data_directory_that_is_named_is_used(capsys):
     assert "/nowhere" in capsys.readouterr().err
 
 
-@each_row("functions_of_selfcheck")
-def test_a_function_of_the_selfcheck_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_the_selfcheck_returns_what_its_row_says = as_its_row_says("functions_of_selfcheck")

@@ -9,7 +9,7 @@ import pytest
 from given import each_row, table
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from places import at
+from places import as_its_row_says
 from scipy import stats
 
 from medtasks_utils.compare.contrast import contrast
@@ -41,9 +41,7 @@ def pairs(target, given):
     return [None if g is None else (2.0 * (t and g), float(t + g)) for t, g in zip(target, given, strict=True)]
 
 
-@each_row("functions_of_statistics")
-def test_a_function_of_the_statistics_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_the_statistics_returns_what_its_row_says = as_its_row_says("functions_of_statistics")
 
 
 # ---- the statistic

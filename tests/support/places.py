@@ -12,6 +12,18 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
+from given import each_row
+
+
+def as_its_row_says(table: str) -> Any:
+    """Return a test of each row of a table: at the row's place stands what the row expects."""
+
+    @each_row(table)
+    def test(name, place, expected):
+        assert at(place, expected) == expected
+
+    return test
+
 
 def at(place: list[Any], expected: Any, made: Any = None) -> Any:
     """Return what stands at a place, as JSON with six decimals, or the type and message of an error.

@@ -19,7 +19,7 @@ from filelock import FileLock
 from given import ROOT, each_row, error_line, table
 from judge_server import JudgeServer
 from local_server import Fault
-from places import at
+from places import as_its_row_says
 from saved_runs import drawn, save_run
 from scripts import Held
 
@@ -56,9 +56,7 @@ def program(folder, name, text):
     (folder / name).chmod(0o755)
 
 
-@each_row("functions_of_sweep")
-def test_a_function_of_sweeps_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_sweeps_returns_what_its_row_says = as_its_row_says("functions_of_sweep")
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 from given import each_row, table
 from hypothesis import given
 from hypothesis import strategies as st
-from places import at
+from places import as_its_row_says
 
 from medtasks_utils.tools import TOOLS
 from medtasks_utils.tools.calls import Call, read_calls
@@ -20,9 +20,7 @@ def test_a_call_is_read_and_taken_out_and_all_else_stays(reply, calls, rest):
     assert read_calls(reply, BOTH) == ([Call(*call) for call in calls], rest)
 
 
-@each_row("functions_of_tools")
-def test_a_function_of_the_tools_returns_what_its_row_says(name, place, expected):
-    assert at(place, expected) == expected
+test_a_function_of_the_tools_returns_what_its_row_says = as_its_row_says("functions_of_tools")
 
 
 TOO_LARGE = [
