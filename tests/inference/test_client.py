@@ -32,6 +32,11 @@ def time(monkeypatch):
     return FakeTime(monkeypatch)
 
 
+def sent_to(url, work=lambda client: client.complete({}), model="m", **settings):
+    """Return what comes of work with a client, by default of one request."""
+    return run_with(Endpoint(url=url, model=model, headers={}, **settings), work)
+
+
 @each_row("requests_tried_again")
 def test_requests_sent_together_are_tried_again_as_their_row_says(
     name, answers, number, known, settings, expected, time, caplog
@@ -45,7 +50,7 @@ def test_requests_sent_together_are_tried_again_as_their_row_says(
         return await asyncio.gather(*(client.complete({}) for _ in range(number)), return_exceptions=True)
 
     with LocalServer(in_turn(*in_order)) as server:
-        found = run_with(Endpoint(url=server.chat, model="m", headers={}, **settings), work)
+        found = sent_to(server.chat, work, **settings)
     results = Counter(type(result).__name__ for result in found)
     said = [line.partition("; failing for ")[2] for line in caplog.messages if "; failing for " in line]
     got = {"results": results, "requests": len(server.requests), "slept": time.slept, "said": said}
@@ -61,7 +66,7 @@ def test_a_prompt_gets_no_reply_if_the_server_fails_at_it_alone(fault, status, t
 
     refused = pytest.raises(PromptRefused, match=r" \(in 7 attempts\), although it answers other prompts$")
     with LocalServer(lambda request: fault if request["prompt"] == "bad" else ".") as server, refused as raised:
-        run_with(Endpoint(url=server.chat, model="m", headers={}), work)
+        sent_to(server.chat, work)
     assert (raised.value.status, raised.value.body) == (status, "no" if status else "")
     assert Counter(request["prompt"] for request in server.requests) == {"good": 1, "bad": 7, "Hi": 5}
     assert sum(time.slept) < 60
@@ -71,7 +76,7 @@ def test_a_server_that_has_answered_a_model_before_is_waited_for(time):
     with LocalServer(in_turn(".", *[HANG_UP] * 3, ".", ".", HANG_UP)) as server:
         for model, error in (("m", None), ("m", None), ("other", NoConnection)):
             with pytest.raises(error) if error else nullcontext():
-                run_with(Endpoint(url=server.chat, model=model, headers={}), lambda client: client.complete({}))
+                sent_to(server.chat, model=model)
     assert len(server.requests) == 1 + (3 + 2) + 3, "other words are tried too"
 
 
@@ -91,7 +96,7 @@ def test_a_server_that_is_busy_or_slow_is_waited_for_and_not_tried_with_another_
 
     monkeypatch.setattr(Client, "_send", send)
     with pytest.raises(kind):
-        run_with(Endpoint(url="http://a", model="m", headers={}), work)
+        sent_to("http://a", work)
     assert asked.count("good") == 1 and sum(time.slept) > 600
 
 
@@ -149,7 +154,7 @@ def test_the_slot_of_a_request_stays_occupied_for_the_pause_after_it(monkeypatch
 
 def test_requests_are_sent_from_a_notebook_too_which_runs_a_loop_already():
     async def cell():
-        return run_with(Endpoint(url=server.chat, model="m", headers={}), lambda client: client.complete({}))
+        return sent_to(server.chat)
 
     with LocalServer() as server:
         assert len(asyncio.run(cell()).replies) == 1
@@ -165,7 +170,7 @@ def test_a_prompt_is_at_fault_for_a_refusal_if_other_words_are_answered(status, 
         return await asyncio.gather(*map(client.complete, prompts), return_exceptions=True)
 
     with LocalServer(lambda request: refusal(status, says) if refused in str(request) else ".") as server:
-        found = run_with(Endpoint(url=server.chat, model="m", headers={}), work)
+        found = sent_to(server.chat, work)
     assert [type(each).__name__ for each in found] == kinds
     alone = sum(kind.startswith("Prompt") for kind in kinds)
     assert not alone or len(server.requests) == 1 + 3 * alone, "a prompt, other words, and the prompt once more"
@@ -182,7 +187,7 @@ def results_of(answer, number):
         return "." if answer(request["prompt"]) else refusal(400, f"No {len(server.requests)}.")
 
     with LocalServer(say) as server:
-        found = run_with(Endpoint(url=server.chat, model="m", headers={}), work)
+        found = sent_to(server.chat, work)
     tests = sum(request["prompt"] == "Hi" for request in server.requests)
     return Counter(type(result).__name__ for (result,) in found), len(server.requests), tests
 
@@ -214,7 +219,7 @@ test_errors_pauses_and_other_words_for_a_server_are_what_their_rows_say = as_its
 def test_the_context_of_a_model_is_read_in_what_its_server_says_of_it(name, path, pages, context, monkeypatch):
     with LocalServer() as server:
         monkeypatch.setattr(server, "get", lambda method, path: Fault(200, pages.get(path, {})))
-        assert run_with(Endpoint(url=server.base + path, model="m", headers={}), Client.context) == context
+        assert sent_to(server.base + path, Client.context) == context
 
 
 def test_a_proxy_of_the_environment_is_named_without_its_password(monkeypatch):
@@ -222,7 +227,7 @@ def test_a_proxy_of_the_environment_is_named_without_its_password(monkeypatch):
     monkeypatch.setenv("no_proxy", "c")
     says = r"^http://a/v1, through the proxy 127.0.0.1:9 \(NO_PROXY=a avoids it\), "
     with pytest.raises(NoConnection, match=says + r"does not respond"):
-        run_with(Endpoint(url="http://a/v1", model="m", headers={}, attempts=1), lambda client: client.complete({}))
+        sent_to("http://a/v1", attempts=1)
     with pytest.raises(RequestRefused, match=says + "answered with status 403"):
         parse_response(403, "<html>Forbidden</html>", "http://a/v1", "m", {})
     with pytest.raises(RequestRefused, match=r"^http://c/v1 answered with status 403"):
