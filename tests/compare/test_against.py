@@ -103,7 +103,6 @@ def test_against_a_run_that_cannot_be_compared_is_an_error(data, tmp_path, capsy
         before = len(served.requests)
         against = ["--against", str(tmp_path / "saved")]
         assert [SavedRun(against[1], [TASK], within)._within for within in (None, 0)] == [2, 0], "0 is no default"
-        assert "--within has no effect without --against" in new("--within", "3", code=2)[1]
         for flags, message in table("refused"):
             assert message in new(*against, *flags, code=2)[1]
         with monkeypatch.context() as patch:
@@ -140,10 +139,9 @@ def test_a_group_is_decided_as_a_whole_and_its_tasks_say_so(tmp_path, capsys):
 
 
 @each_row("looks")
-def test_interim_looks_grow_and_spend_five_per_cent_together(name, clusters, strata, first):
+def test_interim_looks_grow_and_spend_five_per_cent_together(name, clusters, strata, expected):
     sizes = look_sizes(clusters, strata)
-    assert list(sizes) == sorted(set(sizes)) and (len(sizes) < 3 or sizes[1] > 1.25 * sizes[0])
-    assert (sizes[0], sizes[-1], len(sizes) <= 16) == (first, clusters, True)
+    assert [*sizes] == expected
     *of_looks, last = levels(sizes)
     assert (len(of_looks), last) == (len(sizes) - 1, 1)
     if of_looks:
