@@ -18,10 +18,9 @@ def chooses(letter, doc):
     return f"\\boxed{{{letter}}} <answer>{letter}</answer>"
 
 
-def compared(folder, task, letter, models=("org/one", "org/one")):
-    for name, model, seed in zip("ab", models, (None, 7), strict=True):
-        options = {TASKS[task]: {"order_seed": seed}}
-        save_run(folder / name, partial(chooses, letter), task, model, options)
+def compared(folder, task, letter):
+    for name, seed in (("a", None), ("b", 7)):
+        save_run(folder / name, partial(chooses, letter), task, metadata={TASKS[task]: {"order_seed": seed}})
     return compare_runs(one_run(folder / "a"), one_run(folder / "b"))
 
 
@@ -44,11 +43,6 @@ def test_a_model_that_always_says_a_is_right_where_the_first_choice_is(tmp_path)
     assert effect["changed"]["value"] == pytest.approx(sum(changed) / len(changed))
     assert [row[run]["value"] for row in effect["by_position"] for run in "ab"] == [1.0, 1.0, *[0.0] * 6]
     assert effect["changed"]["low"] is not None
-
-
-def test_two_models_in_other_orders_get_a_remark_and_no_effect(tmp_path):
-    lines = "\n".join(comparison_lines(compared(tmp_path, "medexqa_all", "A", ("org/one", "lab/one"))))
-    assert "in a different order" in lines and "Answers that changed" not in lines
 
 
 def test_the_orders_of_one_run_are_compared_with_each_other(tmp_path):
