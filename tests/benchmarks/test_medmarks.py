@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Any
 
 import pytest
-from given import BY_CALCULATOR, each_row, error_line, json_lines, table
+from given import BY_CALCULATOR, each_row, json_lines, table
 from local_server import Fault, LocalServer, completion
 from running import Scripted, documents_of, evaluate, load, samples
 from scripts import whole
@@ -16,7 +16,6 @@ from tool_caller import run, turn
 from medtasks_utils.benchmarks import benchmarks
 from medtasks_utils.benchmarks.medcalc_bench.medmarks_tools import CodeInterpreter, MedmarksCalculator, MedmarksDialogue
 from medtasks_utils.benchmarks.medexqa.medmarks import case_of_tag
-from medtasks_utils.errors import UsageError
 from medtasks_utils.judging.rubric import read_points
 from medtasks_utils.judging.templates import load as load_template
 from medtasks_utils.statistics.win_rate import win_rates
@@ -127,11 +126,6 @@ def test_a_response_is_scored_as_medmarks_does_by_strict_and_as_we_do_by_flexibl
         answer = read(response, doc)
         found.append([str(answer), bound.is_right(answer.value, doc)])
     assert found == [strict, flexible]
-
-
-@each_row("medmarks_refused")
-def test_options_that_medmarks_fixes_and_seeds_that_are_none_are_refused(task, options, message):
-    assert message in error_line(UsageError, load, task, "sample", **options)
 
 
 # ---- runs

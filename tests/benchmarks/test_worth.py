@@ -4,7 +4,6 @@ import hashlib
 import json
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from given import FILE, ROW, corrected_row, sample_rows, table, write_rows
@@ -33,27 +32,17 @@ ROWS = [
 
 
 @pytest.fixture
-def known(tmp_path, monkeypatch):
-    """Let a benchmark know shortcuts: readers by the hash of contents, and verdicts of style."""
-
-    def set_to(benchmark, readers, verdicts):
-        path = tmp_path / f"shortcuts of {len(readers)}.json"
-        parts = {content: {"readers": own} for content, own in readers.items()}
-        path.write_text(json.dumps({"parts": parts, "verdicts": verdicts}))
-        monkeypatch.setattr(benchmark, "data", replace(benchmark.data, shortcuts=path))
-
-    return set_to
-
-
-@pytest.fixture
-def style_known(tmp_path, known):
+def style_known(tmp_path, monkeypatch):
     """Rows of MedHallu, and a reader that errs on the true answers of the first nine and on nothing else."""
     write_rows(ROWS, tmp_path / "data" / FILE["medhallu"])
     examples = docs("medhallu", tmp_path / "data")
     content = content_hash(examples, MEDHALLU.data.content)
     in_order = sorted(examples, key=lambda example: json.dumps([example[name] for name in MEDHALLU.data.content]))
     bits = "".join("01"[is_told(example)] for example in in_order)
-    known(MEDHALLU, {content: dict(table("readers_of_style"))}, {content: f"{int(bits, 2):x}"})
+    parts = {content: {"readers": dict(table("readers_of_style"))}}
+    path = tmp_path / "shortcuts.json"
+    path.write_text(json.dumps({"parts": parts, "verdicts": {content: f"{int(bits, 2):x}"}}))
+    monkeypatch.setattr(MEDHALLU, "data", replace(MEDHALLU.data, shortcuts=path))
     return tmp_path / "data"
 
 
@@ -121,27 +110,11 @@ def test_the_page_shows_the_floor_only_beside_scores_of_the_same_rows(style_know
     assert "reached without the question (" not in drawn(build_page(read_runs(tmp_path))), "not the same rows"
 
 
-def test_the_floor_of_a_group_is_the_mean_over_its_tasks(tmp_path, known):
-    (run,) = read_runs(save_run(tmp_path, tasks="medexqa"))
-    contents = [run.tasks[name].config["metadata"]["content"] for name in run.groups["medexqa"].tasks]
-    assert len(set(contents)) == 5
-    for count, reached in ((5, (pytest.approx(0.2), "options")), (4, None)):
-        readers = {content: {"options": {"acc": [place / 10, 0, 1]}} for place, content in enumerate(contents[:count])}
-        known(benchmarks()["medexqa"], readers, {})
-        (unit,) = (unit for unit in topics_of([run]) if unit.name == "medexqa")
-        found: Any = unit.in_runs(STRICT, "acc").without_question
-        assert found == reached
-
-
 # ---- labels that are doubted
 
 
-def test_rows_with_a_known_issue_are_marked_as_doubted(tmp_path, monkeypatch):
-    rows = table("known_issues")
-    write_rows(rows, tmp_path / FILE["medmcqa"])
-    found = [example["known_issues"] for example in docs("medmcqa_openmed", tmp_path)]
-    assert found == [row["expected"] for row in rows]
-    monkeypatch.setattr(MEDHALLU, "data", replace(MEDHALLU.data, content=()))  # as in a benchmark that names none
+def test_a_benchmark_that_names_no_content_has_no_known_issues(monkeypatch):
+    monkeypatch.setattr(MEDHALLU, "data", replace(MEDHALLU.data, content=()))
     assert {example["known_issues"] for example in docs("medhallu")} == {""}
 
 
