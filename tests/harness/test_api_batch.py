@@ -70,9 +70,7 @@ def test_replies_begin_in_reasoning_if_most_close_what_they_did_not_open():
 
 
 def test_requests_are_sent_in_pieces_of_about_two_minutes(monkeypatch):
-    monkeypatch.setattr(
-        "medtasks_utils.harness.run_model.time.monotonic", Mock(side_effect=[0, 240, 240, 240, 240, 240, 240, 240])
-    )
+    monkeypatch.setattr("medtasks_utils.harness.run_model.time.monotonic", Mock(side_effect=[0, *[240] * 7]))
     assert [*map(len, pieces_of(range(400)))] == [64, 32, 256, 48]
 
 
