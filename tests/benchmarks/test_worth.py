@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from given import FILE, ROW, corrected_row, sample_rows, table, write_rows
+from given import FILE, ROW, sample_rows, table, write_rows
 from running import load
 from saved_runs import drawn, save_run
 
@@ -116,6 +116,12 @@ def test_the_page_shows_the_floor_only_beside_scores_of_the_same_rows(style_know
 def test_a_benchmark_that_names_no_content_has_no_known_issues(monkeypatch):
     monkeypatch.setattr(MEDHALLU, "data", replace(MEDHALLU.data, content=()))
     assert {example["known_issues"] for example in docs("medhallu")} == {""}
+
+
+def corrected_row(row, truth):
+    kept = {name: row[name] for name in ("Calculator Name", "Question", "Patient Note")}
+    truths = dict.fromkeys(("Ground Truth Answer", "Lower Limit", "Upper Limit"), truth)
+    return {"Unique ID": row["Row Number"], **kept, **truths}
 
 
 def test_physicians_corrections_are_known_issues(tmp_path):

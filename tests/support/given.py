@@ -78,7 +78,7 @@ def error_line(kind: type[Exception], function: Callable[..., object], *given: A
 def sample_rows(name: str) -> list[Row]:
     """Return the rows of a file of the bundled sample; cells of csv and tsv files are strings."""
     path = SAMPLE / name
-    return [dict(row) for row in read_rows(path, MEDEXQA_COLUMNS if path.suffix == ".tsv" else None)]
+    return [dict(row) for row in read_rows(path, tuple(ROW["medexqa"]) if path.suffix == ".tsv" else None)]
 
 
 def write_rows(rows: Iterable[Row], path: Path, header: bool = True) -> Path:
@@ -135,7 +135,6 @@ FILE = {
 }
 ROW: dict[str, Row] = dict(table("rows"))
 """By benchmark, a task, its file in a data directory, and a row; MedMCQA's is shown in the order C, D, A, B."""
-MEDEXQA_COLUMNS = tuple(ROW["medexqa"])
 
 
 def write_changed(data: Path, file: str, *changes: Row) -> None:
@@ -150,9 +149,3 @@ def same(read: Any, wanted: Any) -> bool:
         return wanted is not None and math.isclose(read, wanted, rel_tol=1e-6)
     is_date, is_tuple = isinstance(read, datetime.date), isinstance(read, tuple)
     return bool((str(read) if is_date else list(read) if is_tuple else read) == wanted)
-
-
-def corrected_row(row: dict[str, str], truth: str) -> dict[str, str]:
-    kept = {name: row[name] for name in ("Calculator Name", "Question", "Patient Note")}
-    truths = dict.fromkeys(("Ground Truth Answer", "Lower Limit", "Upper Limit"), truth)
-    return {"Unique ID": row["Row Number"], **kept, **truths}
