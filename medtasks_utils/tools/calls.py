@@ -34,14 +34,17 @@ MAX_CALLS = 16
 _OBJECT = r"""(?:\[\s{0,20})?\{\s{0,20}["'](?:name|arguments|parameters|function|type|id)["']"""
 _FENCE = r"^[ \t]*```[ \t]{0,4}(?P<language>\w{0,20})[ \t\r]{0,20}$"
 _MARKS = (
-    r"(?:(?:<[|｜]tool[^<>{}]{1,40}[|｜]>(?:function(?=<))?|(?:(?:<\|channel\|>|assistant)?commentary[ ]|\b)to="
+    r"(?:(?:<[|｜]tool[^<>{}]{1,40}[|｜]>(?:function(?=<))?"
+    r"|(?:<\|channel\|>|assistant)?commentary[ ]to=|\bto=(?=functions\.)"
     r"|\[TOOL_CALLS\]|<[^<>\s]{0,20}(?:function=|invoke[ ]name=\"|tool_call>|function_calls>))\s{0,9}){1,4}"
 )
-_AFTER_NAME = r"(?:\s{0,9}(?:<[|｜][^<>{}]{1,40}[|｜]>|\[ARGS\]|(?:```)?json|commentary|\"?>))*\s{0,9}"
+_AFTER_NAME = (
+    r"(?:\s{0,9}(?:<[|｜][^<>{}]{1,40}[|｜]>|\[(?:CALL_ID\]\w{1,20}\[)?ARGS\]|(?:```)?json|commentary|\"?>))*\s{0,9}"
+)
 _PARAMETER = r"<[^<>\s]{0,20}(?:parameter(?:=|[ ]name=\")|arg_key>)"
 _NAMED = rf"{_MARKS}(?P<name>[\w.:]{{1,60}}?){_AFTER_NAME}(?={{|{_PARAMETER})"
 _KEY = re.compile(rf"{_PARAMETER}(?P<key>\w+)(?:[^<>]{{0,40}}>|</arg_key>\s{{0,9}}<arg_value>)", re.IGNORECASE)
-_END_OF_VALUE = re.compile(r"</[^<>\s]{0,20}(?:parameter|arg_value)>", re.IGNORECASE)
+_END_OF_VALUE = re.compile(r"</[^<>\s]{0,20}(?:parameter|arg_value)>\s{0,9}", re.IGNORECASE)
 _END_MARKS = re.compile(
     r"(?:\s{0,9}(?:```(?!\w)|<[|｜](?:tool[^<>{}]{1,40}end|call)[|｜]>"
     r"|</[^<>\s]{0,20}(?:function|invoke|tool_call|function_calls)>))*"
@@ -125,11 +128,11 @@ def _located(text: str, tools: Tools) -> Iterator[tuple[list[Call], int, int]]:
 
 
 def _named(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Call], int]:
-    """Return the call of the tool that is named between marks, with its first argument, and the end of its marks."""
-    key = _KEY.match(text, opening.end())
-    if key and (close := _END_OF_VALUE.search(text, key.end(), key.end() + _MAX_LITERAL)):
-        arguments, end = {key["key"]: text[key.end() : close.start()].strip("\r\n")}, close.end()
-    else:
+    """Return the call of the tool that is named between marks, and the end of its marks."""
+    arguments, end = {}, opening.end()
+    while (key := _KEY.match(text, end)) and (close := _END_OF_VALUE.search(text, key.end(), key.end() + _MAX_LITERAL)):
+        arguments[key["key"]], end = text[key.end() : close.start()].strip("\r\n"), close.end()
+    if not arguments:
         try:
             arguments, end = JSON.raw_decode(text, opening.end())
         except (ValueError, RecursionError) as error:
