@@ -182,6 +182,7 @@ _QUANTITIES = (  # those from which others are calculated
     "delta gap",
     "r-?r interval",
     "has-bled",
+    "cha[2₂]ds[2₂].?vasc",
 )
 _UNITS = (  # as written in prepared texts
     "ml (?:per )?min(?:ute)?",
@@ -282,10 +283,11 @@ def _candidates(text: str, kind: Kind, question: str) -> tuple[Symbols, list[Can
     symbols = symbols_of(plain, mentions)
     candidates = weighed((*VALUE_ROWS, *ROWS_OF_KIND.get(kind, ())), symbols)
     for first, second in pairwise(candidates):
+        is_share = kind == "decimal" and isinstance(second.value, Percentage)
+        if is_share and math.isclose(100 * first.value, second.value, rel_tol=0.01):
+            first.value = second.value  # "0.114 (11.4%)"
         if isinstance(first.value, float) and (first.value == second.value or _rounds(first.value, second.value)):
             first.evidence.pop("one of two", None)
-        if isinstance(second.value, Percentage) and math.isclose(100 * first.value, second.value, rel_tol=0.01):
-            first.value = second.value  # "0.114 (11.4%)"
     for candidate in candidates:
         if kind == "integer" and isinstance(candidate.value, Percentage):
             candidate.evidence["a share"] = -60
