@@ -42,7 +42,7 @@ verdict = [stop open dash comma] [so is the fill]* (right|answer)
 some = [^ line cross tick]*
 others = [^ line cand text cross tick]*
 only = (?![^ line]* tick)
-58 ticked: <cand text> (?=[dash colon eq arrow stop close]+ yes (stop|line|comma|$)|[eq arrow] right)
+58 ticked: <cand text> (?=[dash colon eq arrow stop close]+ yes (stop|line|comma|dash|$)|[eq arrow] right)
     B: A) no\nB) yes\nC) no\nD) no
 58 ticked: <cand text> (?={cell} ({cell})* [the fill tick]* (right|yes) [^ line bar]{0,3} {over})
     B: | A | wrong |\n| B | correct |\n| C | wrong |\n| D | wrong |
