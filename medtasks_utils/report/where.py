@@ -44,6 +44,21 @@ class PartTable:
     rows: list[PartRow]
     few: list[PartRow]
 
+    @property
+    def cells(self) -> int:
+        """The number of scores in the rows."""
+        return sum(len(row.scores) for row in self.rows)
+
+    @property
+    def shaded(self) -> int:
+        """The number of these that are shaded."""
+        return sum(len(row.shades) for row in self.rows)
+
+    @property
+    def shaded_by_chance(self) -> str:
+        """How many would be shaded if runs and parts differed only by their averages."""
+        return f"about {self.cells / 100:.0f}" if self.cells >= 100 else "one at most"
+
 
 def part_tables(board: Board, filter_name: str) -> list[PartTable]:
     """Return a table for each breakdown of each benchmark, with the scores of the benchmark's ranked runs on its parts.

@@ -51,6 +51,7 @@ def small(runs):
     cells = (re.split(r"\s{2,}", line.strip()) for line in score_table(lines).split("\n"))
     made = {
         "page": {"leads": page.leads, "chips": page.chips, "rows": page.rows, "facts": page.facts, "texts": page.text},
+        "one": " ".join(Page(build_page(runs[:1])).text),
         "table": {first: " | ".join(rest) for first, *rest in cells},
         "cautions": "\n".join(cautions(lines)),
         "json": score_data(lines),
