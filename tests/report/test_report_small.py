@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import yaml
 from given import each_row, json_lines, table
-from page_numbers import Page, stores_of, unpacked
+from page_numbers import Page, sections_of, stores_of, unpacked
 from places import as_its_row_says, at
 
 from medtasks_utils.__main__ import main
@@ -51,7 +51,6 @@ def small(runs):
     cells = (re.split(r"\s{2,}", line.strip()) for line in score_table(lines).split("\n"))
     made = {
         "page": {"leads": page.leads, "chips": page.chips, "rows": page.rows, "facts": page.facts, "texts": page.text},
-        "one": " ".join(Page(build_page(runs[:1])).text),
         "table": {first: " | ".join(rest) for first, *rest in cells},
         "cautions": "\n".join(cautions(lines)),
         "json": score_data(lines),
@@ -113,6 +112,7 @@ def larger(tmp_path_factory):
         "all": shown,
         "one": views(runs[1:2]),
         "two": views(runs[1:3]),
+        "pages": {"one": sections_of(runs[1:2]), "two": sections_of(runs[1:3]), "all": sections_of(runs)},
         "by_number_right": {column.label: by_number_right(column, [*view.runs]) for column in view.board.columns},
         "win_rates": win_rates_of(runs),
         "calibrations": calibrations(runs),

@@ -2,7 +2,9 @@
 
 import base64
 import json
+import re
 import zlib
+from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any
@@ -10,7 +12,11 @@ from typing import Any
 import lxml.html
 
 from medtasks_utils.report.packed_samples import SamplePacker
+from medtasks_utils.report.page import build_page
 from medtasks_utils.results import Run
+
+MARKS = re.compile(r"\b(?:best|few|out|bad|up|dn|sus|(?:no)?sig|is(?:best|a|b)|hollow|lost|bracket|audited|ref)\b")
+"""Classes that say something of a number or a run."""
 
 
 def unpacked(chunk: str) -> Any:
@@ -41,6 +47,27 @@ class Page:
         facts = root.xpath("//details[.//table[@class='facts']]")
         self.facts = {_text(each[0]): [[*map(_text, row)] for row in each.iter("tr")] for each in facts}
         self.rows = [[[*map(_text, row)] for row in table.iter("tr")] for table in tables]
+
+
+def sections_of(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+    """Return what a page has below each heading: numbers, where links lead, and how often marks stand there.
+
+    The result below a page's sentences is ``result``; what stands under the second filter has an apostrophe. Methods
+    and samples are left out, which have tests of their own.
+    """
+    sections: dict[str, dict[str, Any]] = {}
+    section: dict[str, Any] = {}
+    root = lxml.html.document_fromstring(build_page(runs).encode(), lxml.html.HTMLParser(encoding="utf-8"))
+    for element in root.xpath("//section[not(@id='methods' or @id='samples')]//*[not(self::script)]"):
+        if element.tag in ("h1", "h2", "h3"):
+            name = "result" if element.tag == "h1" else _text(element)
+            section = {"numbers": [], "links": [], "marks": Counter()}
+            sections[f"{name}'" if name in sections else name] = section
+        if section:
+            section["numbers"] += re.findall(r"[-−+]?\d+(?:[,.]\d+)*", element.text or "")
+            section["links"] += element.xpath("self::a/@href")
+            section["marks"].update(MARKS.findall(element.get("class") or ""))
+    return sections
 
 
 def _text(element):
