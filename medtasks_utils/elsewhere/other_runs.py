@@ -53,8 +53,8 @@ _MODEL_FIELDS = ("model", "model_name", "model_id")
 _NOTHING: Row = {}
 _WAY_ON = "For a file of your own, name its fields: --task TASK --id FIELD --response FIELD"
 _TABLES = (".csv", ".tsv", ".parquet")
-_OF_WHOLE_FILES = (b"[", b"\xff", b"\xfe")  # the first bytes of JSON arrays and of UTF-16, which have no lines
-_NOT_THE_MODEL = ("system", "developer", "user", "human", "tool", "function")  # roles
+# Roles; the last three are of results of tools.
+_NOT_THE_MODEL = ("system", "developer", "user", "human", "tool", "function", "ipython", "observation", "environment")
 _ZSTANDARD = 93  # the number of this compression method in ZIP archives
 
 
@@ -332,11 +332,11 @@ def _replies(value: Any) -> Iterable[Reply]:
         if len(value) == 2 and value[1] in ("True", "False"):
             raise TypeError
         if all(isinstance(item, dict) and "role" in item for item in value):
-            of_model = [message for message in value if message["role"] not in _NOT_THE_MODEL]
+            of_model = [message for message in value if message["role"].lower() not in _NOT_THE_MODEL]
             value = of_model[-1:] or value[-1:]
         return chain.from_iterable(map(_replies, value))
     if "role" in value:
-        if value["role"] in _NOT_THE_MODEL:
+        if value["role"].lower() in _NOT_THE_MODEL:
             raise TypeError
         return [Reply(content_of(value.get("content")))]
     if "message" in value:
@@ -372,7 +372,7 @@ def _records(path: Path) -> Records:
     start = first.lstrip()[:1]
     if start not in (b"{", b"[") and kind_of(path) not in (".jsonl", ".json"):
         raise MedtasksError(f"{path} is neither JSON nor in .csv, .tsv or .parquet")
-    return enumerate(read_rows(path), 1) if start in _OF_WHOLE_FILES else numbered_lines(path)
+    return enumerate(read_rows(path), 1) if start == b"[" else numbered_lines(path)
 
 
 # ---- inspect_ai

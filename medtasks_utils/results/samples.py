@@ -5,9 +5,10 @@ The harness writes one line per example and filter. Truncated and otherwise unre
 
 import gzip
 import math
-from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from io import TextIOWrapper
 from itertools import chain, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -212,11 +213,14 @@ def read_samples(path: Path) -> SampleLog:
 def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the number and the bytes of each line that is not blank, in a file that may be compressed by gzip.
 
-    Only a newline ends a line, since responses may contain other line separators. A byte order mark is removed from any
-    line, since files are joined.
+    Only a newline ends a line, since responses may contain other line separators. UTF-16 is converted to UTF-8. A byte
+    order mark is removed from any line, since files are joined.
     """
     with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-        for number, raw in enumerate(file, start=1):
+        lines: Iterable[bytes] = file
+        if file.peek(2).startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+            lines = map(str.encode, TextIOWrapper(file, "utf-16", "replace", "\n"))
+        for number, raw in enumerate(lines, start=1):
             if not raw.isspace():
                 yield number, raw.removeprefix(BOM_UTF8)
 

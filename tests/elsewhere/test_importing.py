@@ -166,6 +166,7 @@ def test_a_file_of_another_harness_is_read_as_its_row_says(name, files, path, fi
         ("a.csv", "k,said\n1,A\n".encode("utf-16")),
         ("a.tsv.gz", gzip.compress(b"k\tsaid\n1\tA\n", mtime=0)),
         ("a.jsonl", '{"k": 1, "said": "A"}\n'.encode("utf-16")),
+        ("a.json", '[{"k": 1,\n"said": "A"}]'.encode("utf-16")),
     ],
 )
 def test_a_file_in_another_encoding_is_read(name, content, tmp_path):
