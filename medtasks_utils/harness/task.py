@@ -231,7 +231,7 @@ class MedTask(ConfigurableTask):  # type: ignore[misc]
             self.config.generation_kwargs = {**settings, "temperature": temperature}
             self.remark(
                 f"lm_eval sends temperature={temperature} to a model of this name, whatever is set; "
-                "--model local-chat-completions sends what is set"
+                "--model local-chat-completions and --form chat send what is set"
             )
         self.template = None
         if kwargs.get("apply_chat_template") and kwargs.get("chat_template"):
