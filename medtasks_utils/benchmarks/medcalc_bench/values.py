@@ -137,13 +137,13 @@ ROWS_OF_KIND = {
         r"""
 46 counted: meet [the about]* <any>
     2: The patient meets two of the four criteria.
-55 gives: gives ~3 <any> (?=result)
+55 gives: gives ~3 <any> (?=result (?!because))
     3: This gives the patient 3 points.
 -60 part: <cand> (?=because ~6 cand because)
     3: He scores 1 for pressure and 2 for age, so 3.
 56 in all: <any> (?=result? word result (stop|line|comma|$))
     3: He gets 1 point for his age and 2 points for the stroke, 3 points in total.
-46 points: so ~4 <any> (?=result)
+46 points: so ~4 <any> (?=result (?!because))
     5: She therefore has 5 points, i.e. the risk is 7%.
 -45 risk: risk [^ stop line cand text eq op]{0,6}? <any>
     none: The mortality is 12.
@@ -344,7 +344,7 @@ def _prefer_unit(asked: int | None, candidates: Sequence[Candidate], text: str) 
         if unit not in (None, asked) and is_converted:
             candidate.value = candidates[at + 1].value
         elif unit not in (None, asked):
-            candidate.evidence["another unit"] = -40
+            candidate.evidence["another unit"] = -60
 
 
 def _unit_asked_for(question: str) -> int | None:
