@@ -45,8 +45,8 @@ _NO_SCORES = re.compile(
 )
 """Names of numbers in ``results.jsonl`` and in HELM's statistics that are not scores."""
 _VERDICTS = {"c": 1.0, "p": 0.5, "i": 0.0, "n": 0.0} | {
-    **dict.fromkeys(("true", "correct", "right", "yes", "pass"), 1.0),
-    **dict.fromkeys(("false", "incorrect", "wrong", "no", "fail"), 0.0),
+    **dict.fromkeys(("true", "correct", "right", "yes", "pass", "passed"), 1.0),
+    **dict.fromkeys(("false", "incorrect", "wrong", "no", "fail", "failed"), 0.0),
 }
 _ENDS: dict[str | None, End] = {"stop": "stop", "length": "length"}
 _MODEL_FIELDS = ("model", "model_name", "model_id")
