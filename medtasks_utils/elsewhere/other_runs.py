@@ -303,16 +303,14 @@ def run_of_records(path: Path, fields: Fields, records: Records) -> OtherRun:
 
 
 def _at(record: Any, name: str) -> Any:
-    """Return a value inside a record by a path such as ``doc.id`` or ``resps.0``; None if a key is missing.
-
-    Raises:
-        LookupError: if an index is beyond the end of a list.
-        ValueError: if the index of a list is not a number.
-    """
+    """Return a value inside a record by a path such as ``doc.id`` or ``resps.0``; None if a key or index is missing."""
     if isinstance(record, dict) and name in record:
         return record[name]
     first, _, rest = name.partition(".")
-    part = record[int(first)] if isinstance(record, list) else mapping(record).get(first)
+    part = mapping(record).get(first)
+    if isinstance(record, list):
+        with suppress(LookupError, ValueError):
+            part = record[int(first)]
     return _at(part, rest) if rest else part
 
 
