@@ -51,7 +51,7 @@ _NEAR_BOX = later(
     r"|\{\s?(?P<half>[A-D0-2])\s?[)\]](?=\s)|(?<=\\boxed)\s(?P<bare>[A-Da-d](?!\w)|-?\d[\d.,/]{0,20}))"
 )
 _TAG = later(
-    r"<(?P<name>(?:final_?)?(?:answer|final|choice|result|verdict|score|value))>(?P<content>[^<]{0,2000})<[/\\](?P=name)>",
+    r"<(?P<name>(?:final_?)?(?:answer|final|choice|result|verdict|score|value))>(?P<content>(?:[^<]|<(?=\s?\d)){0,2000})<[/\\](?P=name)>",
     re.IGNORECASE,
 )
 _KEY = later(

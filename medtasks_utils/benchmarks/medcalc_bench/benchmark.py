@@ -66,7 +66,9 @@ responses with the answer ``N/A``.
 
 CORRECTED = "physicians have another value"
 _CORRECTED = ("corrected", "medcalc_v1_corrected")  # names of the split with physicians' labels
-_BEGINS_WITH_A_NUMBER = re.compile(r"(?!.*\bor\b)\W{0,6}(?:about|approx\w{0,8}|around)?\W{0,6}\d", re.IGNORECASE)
+_BEGINS_WITH_A_NUMBER = re.compile(
+    r"(?!.*\bor\b)\W{0,6}(?:about|approx\w{0,8}|around|(?:greater|more|less) than)?\W{0,6}\d", re.IGNORECASE
+)
 
 
 class MedCalcBenchOptions(ToolOptions):
@@ -294,8 +296,8 @@ class MedCalcBench(Benchmark[MedCalcBenchOptions]):
     def flexible(self, text: str, example: Example) -> Answer:
         """Read an answer of any usual form, in a tag, a box or a clear statement; for corrected rows, also ``N/A``.
 
-        If a tag or box begins with a number, but states no single value, as a range does, the authors' rule reads it,
-        with a certainty of 0.5.
+        If a tag or box begins with a number, but states no single value, as a range or ">60" does not, the authors'
+        rule reads it, with a certainty of 0.5.
         """
         reading = self.read(text, example)
         value, found_by, certainty = reading.value, self.found_by(reading), reading.certainty

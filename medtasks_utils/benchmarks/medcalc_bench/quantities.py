@@ -8,6 +8,8 @@ from medtasks_utils.extraction.patterns import later, rewriter
 from medtasks_utils.extraction.plain import BOLD
 from medtasks_utils.extraction.words import Mention, numbers_by_word
 
+from .numbers import evaluate
+
 
 class Percentage(float):
     """A number before a percent sign: 83.3 for ``83.3%``."""
@@ -31,6 +33,7 @@ _FRACTION = later(
     r"(?:(\d{1,9})(?: |(?=\()))?\(?(\d{1,9}(?:\.\d{1,9})?)\)? ?/ ?\(?(\d{1,9}(?:\.\d{1,9})?)\)?\.?"
     r"(?: ?[^\W\d_][^\d=≈]{0,20})?"
 )
+_CALCULATION = later(r"[\d.()\s×÷/+^-]{3,200}")
 _POWER_OF_TEN = later(
     rf"(?<=\d)\s{{0,3}}(?:x|\*|×)\s{{0,3}}10\s?(?:(?:\^|\*\*|{BOLD})"
     r"\s?[({]?\s?([+-]?\d{1,3})\s?[)}]?|([⁻⁺]?[⁰¹²³⁴-⁹]{1,3}))"
@@ -135,6 +138,19 @@ def fraction_value(text: str) -> float | None:
     if match is None or float(match[3]) == 0 or match[2] == match[3]:  # "10/10" is a full score
         return None
     return float(match[1] or 0) + float(match[2]) / float(match[3])
+
+
+def calculation_value(text: str) -> float | None:
+    """Return the value of a sum or product of numbers; None for any other text, such as one that has its result.
+
+    >>> calculation_value("88 * 68.3 * 0.85 / 100.8"), calculation_value("3 + 4 + 5"), calculation_value("60-70")
+    (50.682936507936496, 12.0, None)
+    """
+    text = prepared(text).strip()
+    if not _CALCULATION.fullmatch(text) or not set(text) & set("×÷+("):
+        return None
+    value = evaluate(text.replace("×", "*").replace("÷", "/").replace("^", "**"))
+    return None if value is None else float(value)
 
 
 def numbers(text: str) -> list[Mention]:

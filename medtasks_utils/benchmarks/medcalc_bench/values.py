@@ -16,7 +16,7 @@ from medtasks_utils.extraction.words import Mention, Symbols, symbols_of
 from . import no_result
 from .dates import written_dates
 from .durations import written_ages
-from .quantities import Percentage, fraction_value, numbers, prepared, signed
+from .quantities import Percentage, calculation_value, fraction_value, numbers, prepared, signed
 
 Kind = Literal["decimal", "integer", "date", "weeks_days"]
 
@@ -90,6 +90,11 @@ criteria = [^ not comma colon stop line cand text open]{0,4}?
     2: 1. Age over 65: met. 2. Urea 9: not met. Therefore, two of the criteria are met.
 -30 input: input (?!close) [^ stop line cand result final gives so digits]{0,3}? [is eq colon about]* <cand text>
     none: The glucose is 90.
+-30 listed: ({quantity} cand {unit} stop?)+ {quantity} <cand text>
+    none: CrCl = (140 - age) × weight / (72 × creatinine)\nAge = 66\nSerum creatinine = 1.2
+-30 listed: {quantity} <cand text> (?={unit} stop? {quantity} cand)
+    none: CrCl = (140 - age) × weight / (72 × creatinine)\nAge = 66\nSerum creatinine = 1.2
+quantity = line dash? word? input [eq colon]
 44 it is: so {lead} <cand text> (?={unit} (stop|line|$))
     (8, 2): That is 8 weeks and 1 day. Wait, March has 31 days, so it is 8 weeks and 2 days.
 52 given as: (because|input) word because {lead} <cand text>
@@ -143,6 +148,8 @@ ROWS_OF_KIND = {
     3: He scores 1 for pressure and 2 for age, so 3.
 56 in all: <any> (?=result? word result (stop|line|comma|$))
     3: He gets 1 point for his age and 2 points for the stroke, 3 points in total.
+82 in brackets: (^|stop|line) ~8 open result? <any> result? close (stop|line)* $
+    11: This is Child-Pugh class C (11 points).
 46 points: so ~4 <any> (?=result (?!because))
     5: She therefore has 5 points, i.e. the risk is 7%.
 -45 risk: risk [^ stop line cand text eq op]{0,6}? <any>
@@ -208,7 +215,8 @@ _NAMED_BEFORE = later(
     r"(?: ?\([a-z]{2,5}\))?[^.;:=≈()\n\d]{0,24}[=≈:]?\s*$",
     re.IGNORECASE,
 )
-_SAYS_SOMETHING = later(r"[^\W\d_]{3}|\d[-–‑]\d|\bor\b|\A(?=\D*\Z)\s*\S")  # words, a range, or a sign for a number
+_SAYS_SOMETHING = later(r"[^\W\d_]{3}|[<>≥≤]|\d[-–‑]\d|\bor\b|\A(?=\D*\Z)\s*\S")  # words, a bound, a range, or a sign
+_BOUND = later(r"\s*(?:[<>≥≤]|(?:greater|more|less) than\b)", re.IGNORECASE)
 _MAX_CONTENT = 1000  # maximum characters of a text that states a single value
 
 
@@ -234,13 +242,15 @@ def read_value(text: str, kind: Kind, question: str = "") -> Reading:
 def _read_part(text: str, kind: Kind, question: str) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if none of them has content, its text.
 
-    If a container has words but no value, as a placeholder does, there is no answer, unless a container with a value
-    follows.
+    If a container has words but no value, as a placeholder does, or a bound such as ">60", there is no answer, unless a
+    container with a value follows.
     """
     inside: list[Candidate] = []
     is_denied = False
     for container in containers_of(text, _KEYS):
-        candidate = container.candidate(content_value(container.content, kind, question).value, text)
+        is_bound = _BOUND.match(container.content)
+        value = None if is_bound else content_value(container.content, kind, question).value
+        candidate = container.candidate(value, text)
         if candidate:
             inside.append(candidate)
         elif _SAYS_SOMETHING.search(container.content):
@@ -370,9 +380,11 @@ def content_value(content: str, kind: Kind, question: str = "") -> Reading:
         return NOTHING
     content = _LEADING_MINUS.sub("-", content)
     text = tidied(content) if kind == "weeks_days" else unwrap(tidied(content))
-    fraction = fraction_value(text) if kind == "decimal" else None
-    if fraction is not None:
-        return Reading(fraction, "fraction")
+    calculated = fraction_value(text) if kind == "decimal" else None
+    if calculated is None and kind in ("decimal", "integer"):
+        calculated = calculation_value(text)
+    if calculated is not None:
+        return Reading(calculated, "calculation")
     symbols, candidates = _candidates(text, kind, question)
     reading = choose(candidates)
     if reading.value is not None or not candidates or (no_result.cannot(symbols) and not text[0].isdigit()):
