@@ -28,6 +28,9 @@ _RULES = tuple(
 )
 
 
+_ARTICLE = re.compile(r"\bA (?=[a-z])")
+
+
 def letters_for_options(text: str, options: Sequence[str]) -> str:
     """Replace the text of each choice with the choice's letter, the longest text first, ignoring case.
 
@@ -47,8 +50,7 @@ def ruled_letter(text: str) -> str | None:
 
 def only_letter(text: str, options: Sequence[str]) -> str | None:
     """Return the letter that the authors' rules find, if the text mentions no other letter; else None."""
-
-    substituted = letters_for_options(text, options)
+    substituted = letters_for_options(_ARTICLE.sub("", text), options)
     letter = ruled_letter(substituted)
     return letter if letter and set(_RULES[-1].findall(substituted)) == {letter} else None
 
