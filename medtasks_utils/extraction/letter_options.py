@@ -86,6 +86,19 @@ def _folded(text: str) -> str:
     return _HYPHEN.sub(" ", text.lower().translate(_DASHES))
 
 
+def _spellings(name: str) -> set[str]:
+    """Return the forms in which models write a choice's text: "90 %" for "90%", the American form of a British word.
+
+    >>> sorted(_spellings("5 mg")), sorted(_spellings("tumour with anaemia"))
+    (['5 mg', '5mg'], ['tumor with anemia', 'tumour with anaemia'])
+    """
+    return {name, _BRITISH.sub("", name), *(_BEFORE_UNIT.sub(space, name) for space in ("", " "))}
+
+
+_BRITISH = later(r"\B[ao](?=e[a-z])|\b[ao](?=e[a-z]{3})|(?<=[a-z]{2}o)u(?=rs?\b)")  # letters that American omits
+_BEFORE_UNIT = later(r"(?<=\d) ?(?=[%a-zµ])")
+
+
 def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     """Return the places where a text contains the text of a choice, ignoring case and plural endings.
 
@@ -99,7 +112,8 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     letters = {
         form: letter
         for name, letter in zip(names, LETTERS, strict=False)
-        for form in (name, f"{name} ({letter.lower()})")
+        for spelling in _spellings(name)
+        for form in (spelling, f"{spelling} ({letter.lower()})", f"{spelling} (option {letter.lower()})")
         if len(name) > 1 and names.count(name) == 1 and name not in ("or", "and", "no")
     }
     places = occurrences(sorted(letters, key=len, reverse=True), _folded(text), _is_whole)
@@ -159,7 +173,7 @@ def named_in_short(text: str, options: Sequence[str]) -> str | None:
 
 
 _SHORTEST_PART = 4  # characters
-_BETWEEN = later(r"[).:\]*, –—-][^\w\n]{0,5}")  # a letter and its text
+_BETWEEN = later(r"[).:\]*, –—-][^\w\n✓✔✅☑✗✘❌✖]{0,5}")  # a letter and its text
 
 
 def mentions_of(text: str, options: Sequence[str]) -> list[Mention]:

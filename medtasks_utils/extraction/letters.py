@@ -89,12 +89,19 @@ to it = [because the is so fill]{0,3}
     C: The injured nerve is c; the axillary nerve is whole.
 50 leads: ^ {lead} <cand text> (?=[stop close colon comma dash line]|open)
     B: B: flexion is weak. So the long thoracic nerve is whole.
+62 corrected: [wait hesitate] [the fill option open colon dash is answer so]* <any> (?=close* (stop|line|$))
+    D: Answer: C\n\nCorrection: D
+72 corrected: [cand text] close* (stop+|dash|comma) not comma [the fill option open]* <any> (?={over or stop})
+    D: The answer is C... no, D.
+over or stop = close* (stop (?!not|yes)|line|$)
 40 leads: ^ <cand text> (?=is|because|$)
     B: B is more likely than A, and A is more likely than C or D.
 48 concluded: so {words} <text> (?=is)
     C: The axillary nerve is spared. Thus, the long thoracic nerve is cut.
 48 concluded: so ~14 [is colon]? [fill the]* <text> (?=close* (stop|line|comma|because|$))
     C: The axillary nerve is spared. This points therefore at damage of the long thoracic nerve.
+40 concluded: (^|stop|line) so [^ stop line cand text not versus wrong reject]{1,14}? <cand> (?=close* stop* line* $)
+    B: A) arm\nB) elbow\nC) scapula\n\nHence it is felt in B.
 42 is: is {lead} <text> (?=close* because)
     C: What is cut is the long thoracic nerve because its root is torn; the axillary nerve is whole.
 34 ends: (is|colon|arrow|right|so) {lead} <cand text> (?=close* stop* line* $)
@@ -105,6 +112,11 @@ to it = [because the is so fill]{0,3}
     D: 👉 **D**
 -100 announced: {heading} options [^ stop line is cand text choose answer]{0,8} (colon|line) {marks} <any>
     none: Let us look at each of the options:\n\n**A) Axillary nerve:** it goes to the deltoid.
+-100 announced: (^|line|stop) {purpose} options [^ stop line is cand text]{0,8} (colon|line) {marks} <any>
+    none: To determine the correct answer, let's analyze each option:\n\nA) Axillary nerve: it goes to the deltoid.
+-100 announced: {heading} options {purpose} (colon|line) {marks} <any>
+    none: Let's analyze each option to find the correct answer:\n\nA) Axillary nerve: it goes to the deltoid.
+purpose = to [calc word choose answer] [^ stop line is cand text]{0,20}?
 heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
 -100 announced: (^|line|stop) [^ stop line cand text choose right not]{0,4}? options is colon {marks} <any>
     none: The options are:\n\nA) Axillary nerve
@@ -180,6 +192,7 @@ _BEFORE_ITEM = later(  # a list marker, "Option" or a number
     r"\W{0,8}(?:(?P<word>[^\W\d_]{1,14})\W{1,3}|\d{1,2}\W{1,3})?"
 )
 _CLAUSE = later(r"[^\n]{0,300}?(?=[.;!?]\s|[.;!?]?\s*(?:\n|$))")
+_TRUE_FALSE = later(r"(?<=[:.(\[–—→-] |[^\W\d_][:(\[]| [(\[])[TF](?=[)\]]?\s*(?:[,;]|$))", re.MULTILINE)
 _FEWEST = 3  # letters of a list within a line
 _OF_AN_ITEM = ("answer", "correct", "ticked", "lacking")  # cues by which a list item is the answer
 _MOST_OF_CUE = {"ticked": 1, "correct": 2}  # if a cue marks more choices than that, it chooses none
@@ -222,7 +235,7 @@ def _asked_for(question: str) -> str:
 def _read_part(text: str, options: Sequence[str], asked_for: str) -> Reading:
     """Read a part of a response: its boxes, tags and keys or, if these contain no answer, its text."""
     inside, rest = upheld(candidates_in(text, _KEYS, lambda container: _inside(container, options)), text)
-    plain = unformatted(rest, keep=JOINED)
+    plain = _TRUE_FALSE.sub(lambda mark: "true" if mark[0] == "T" else "false", unformatted(rest, keep=JOINED))
     symbols, candidates = _candidates(plain, options, asked_for)
     if inside and nothing.retracted_until(symbols_of(text[inside[-1].end :])) < 0:
         reading = choose(list(filter(attrgetter("value"), inside)) or inside)._replace(
