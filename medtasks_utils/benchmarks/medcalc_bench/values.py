@@ -8,6 +8,7 @@ from typing import Literal
 
 from medtasks_utils.extraction.boxes import unwrap
 from medtasks_utils.extraction.containers import containers_of, corrected, first_reading, upheld
+from medtasks_utils.extraction.nothing import loops
 from medtasks_utils.extraction.patterns import later
 from medtasks_utils.extraction.plain import BOLD, CALL_FORMS, is_bold, tidied, unformatted
 from medtasks_utils.extraction.weighing import NOTHING, Candidate, Reading, choose, rows, weighed
@@ -32,6 +33,12 @@ between = (word|the|fill|about|calc|close|comma|result|to|open){0,6}?
     2.39: 1455.8\n\n## Final result\n\n2.39
 57 leads: ^ {lead} <cand text> (?={unit} (stop|line|open|comma|$))
     62: 62 kg, not = 64
+57 leads: ^ {lead} <cand text> (?={unit} colon [^ line]* $)
+    6: 6 points: failure (1), pressure (1), age (2), diabetes (1), and sex: 1
+57 leads: ^ ~3 result [colon eq]+ {lead} <cand text> (?={unit} (stop|line|$))
+    59.1: eGFR: 59.1\n\nFormula: eGFR = 142 × 1.6 × 1.012
+76 calculated: result calc [^ stop line comma is]{1,12} is {lead} <cand text>
+    59: The eGFR calculated with the 2021 creatinine equation is 59.
 56 in a table: bar ~4 (result|final|due) {to the cell} (word comma)? [about the]* <cand text> (?=~3 bar)
     7: | Age | 2 |\n| Total | 7 |\n| Maximum | 9 |
 to the cell = [^ stop line cand text bar]{0,8} bar (~3 bar)?
@@ -80,8 +87,8 @@ criteria = [^ not comma colon stop line cand text open]{0,4}?
     none: <answer>12 or 14</answer>
 -70 one of two: <cand text> (?=or (cand|range))
     none: <answer>12 or 14</answer>
--45 range: (range|versus) ~4 <any>
-    141: Result: 141. It is a normal value: 4
+-45 range: (range|versus) [^ stop line cand text close]{0,4}? <any>
+    141: The result is 141. It is a normal value: 4
 -90 list: <cand text> (?=fill [cand weak])
     2: <answer>eGFR 8.1 then 2.00</answer>
 -90 list: <cand text> (?=close [^ close open line]{1,12} cand close)
@@ -152,6 +159,13 @@ ROWS_OF_KIND = {
     11: This is Child-Pugh class C (11 points).
 46 points: so ~4 <any> (?=result (?!because))
     5: She therefore has 5 points, i.e. the risk is 7%.
+-40 item: (^|line|colon) dash? {first item} colon <cand text> (?={points} line dash? {item} colon cand {points})
+    none: - Heart failure: 1 point\n- Diabetes: 2 points
+-40 item: (colon cand {points} line dash? {item})+ colon <cand text> (?={points} (line|$))
+    none: - Heart failure: 1 point\n- Diabetes: 2 points
+item = [^ line result answer final gives so]{1,8}?
+points = (option|result) stop?
+first item = [^ line answer final gives so]{0,7}? [^ line result option answer final gives so close]
 -45 risk: risk [^ stop line cand text eq op]{0,6}? <any>
     none: The mortality is 12.
         """
@@ -328,9 +342,10 @@ def _of_a_text(text: str, kind: Kind, question: str) -> list[Candidate]:
             candidate.discard("hardly stated")
     last = max((candidate.start for candidate in candidates if candidate.weight >= 30), default=-1)
     is_unfinished = no_result.is_unfinished(symbols)
+    finished = ("answer",) if loops(symbols.text) else ("answer", "leads")
     if is_unfinished or no_result.lacks(symbols, after=last):
         for candidate in candidates:
-            if not is_unfinished or candidate.cue != "answer":
+            if not is_unfinished or candidate.cue not in finished:
                 candidate.discard("the text gives no result")
     return candidates
 
