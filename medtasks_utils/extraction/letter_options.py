@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import chain
 
 from .patterns import later
 from .words import Mention, occurrences, outside
@@ -87,15 +88,21 @@ def _folded(text: str) -> str:
 
 
 def _spellings(name: str) -> set[str]:
-    """Return the forms in which models write a choice's text: "90 %" for "90%", the American form of a British word.
+    """Return the forms in which models write a choice's text: "90 %" for "90%", "anemia", "E. coli".
 
-    >>> sorted(_spellings("5 mg")), sorted(_spellings("tumour with anaemia"))
-    (['5 mg', '5mg'], ['tumor with anemia', 'tumour with anaemia'])
+    >>> sorted(_spellings("5 mg")), sorted(_spellings("anaemia of pregnancy")), sorted(_spellings("escherichia coli"))
+    (['5 mg', '5mg'], ['anaemia of pregnancy', 'anemia of pregnancy'], ['e. coli', 'escherichia coli'])
     """
-    return {name, _BRITISH.sub("", name), *(_BEFORE_UNIT.sub(space, name) for space in ("", " "))}
+    return {
+        name,
+        _BRITISH.sub("", name),
+        _GENUS.sub(r"\1. ", name),
+        *(_BEFORE_UNIT.sub(space, name) for space in ("", " ")),
+    }
 
 
 _BRITISH = later(r"\B[ao](?=e[a-z])|\b[ao](?=e[a-z]{3})|(?<=[a-z]{2}o)u(?=rs?\b)")  # letters that American omits
+_GENUS = later(r"\A([a-z])[a-z]{5,} (?=[a-z]{4,}\Z)")
 _BEFORE_UNIT = later(r"(?<=\d) ?(?=[%a-zµ])")
 
 
@@ -109,12 +116,14 @@ def texts_in(text: str, options: Sequence[str]) -> list[Mention]:
     []
     """
     names = [_folded(_SPACE.sub(" ", option.translate(_UNSEEN)).strip(_TRIMMED)) for option in options[: len(LETTERS)]]
+    spellings = [_spellings(name) for name in names]
+    known = list(chain.from_iterable(spellings))
     letters = {
         form: letter
-        for name, letter in zip(names, LETTERS, strict=False)
-        for spelling in _spellings(name)
-        for form in (spelling, f"{spelling} ({letter.lower()})", f"{spelling} (option {letter.lower()})")
-        if len(name) > 1 and names.count(name) == 1 and name not in ("or", "and", "no")
+        for letter, forms in zip(LETTERS, spellings, strict=False)
+        for name in forms
+        for form in (name, f"{name} ({letter.lower()})", f"{name} (option {letter.lower()})")
+        if len(name) > 1 and known.count(name) == 1 and name not in ("or", "and", "no")
     }
     places = occurrences(sorted(letters, key=len, reverse=True), _folded(text), _is_whole)
     return [Mention(letters[form], start, end, "text") for form, start, end in places]

@@ -20,7 +20,7 @@ LETTER_ROWS = rows(
 lead = [the fill option open]*
 words = [the fill option open right so because colon comma]*
 marks = [the fill option open dash head digits stop op bar]*
-70 answer: (?<![other wrong])(answer|right option) ~8 [is colon eq arrow dash]+ {words} <any>
+70 answer: (?<![other wrong])(answer|right option) ~8 [is colon eq arrow dash]+ {words} (digits stop)? <any>
     B: 答案为（B），而不是A。
 68 answer: (?<![other wrong open])answer [open colon fill option dash arrow]* <cand weak> {end}
     D: Answer d, since it innervates the trapezius.
@@ -94,6 +94,10 @@ to it = [because the is so fill]{0,3}
 72 corrected: [cand text] close* (stop+|dash|comma) not comma [the fill option open]* <any> (?={over or stop})
     D: The answer is C... no, D.
 over or stop = close* (stop (?!not|yes)|line|$)
+40 leads: ^ the <cand text> (?=is the fill)
+    C: The long thoracic nerve is the one cut here. The axillary nerve abducts.
+44 the one: (^|stop|line) the? <cand> (?=is the fill (the|because) (?!not))
+    B: I considered A. C is higher. B is the one that bends the elbow. D is whole.
 40 leads: ^ <cand text> (?=is|because|$)
     B: B is more likely than A, and A is more likely than C or D.
 48 concluded: so {words} <text> (?=is)
@@ -114,9 +118,9 @@ over or stop = close* (stop (?!not|yes)|line|$)
     none: Let us look at each of the options:\n\n**A) Axillary nerve:** it goes to the deltoid.
 -100 announced: (^|line|stop) {purpose} options [^ stop line is cand text]{0,8} (colon|line) {marks} <any>
     none: To determine the correct answer, let's analyze each option:\n\nA) Axillary nerve: it goes to the deltoid.
--100 announced: {heading} options {purpose} (colon|line) {marks} <any>
+-100 announced: {heading} options [word about fill]{0,4}? {purpose} (colon|line) {marks} <any>
     none: Let's analyze each option to find the correct answer:\n\nA) Axillary nerve: it goes to the deltoid.
-purpose = to [calc word choose answer] [^ stop line is cand text]{0,20}?
+purpose = to [calc gives word choose answer] [^ stop line is cand text]{0,20}?
 heading = (^|line|stop) [^ stop line cand text choose right]{0,20}?
 -100 announced: (^|line|stop) [^ stop line cand text choose right not]{0,4}? options is colon {marks} <any>
     none: The options are:\n\nA) Axillary nerve
@@ -141,7 +145,7 @@ said = {apart}? (is|colon|dash|arrow|bar)* word? [the fill so]*
 apart = word|comma (?!not to? {lead} [cand text])
 -100 denied: <any> (?=is? rather)
     B: 正解はAではなくBです。
--60 denied: (slip|reject|wrong|other) [answer is colon to the word option]{0,4} <any>
+-60 denied: (slip|reject|wrong|other (?!is word)) [answer is colon to the word option]{0,4} <any>
     none: Incorrect: A
 -100 shown: example digits? colon line* [^ stop line cand text]{0,4} <any>
     none: Write only the letter.\n\nExample:\nA: B
@@ -151,6 +155,8 @@ apart = word|comma (?!not to? {lead} [cand text])
     none: A = 213, so the anion gap is high
 -60 formula: (word|digits) op <cand weak>
     none: The heat is Q = h * A
+-40 supposed: if [^ stop line but answer choose]* if [^ stop line but answer choose]* <any>
+    D: It is weak, option D. If the wrist had been weak, it would have been the nerve of the arm, option C.
 -30 supposed: if ([^ stop line but]|but the){0,8}? <any>
     D: Some say the answer is A. My answer: D.
 -60 supposed: if fill* choose [the fill option]* <any>
