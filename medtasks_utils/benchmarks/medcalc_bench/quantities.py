@@ -143,8 +143,8 @@ def fraction_value(text: str) -> float | None:
 def calculation_value(text: str) -> float | None:
     """Return the value of a sum or product of numbers; None for any other text, such as one that has its result.
 
-    >>> calculation_value("88 * 68.3 * 0.85 / 100.8"), calculation_value("3 + 4 + 5"), calculation_value("60-70")
-    (50.682936507936496, 12.0, None)
+    >>> calculation_value("70 * 1.5 / 2"), calculation_value("3 + 4 + 5"), calculation_value("60-70")
+    (52.5, 12.0, None)
     """
     text = prepared(text).strip()
     if not _CALCULATION.fullmatch(text) or not set(text) & set("×÷+("):
