@@ -60,6 +60,7 @@ JSON = json.JSONDecoder(strict=False)  # models leave line breaks in strings of 
 _MOST_OBJECTS = 100  # maximum number of objects parsed outside tags and fences, so that no reply takes quadratic time
 _MAX_LITERAL = 20_000  # maximum length of a Python literal, or of an argument in tags, in characters
 _PARAGRAPH = re.compile(r"\s*(?:[^\n]|\n(?!\n))*")
+_BROKEN = re.compile(rf"\s*(?:{_PARAMETER})?(?:[^\n<]|\n(?!\n))*")  # up to a mark, after which there may be an answer
 _LEAD = re.compile(r"\s*(?:```\w{0,20}\s*)?")
 _BETWEEN = re.compile(r"[ \t\r\n,;]*")
 _LARGEST = 1e308  # a number is accepted as an argument if its absolute value is below this
@@ -136,9 +137,9 @@ def _named(text: str, opening: re.Match[str], tools: Tools) -> tuple[list[Call],
         try:
             arguments, end = JSON.raw_decode(text, opening.end())
         except (ValueError, RecursionError) as error:
-            end = _PARAGRAPH.match(text, opening.end()).end()  # type: ignore[union-attr]
-            return [Call(problem=_not_json(error))], end
-    end = _END_MARKS.match(text, end).end()  # type: ignore[union-attr] # it matches anything
+            broken = _BROKEN.match(text, opening.end()).end()  # type: ignore[union-attr] # it matches anything
+            return [Call(problem=_not_json(error))], _END_MARKS.match(text, broken).end()  # type: ignore[union-attr]
+    end = _END_MARKS.match(text, end).end()  # type: ignore[union-attr]
     return [understood({"name": opening["name"], "arguments": arguments}, tools)], end
 
 
