@@ -28,7 +28,7 @@ lead = [the fill option open if]* (word? if is)?
     B: The answer is \boxed{B} rather than \boxed{A}.
 -100 asked: <cand> (?=stop not (stop|comma|line|$))
     none: Is it \boxed{A}? No.
--100 supposed: cand close* [stop line] [^ cand]* if [^ stop line cand so]* {then} [if choose] [is the fill]* <cand>
+-100 supposed: {ended} [^ cand]* if [^ stop line cand so]* {then} [if choose] [is the fill]* <cand>
     C: It is \boxed{C}. If the trapezius were weak, it would be \boxed{D}.
 -100 draft: draft ~3 <cand>
     C: I choose C. My first answer was \boxed{A}.
@@ -36,6 +36,7 @@ lead = [the fill option open if]* (word? if is)?
     none: Either \boxed{A} or \boxed{B}.
 -100 one of two: (?<!versus) cand (close* {or} cand)* close* {or} <cand>
     none: Either \boxed{A} or \boxed{B}.
+ended = (?<!if choose )cand close* [stop line]
 then = comma [^ stop line cand]{0,6}?
 so = [the fill so]*
 fit = (right|answer)
