@@ -89,12 +89,12 @@ to it = [because the is so fill]{0,3}
     C: The injured nerve is c; the axillary nerve is whole.
 50 leads: ^ {lead} <cand text> (?=[stop close colon comma dash line]|open)
     B: B: flexion is weak. So the long thoracic nerve is whole.
-62 corrected: [wait hesitate] [the fill option open colon dash is answer so]* <any> (?=close* (stop|line|$))
+62 corrected: [wait hesitate] (comma? not comma)? [the fill option open colon dash is answer so]* <any> (?={over or stop})
     D: Answer: C\n\nCorrection: D
 72 corrected: [cand text] close* (stop+|dash|comma) not comma [the fill option open]* <any> (?={over or stop})
     D: The answer is C... no, D.
 over or stop = close* (stop (?!not|yes)|line|$)
-40 leads: ^ the <cand text> (?=is the fill)
+40 leads: ^ the <cand text> (?=is the fill [^ stop line but though]* (stop|line|$))
     C: The long thoracic nerve is the one cut here. The axillary nerve abducts.
 44 the one: (^|stop|line) the? <cand> (?=is the fill (the|because) (?!not))
     B: I considered A. C is higher. B is the one that bends the elbow. D is whole.

@@ -163,7 +163,7 @@ ROWS_OF_KIND = {
     none: - Heart failure: 1 point\n- Diabetes: 2 points
 -40 item: (colon cand {points} line dash? {item})+ colon <cand text> (?={points} (line|$))
     none: - Heart failure: 1 point\n- Diabetes: 2 points
-item = [^ line result answer final gives so]{1,8}?
+item = [^ line result answer final gives so fill]{1,8}?
 points = (option|result) stop?
 first item = [^ line answer final gives so]{0,7}? [^ line result option answer final gives so close]
 -45 risk: risk [^ stop line cand text eq op]{0,6}? <any>
