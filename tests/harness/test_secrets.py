@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import suppress
+from copy import deepcopy
 from pathlib import Path
 
 import psutil
@@ -50,7 +51,7 @@ def parrot():
 @pytest.mark.parametrize("ends", [0, 1])
 def test_a_key_is_in_nothing_that_a_run_leaves_or_prints(place, given, ends, parrot, tmp_path, monkeypatch, capfd):
     """The server repeats the key in its replies, or in the error that ends the run."""
-    arguments, flags, environment = given
+    arguments, flags, environment = deepcopy(given)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     if ends:
