@@ -89,11 +89,11 @@ to it = [because the is so fill]{0,3}
     C: The injured nerve is c; the axillary nerve is whole.
 50 leads: ^ {lead} <cand text> (?=[stop close colon comma dash line]|open)
     B: B: flexion is weak. So the long thoracic nerve is whole.
-62 corrected: [wait hesitate] (comma? not comma)? [the fill option open colon dash is answer so]* <any> (?={over or stop})
+62 corrected: [wait hesitate] (comma? not comma)? [the fill option open colon dash is answer so]* <any> (?={ended})
     D: Answer: C\n\nCorrection: D
-72 corrected: [cand text] close* (stop+|dash|comma) not comma [the fill option open]* <any> (?={over or stop})
+72 corrected: [cand text] close* (stop+|dash|comma) not comma [the fill option open]* <any> (?={ended})
     D: The answer is C... no, D.
-over or stop = close* (stop (?!not|yes)|line|$)
+ended = close* (stop (?!not|yes)|line|$)
 40 leads: ^ the <cand text> (?=is the fill [^ stop line but though]* (stop|line|$))
     C: The long thoracic nerve is the one cut here. The axillary nerve abducts.
 44 the one: (^|stop|line) the? <cand> (?=is the fill (the|because) (?!not))
