@@ -65,6 +65,7 @@ def test_a_judge_that_does_not_answer_at_once_is_reported_before_it_is_given_up(
     with JudgeServer(lambda body: HANG_UP) as server, pytest.raises(JudgeError, match="is the server running"):
         check_endpoint(settings_for(server.url, tmp_path, max_retries=5))
     assert f"at {server.url} has not responded yet; making up to 3 attempts" in caplog.text
+    assert len(server.requests) == 3
 
 
 # ---- what endpoints refuse
