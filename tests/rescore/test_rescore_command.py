@@ -222,11 +222,15 @@ def test_each_generation_is_a_response_with_its_own_answer(tmp_path):
 
 
 def test_the_right_choice_is_judged_at_whatever_letter_it_was_shown(tmp_path):
-    log = sample_file(save_run(tmp_path, right_answer, TASK), TASK)
-    edit_lines(log, in_order("DCBA"))
+    orders = ["DCBA", "ABCD"]
+    log = sample_file(save_run(tmp_path, right_answer, TASK, metadata={"medexqa": {"repeats": 2}}), TASK)
+    edit_lines(log, in_order(*orders))
     found = find_responses([str(tmp_path)], "strict-match").found
     assert {response.needs_judge for response in found} == {True}
-    assert [response.given for response in found] == ["DCBA"[doc["answer_idx"]] for doc in documents_of(TASK)]
+    docs = documents_of(TASK)
+    assert [response.given for response in found] == [order[doc["answer_idx"]] for doc in docs for order in orders]
+    options = [[*response.case.options] for response in found]
+    assert options == [[doc["options"]["ABCD".index(letter)] for letter in order] for doc in docs for order in orders]
 
 
 def test_samples_of_other_tasks_are_left_out_and_said(tmp_path):

@@ -41,6 +41,14 @@ def results(saved, tmp_path):
 test_a_function_of_saved_runs_returns_what_its_row_says = as_its_row_says("functions_of_results")
 
 
+def test_questions_of_equal_number_in_a_joined_log_stay_apart(saved, tmp_path):
+    log = sample_file(saved, "medhallu")
+    text = log.read_text()
+    joined = tmp_path / log.name
+    joined.write_text(text + text.replace('"doc_hash": "', '"doc_hash": "of another data set '))
+    assert len(read_samples(joined).samples) == 2 * len(read_samples(log).samples)
+
+
 def test_a_run_of_all_benchmarks_is_read_once(saved):
     (run,) = read_runs([saved, saved.parent, saved.parent.parent])
     assert (run.name, run.model) == ("model", "org/model")

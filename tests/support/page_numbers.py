@@ -15,6 +15,7 @@ from medtasks_utils.report.packed_samples import SamplePacker
 from medtasks_utils.report.page import build_page
 from medtasks_utils.results import Run
 
+NUMBER = re.compile(r"[-−+]?\d+(?:[,.]\d+)*")
 MARKS = re.compile(r"\b(?:best|few|out|bad|up|dn|sus|(?:no)?sig|is(?:best|a|b)|hollow|lost|bracket|audited|ref)\b")
 """Classes that say something of a number or a run."""
 
@@ -64,7 +65,7 @@ def sections_of(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
             section = {"numbers": [], "links": [], "marks": Counter()}
             sections[f"{name}'" if name in sections else name] = section
         if section:
-            section["numbers"] += re.findall(r"[-−+]?\d+(?:[,.]\d+)*", element.text or "")
+            section["numbers"] += NUMBER.findall(" ".join(element.xpath("text()")))
             section["links"] += element.xpath("self::a/@href")
             section["marks"].update(MARKS.findall(element.get("class") or ""))
     return sections

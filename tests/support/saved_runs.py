@@ -2,6 +2,7 @@
 
 import hashlib
 import html
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -94,8 +95,7 @@ def edit_lines(path: Path, edit: Callable[[list[bytes]], list[bytes]]) -> None:
     path.write_bytes(b"".join(edit(path.read_bytes().splitlines(keepends=True))))
 
 
-def in_order(order: str) -> Callable[[list[bytes]], list[bytes]]:
-    """Return an edit of a sample log, after which the model saw the choices in this order of their letters."""
-    return lambda lines: [
-        re.sub(rb'"doc_id": \d+', rb'\g<0>, "shown_as": "%b"' % order.encode(), line) for line in lines
-    ]
+def in_order(*orders: str) -> Callable[[list[bytes]], list[bytes]]:
+    """Return an edit of a sample log, after which the model saw the choices in these orders of their letters."""
+    shown = rb'\g<0>, "shown_as": ' + json.dumps(orders).encode()
+    return lambda lines: [re.sub(rb'"doc_id": \d+', shown, line) for line in lines]
