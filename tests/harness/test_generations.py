@@ -144,20 +144,27 @@ def choices(body):
     return {"choices": [{"message": {"content": f"\\boxed{{{letter}}}"}} for letter in letters], "usage": USAGE}
 
 
+def one_empty(body):
+    found = choices(body)
+    found["choices"][0]["message"]["content"] = ""
+    return found
+
+
 USAGE = {"prompt_tokens": 7, "completion_tokens": 12}
 
 
 def test_all_generations_are_requested_at_once_and_not_read_from_a_cache_of_one_reply(tmp_path):
+    """One that the server refuses is not requested again, and one with an empty reply once."""
     for _ in range(2):
         spent.clear()
-        with LocalServer(in_turn(refusal(413, "no"), choices)) as server:
+        with LocalServer(in_turn(refusal(413, "no"), one_empty, choices)) as server:
             settings: Any = {"limit": 5, "gen_kwargs": SAMPLED, "use_cache": str(tmp_path / "cache")}
             result = evaluate("medmcqa_openmed", model_of(server), metadata=AT_ONCE, **settings)
-        assert [(body["n"], body["seed"], body.get("stop")) for body in server.requests] == [(4, 1234, None)] * 5
+        assert [(body["n"], body["seed"], body.get("stop")) for body in server.requests] == [(4, 1234, None)] * 6
         answers = sorted(sample["filtered_resps"] for sample in samples(result))
         assert answers == [list("ABCD")] * 4 + [[UNANSWERED] * 4]
         assert {end for sample in samples(result) for end in sample["ended"]} == {"unknown"}
-        assert spent == {"prompt": 4 * 7, "completion": 4 * 12, "replies": 4 * 4}
+        assert spent == {"prompt": 5 * 7, "completion": 5 * 12, "replies": 5 * 4}
     metadata = result["configs"]["medmcqa_openmed"]["metadata"]
     (remark,) = (line for line in metadata["remarks"] if "no reply" in line)
     assert remark.startswith("4 of 20 requests got no reply; first reason: http") and remark.endswith("(no)")

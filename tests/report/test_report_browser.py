@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
-from browsing import PHONE, chromium, needs_browser, opened, write
+from browsing import DESKTOP, PHONE, chromium, needs_browser, opened, write
 from given import each_row, json_lines, table, write_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -178,12 +178,16 @@ def test_a_number_leads_to_as_many_questions(name, request):
 
 
 def test_repeats_have_a_bracket_and_an_audit_has_a_bar(page):
-    """Some examples are right in some generations, but not in all; an LLM reads 40 to 60 % as right."""
+    """Some examples are right in some generations, but not in all; an LLM reads 40 to 60 % as right.
+
+    That the answer is the same is no warning, as that there is none.
+    """
     html = page.content()
     for drawn_as, said in (("bracket", "right in all to right in any generation"), ("audited", "as an LLM reads")):
         ends = re.findall(rf'<line class="{drawn_as}" x1="([\d.]+)%" x2="([\d.]+)%"', html)
         assert ends and all(float(first) < float(last) for first, last in ends) and said in html
     assert "same<br>answer" in html
+    assert "bad" not in "".join(re.findall(r'<td class="(small hide-m[^"]*)">[\d.]+</td>\s*</tr>', html)), "the last column"
 
 
 # ---- the open question
@@ -274,6 +278,23 @@ def test_on_a_phone_the_question_lies_over_the_list(browser, address):
             assert (box["width"], box["height"]) == PHONE, "it covers the list"
             leave()
             page.wait_for_selector("#detail", state="hidden")
+
+
+SEEN = """(selector) => {
+    const seen = new Set([...document.querySelectorAll(selector)].map((each) => each.checkVisibility()));
+    return seen.size === 1 ? [...seen][0] : `${seen.size} kinds`;
+}"""
+
+
+@each_row("sizes")
+def test_a_reader_with_a_width_of_window_or_with_paper_sees(name, media, width, shown, page):
+    go(page, filter=STRICT)
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(media=media)
+    found = {selector: page.evaluate(SEEN, selector) for selector in shown}
+    page.set_viewport_size(dict(zip(("width", "height"), DESKTOP, strict=True)))
+    page.emulate_media(media="screen")
+    assert found == shown
 
 
 # ---- Markdown and LaTeX: what models write can make nothing but text, tables and formulas

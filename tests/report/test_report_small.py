@@ -8,13 +8,14 @@ page are held to their logs, and the rest to facts, one in each row of ``facts_o
 import json
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import yaml
 from given import each_row, json_lines, table
-from page_numbers import Page, sections_of, stores_of, unpacked
+from page_numbers import Page, sections_of, shapes_of, stores_of, unpacked
 from places import as_its_row_says, at
 
 from medtasks_utils.__main__ import main
@@ -56,6 +57,7 @@ def small(runs):
         "json": score_data(lines),
         "metrics": [line.metric.name for line in lines_of(runs[2])],
         "figures": {form: leaderboard_figure(runs, form) for form in FIGURES},
+        "shapes": shapes_of(leaderboard_figure(runs, ".svg")),
         "published": {
             name: [json.loads(line) for line in text.split("\n") if line]
             if name.endswith("jsonl")
@@ -107,12 +109,19 @@ def larger(tmp_path_factory):
             (folder / name / path.name).write_text(text)
     runs = read_runs([folder / name for name, *_ in table("larger_runs")])
     topics, shown = topics_of(runs), views(runs)
+    names = [(run, f"{run.name}_{part}") for part in ("low", "high", "top", "zero") for run in runs]
+    many = [replace(run, name=name, model=name) for run, name in names]
     view = shown[STRICT]
     made = {
         "all": shown,
         "one": views(runs[1:2]),
         "two": views(runs[1:3]),
-        "pages": {"one": sections_of(runs[1:2]), "two": sections_of(runs[1:3]), "all": sections_of(runs)},
+        "pages": {
+            "one": sections_of(runs[1:2]),
+            "two": sections_of(runs[1:3]),
+            "all": sections_of(runs),
+            "many": sections_of(many),
+        },
         "by_number_right": {column.label: by_number_right(column, [*view.runs]) for column in view.board.columns},
         "win_rates": win_rates_of(runs),
         "calibrations": calibrations(runs),

@@ -19,6 +19,9 @@ NUMBER = re.compile(r"[-−+]?\d+(?:[,.]\d+)*")
 MARKS = re.compile(r"\b(?:best|few|out|bad|up|dn|sus|(?:no)?sig|is(?:best|a|b)|hollow|lost|bracket|audited|ref)\b")
 """Classes that say something of a number or a run."""
 
+PLACES = ("x", "x1", "x2", "cx", "y", "cy", "width", "d")
+"""Where shapes are drawn."""
+
 
 def unpacked(chunk: str) -> Any:
     """Return the records of a packed chunk."""
@@ -51,7 +54,7 @@ class Page:
 
 
 def sections_of(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
-    """Return what a page has below each heading: numbers, where links lead, and how often marks stand there.
+    """Return what a page has below each heading: numbers, links, marks, words of rows and keys, and what is drawn.
 
     The result below a page's sentences is ``result``; what stands under the second filter has an apostrophe. Methods
     and samples are left out, which have tests of their own.
@@ -62,13 +65,28 @@ def sections_of(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
     for element in root.xpath("//section[not(@id='methods' or @id='samples')]//*[not(self::script)]"):
         if element.tag in ("h1", "h2", "h3"):
             name = "result" if element.tag == "h1" else _text(element)
-            section = {"numbers": [], "links": [], "marks": Counter()}
+            section = {"numbers": [], "links": [], "marks": Counter(), "words": Counter(), "drawn": []}
             sections[f"{name}'" if name in sections else name] = section
         if section:
             section["numbers"] += NUMBER.findall(" ".join(element.xpath("text()")))
             section["links"] += element.xpath("self::a/@href")
             section["marks"].update(MARKS.findall(element.get("class") or ""))
+            words = element.xpath("text()[ancestor::tbody or ancestor::*[@class='key']]")
+            section["words"].update(text.strip() for text in words if text.strip() and not NUMBER.search(text))
+            section["drawn"] += shape_of(element)
     return sections
+
+
+def shapes_of(figure: str) -> list[str]:
+    """Return what an SVG draws, and where."""
+    return [shape for element in lxml.html.document_fromstring(figure).iter() for shape in shape_of(element)]
+
+
+def shape_of(element: Any) -> list[str]:
+    """Return what an element draws, and where, but for lines of the grid."""
+    places = [element.get(name) for name in PLACES if element.get(name)]
+    shape = element.get("class") or element.tag
+    return [" ".join([shape, *places])] if places and element.tag != "svg" and shape != "gl" else []
 
 
 def _text(element):

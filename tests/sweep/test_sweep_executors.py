@@ -96,13 +96,16 @@ def test_ray_gets_a_task_per_allocation(tmp_path, monkeypatch):
     ray = Mock(__spec__=Mock())
     ray.nodes.return_value = [{"Alive": True, "Resources": {"CPU": 8.0, "GPU": 4.0}}]
     monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setenv("KEY", "k")
+    (tmp_path / "keys.env").write_text("KEY=k")
     for gpus, said in ((2, "in Ray's queue"), (3, "waiting for a node with 6 GPUs and 3 CPUs; there is none")):
-        plan = Plan(**served(tmp_path, resources={"gpus": gpus, "cpus": 3}, replicas=2), env=("HOME",))
+        content = served(tmp_path, resources={"gpus": gpus, "cpus": 3}, replicas=2)
+        plan = Plan(**content, env=("HOME",), env_file=tmp_path / "keys.env")
         executor, allocation = RayExecutor("auto"), tuple(jobs_of(plan))
         assert executor.submit(allocation)
         assert ends(tmp_path) == [(None, said)] * 2
         task = call.remote(run_on_node).options(name="m", num_cpus=3, num_gpus=2 * gpus, max_retries=0)
-        asked = task.remote(allocation, {"HOME": os.environ["HOME"]}).future()
+        asked = task.remote(allocation, {"HOME": os.environ["HOME"], "KEY": "k"}).future()
         assert ray.mock_calls[-4:] == asked.call_list()
     executor.stop()
     ray.shutdown.assert_called_once_with()
