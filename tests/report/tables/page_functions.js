@@ -231,3 +231,18 @@ const searched = async (queries, runs = ["rrr"]) => {
   await Promise.all(all);
   return [drawn, stops.map((stop) => stop()), busy, browser.place.browse.getAttribute("aria-busy"), browser.searched];
 };
+
+/** The variable that a property of the last element of some HTML has as its colour. */
+const COLOURS = "ink accent tint rest a b atint btint warn warnbg floor floorline box-right box-wrong box-none right form wrong unsure none cut mark muted faint bg".split(" ");
+const colourOf = (source, property) => {
+  const box = document.createElement("div");
+  box.innerHTML = source;
+  document.body.append(box);
+  const element = [...box.querySelectorAll("*")].at(-1);
+  const shown = getComputedStyle(element)[property];
+  const probe = document.createElement("i");
+  element.parentNode.append(probe);
+  const found = COLOURS.find((name) => { probe.style.color = `var(--${name})`; return getComputedStyle(probe).color === shown; });
+  box.remove();
+  return found ?? shown;
+};
