@@ -63,7 +63,7 @@ def test_a_score_that_is_off_is_a_miss(owner, name, replacement, blamed, monkeyp
     output = capsys.readouterr().out
     misses = re.findall(r"^(\S+)\s+\S+ +(?:strict-match|flexible-extract|none)(?: +\S+){3}$", output, re.MULTILINE)
     assert {re.sub("medexqa_.*", "medexqa_*", task) for task in misses} == blamed
-    assert output.startswith(f"{len(misses)} of ")
+    assert output.startswith(f"{len(misses)} of ") and "sent 48 prompts" in output
 
 
 def test_scores_and_declarations_are_compared(monkeypatch, capsys):

@@ -207,6 +207,7 @@ def finish(job, code=0):
 
 
 def test_long_allocations_start_first(plan, monkeypatch):
+    """Requests that are done do not count."""
     runs = [{**A_RUN, "name": str(limit), "flags": {"limit": limit}} for limit in (2, 9, 4)]
     models = [{"name": "m", "model": "dummy"}, {"name": "big", "model": "dummy", "resources": {"gpus": 8}}]
     place = scripted(*[0] * 6)
@@ -214,6 +215,9 @@ def test_long_allocations_start_first(plan, monkeypatch):
     assert scheduler.sweep(read_plan(plan(runs=runs, models=models)), 1, None) == []
     started = [allocation[0].name for (allocation,) in (call.args for call in place.submit.call_args_list)]
     assert started == ["big/9", "big/4", "big/2", "m/9", "m/4", "m/2"]
+    done, left = jobs_of(read_plan(plan(runs=runs[1:])))
+    finish(done)
+    assert scheduler._length((done, left)) == 4
 
 
 @each_row("tried_again")
