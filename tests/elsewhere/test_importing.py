@@ -160,17 +160,10 @@ def test_a_file_of_another_harness_is_read_as_its_row_says(name, files, path, fi
         assert json.loads(json.dumps(found).replace(str(tmp_path / path), "FILE")) == expected
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.csv", "k,said\n1,A\n".encode("utf-16")),
-        ("a.tsv.gz", gzip.compress(b"k\tsaid\n1\tA\n", mtime=0)),
-        ("a.jsonl", '{"k": 1, "said": "A"}\n'.encode("utf-16")),
-        ("a.json", '[{"k": 1,\n"said": "A"}]'.encode("utf-16")),
-    ],
-)
-def test_a_file_in_another_encoding_is_read(name, content, tmp_path):
-    (tmp_path / name).write_bytes(content)
+@each_row("encodings")
+def test_a_file_in_another_encoding_is_read(name, encoding, text, tmp_path):
+    content = text.encode(encoding)
+    (tmp_path / name).write_bytes(gzip.compress(content, mtime=0) if name.endswith("gz") else content)
     (response,) = read_other_run(tmp_path / name, Fields(["k"], "said")).responses
     assert (response.id, response.reply) == (("1",), "A")
 

@@ -164,12 +164,9 @@ def test_an_incomplete_file_is_neither_kept_nor_reported_as_saved(verbosity, ser
     assert kept == ["replies", "results"]
 
 
-@pytest.mark.parametrize(
-    ("probed", "code"),
-    [(refusal(400, "max_tokens was reached"), 0), (Fault(503), 0), (refusal(400, "max_tokens is not supported"), 1)],
-)
-def test_a_server_that_rejects_one_token_or_is_busy_at_the_probe_is_run(probed, code, monkeypatch, capsys):
-    with LocalServer(lambda body: ".", probed=lambda body: probed) as served:
+@each_row("probes_that_fail")
+def test_a_server_that_rejects_one_token_or_is_busy_at_the_probe_is_run(status, says, code, monkeypatch, capsys):
+    with LocalServer(lambda body: ".", probed=lambda body: refusal(status, says)) as served:
         assert run({}, served) == code
         monkeypatch.setattr("medtasks_utils.harness.server_model.run_with", Mock(side_effect=NoResponse("")))
         assert run({}, served) == 0, "a slow one too"
