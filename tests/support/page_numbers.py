@@ -54,7 +54,7 @@ class Page:
 
 
 def sections_of(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
-    """Return what a page has below each heading: numbers, links, marks, words of rows and keys, and what is drawn.
+    """Return what a page has below each heading: numbers, links, marks, words of rows, keys and titles, and shapes.
 
     The result below a page's sentences is ``result``; what stands under the second filter has an apostrophe. Methods
     and samples are left out, which have tests of their own.
@@ -71,7 +71,7 @@ def sections_of(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
             section["numbers"] += NUMBER.findall(" ".join(element.xpath("text()")))
             section["links"] += element.xpath("self::a/@href")
             section["marks"].update(MARKS.findall(element.get("class") or ""))
-            words = element.xpath("text()[ancestor::tbody or ancestor::*[@class='key']]")
+            words = element.xpath("@title | text()[ancestor::tbody or ancestor::*[@class='key']]")
             section["words"].update(text.strip() for text in words if text.strip() and not NUMBER.search(text))
             section["drawn"] += shape_of(element)
     return sections
