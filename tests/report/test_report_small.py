@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
-from given import each_row, json_lines, table
+from given import TASK_OF, each_row, json_lines, table
 from page_numbers import Page, sections_of, shapes_of, stores_of, unpacked
 from places import as_its_row_says, at
 
@@ -36,6 +36,7 @@ from medtasks_utils.results import read_runs
 from medtasks_utils.results.frames import load_runs
 
 SMALL = Path(__file__).with_name("small")
+MCQA = TASK_OF["medmcqa"]
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +112,7 @@ def larger(tmp_path_factory):
     topics, shown = topics_of(runs), views(runs)
     names = [(run, f"{run.name}_{part}") for part in ("low", "high", "top", "zero") for run in runs]
     many = [replace(run, name=name, model=name) for run, name in names]
+    three = [*runs[1:3], replace(runs[1], name="again", model="again")]
     view = shown[STRICT]
     made = {
         "all": shown,
@@ -121,6 +123,8 @@ def larger(tmp_path_factory):
             "two": sections_of(runs[1:3]),
             "all": sections_of(runs),
             "many": sections_of(many),
+            "mean": sections_of(three),
+            "medmcqa": sections_of([replace(run, tasks={MCQA: run.tasks[MCQA]}) for run in three], "first"),
         },
         "by_number_right": {column.label: by_number_right(column, [*view.runs]) for column in view.board.columns},
         "win_rates": win_rates_of(runs),

@@ -53,18 +53,21 @@ class Page:
         self.rows = [[[*map(_text, row)] for row in table.iter("tr")] for table in tables]
 
 
-def sections_of(runs: Sequence[Run]) -> dict[str, dict[str, Any]]:
+def sections_of(runs: Sequence[Run], baseline: str = "") -> dict[str, dict[str, Any]]:
     """Return what a page has below each heading: numbers, links, marks, words of rows, keys and titles, and shapes.
 
-    The result below a page's sentences is ``result``; what stands under the second filter has an apostrophe. Methods
-    and samples are left out, which have tests of their own.
+    The bar is ``header``, and the result below a page's sentences ``result``; what stands under the second filter has
+    an apostrophe. Methods and samples are left out, which have tests of their own.
     """
     sections: dict[str, dict[str, Any]] = {}
     section: dict[str, Any] = {}
-    root = lxml.html.document_fromstring(build_page(runs).encode(), lxml.html.HTMLParser(encoding="utf-8"))
-    for element in root.xpath("//section[not(@id='methods' or @id='samples')]//*[not(self::script)]"):
-        if element.tag in ("h1", "h2", "h3"):
-            name = "result" if element.tag == "h1" else _text(element)
+    html = build_page(runs, baseline=baseline).encode()
+    root = lxml.html.document_fromstring(html, lxml.html.HTMLParser(encoding="utf-8"))
+    for element in root.xpath(
+        "//header | //header//* | //section[not(@id='methods' or @id='samples')]//*[not(@class='kicker')]"
+    ):
+        if element.tag in ("header", "h1", "h2", "h3"):
+            name = {"header": "header", "h1": "result"}.get(element.tag) or _text(element)
             section = {"numbers": [], "links": [], "marks": Counter(), "words": Counter(), "drawn": []}
             sections[f"{name}'" if name in sections else name] = section
         if section:
