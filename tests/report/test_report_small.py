@@ -120,7 +120,7 @@ def larger(tmp_path_factory):
         "two": views(runs[1:3]),
         "pages": {
             "one": sections_of(runs[1:2]),
-            "two": sections_of(runs[1:3]),
+            "two": sections_of([replace(runs[1], growth="longer"), runs[2]]),
             "all": sections_of(runs),
             "many": sections_of(many),
             "mean": sections_of(three),

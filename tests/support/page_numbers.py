@@ -63,18 +63,16 @@ def sections_of(runs: Sequence[Run], baseline: str = "") -> dict[str, dict[str, 
     section: dict[str, Any] = {}
     html = build_page(runs, baseline=baseline).encode()
     root = lxml.html.document_fromstring(html, lxml.html.HTMLParser(encoding="utf-8"))
-    for element in root.xpath(
-        "//header | //header//* | //section[not(@id='methods' or @id='samples')]//*[not(@class='kicker')]"
-    ):
+    for element in root.xpath("//header | //header//* | //section[not(@id='methods' or @id='samples')]//*"):
         if element.tag in ("header", "h1", "h2", "h3"):
             name = {"header": "header", "h1": "result"}.get(element.tag) or _text(element)
             section = {"numbers": [], "links": [], "marks": Counter(), "words": Counter(), "drawn": []}
             sections[f"{name}'" if name in sections else name] = section
         if section:
-            section["numbers"] += NUMBER.findall(" ".join(element.xpath("text()")))
+            section["numbers"] += NUMBER.findall(" ".join(element.xpath("text()[not(parent::*/@class='kicker')]")))
             section["links"] += element.xpath("self::a/@href")
             section["marks"].update(MARKS.findall(element.get("class") or ""))
-            words = element.xpath("@title | text()[ancestor::tbody or ancestor::*[@class='key']]")
+            words = element.xpath("@title | text()[ancestor::tbody or ancestor::*[@class='key' or @class='kicker']]")
             section["words"].update(text.strip() for text in words if text.strip() and not NUMBER.search(text))
             section["drawn"] += shape_of(element)
     return sections
