@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import yaml
 from given import TASK_OF, each_row, json_lines, table
-from page_numbers import Page, sections_of, shapes_of, stores_of, unpacked
+from page_numbers import Page, sections_of, stores_of, unpacked
 from places import as_its_row_says, at
 
 from medtasks_utils.__main__ import main
@@ -58,7 +58,6 @@ def small(runs):
         "json": score_data(lines),
         "metrics": [line.metric.name for line in lines_of(runs[2])],
         "figures": {form: leaderboard_figure(runs, form) for form in FIGURES},
-        "shapes": shapes_of(leaderboard_figure(runs, ".svg")),
         "published": {
             name: [json.loads(line) for line in text.split("\n") if line]
             if name.endswith("jsonl")
@@ -89,6 +88,10 @@ def again_in(line, place):
     return {**line, **again, "doc": doc, "doc_id": line["doc_id"] + 1000 * place}
 
 
+def renamed(run, name):
+    return replace(run, name=name, model=name)
+
+
 @pytest.fixture(scope="module")
 def larger(tmp_path_factory):
     """What stands at a place in what is made of the larger runs: of all, the one called first, and first and second."""
@@ -110,9 +113,8 @@ def larger(tmp_path_factory):
             (folder / name / path.name).write_text(text)
     runs = read_runs([folder / name for name, *_ in table("larger_runs")])
     topics, shown = topics_of(runs), views(runs)
-    names = [(run, f"{run.name}_{part}") for part in ("low", "high", "top", "zero") for run in runs]
-    many = [replace(run, name=name, model=name) for run, name in names]
-    three = [*runs[1:3], replace(runs[1], name="again", model="again")]
+    many = [renamed(run, f"{run.name}_{part}") for part in ("low", "high", "top", "zero") for run in runs]
+    three = [*runs[1:3], renamed(runs[1], "again")]
     view = shown[STRICT]
     made = {
         "all": shown,

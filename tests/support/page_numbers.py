@@ -78,11 +78,6 @@ def sections_of(runs: Sequence[Run], baseline: str = "") -> dict[str, dict[str, 
     return sections
 
 
-def shapes_of(figure: str) -> list[str]:
-    """Return what an SVG draws, and where."""
-    return [shape for element in lxml.html.document_fromstring(figure).iter() for shape in shape_of(element)]
-
-
 def shape_of(element: Any) -> list[str]:
     """Return what an element draws, and where, but for lines of the grid."""
     places = [element.get(name) for name in PLACES if element.get(name)]
