@@ -204,7 +204,7 @@ def line_start(text: str, at: int) -> int:
     return max(text.rfind("\n", 0, at), text.rfind(JOINED, 0, at)) + 1
 
 
-_TOKENS = later(r"<[^<>\s]{1,30}>")  # such as "<s>"
+_TOKENS = later(r"<(?!/?(?:b|strong)>)[^<>\s]{1,30}>")  # such as "<s>"
 
 
 @lru_cache(maxsize=4)
