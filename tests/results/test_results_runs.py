@@ -162,6 +162,7 @@ def test_a_task_that_a_later_run_has_grown_counts_once(case, first, second, numb
 def test_a_results_file_without_a_date_is_a_run_of_its_own(results):
     results.with_name("results.json").write_text("{}")
     assert [len(run.date) > 9 for run in read_runs(results.parent)] == [False, True]
+    assert len(read_runs(results)) == 1
 
 
 def test_an_unfinished_run_is_named(tmp_path):
