@@ -41,12 +41,12 @@ def test_a_request_s_own_seed_counts_before_the_model_s():
 
 
 @each_row("prompts_that_fit")
-def test_a_prompt_is_not_sent_if_it_and_the_reply_exceed_the_context(name, kind, length, reply, fits):
+def test_a_prompt_is_not_sent_if_it_and_the_reply_exceed_the_context(name, kind, length, reply, says):
     """Of ten tokens, and three for a reply; a token is a character."""
     encode: Any = {"tok_encode": lambda self, text: [*text], "_encode_pair": lambda self, *texts: texts}
     more = {"_model_call": None} if kind == "HFLM" else {}
     model = type(kind, (), {"max_length": 10, "max_gen_toks": 3, **encode, **more})()
-    assert (context_error_of(model, "x" * length, reply) is None) == fits
+    assert context_error_of(model, "x" * length, reply) == says
 
 
 def test_a_tokenizer_begins_texts_with_a_token_if_it_does_so_with_none():
