@@ -165,7 +165,7 @@ class ReplyStore:
         self._add(kept_before)
         if kept_before:
             message = "reusing the replies that earlier runs kept: %d in %s; use --fresh to request them again"
-            logger.warning(message, len(kept_before), self.folder)
+            logger.warning(message, sum(len(kept.entry["replies"]) for kept in kept_before), self.folder)
 
     def _unfinished(self) -> list[Path]:
         """Return the files of the model's unfinished runs, including those that are still running."""
