@@ -173,12 +173,7 @@ def test_an_unfinished_run_is_named(tmp_path):
 
 def test_a_path_without_results_is_one_error(tmp_path):
     (tmp_path / "notes.json").write_text("{}")
-    for paths, says in (
-        (tmp_path, "no results in .*--output_path"),
-        (tmp_path / "absent", "no file or folder .*--output_path"),
-        ([], "no results in no path"),
-    ):
-        assert re.search(says, error_line(MedtasksError, read_runs, paths))
+    assert re.search("no results in .*--output_path", error_line(MedtasksError, read_runs, tmp_path))
 
 
 # ---- what was written is read
@@ -212,10 +207,11 @@ def logged(draw, number):
     return sample, lines
 
 
-JUNK = st.binary(max_size=60) | st.sampled_from([b"null", b"[]", b"{}", b'{"doc_id": 1}', b"[" * 5000])
+JUNK = st.binary(max_size=60).map(lambda junk: junk.replace(b"\n", b"").lstrip(b"\xff\xfe"))  # or all is UTF-16
+JUNK |= st.sampled_from([b"null", b"[]", b"{}", b'{"doc_id": 1}', b"[" * 5000])
 
 
-@given(st.data(), st.integers(2, 4), JUNK.map(lambda junk: junk.replace(b"\n", b"")))
+@given(st.data(), st.integers(2, 4), JUNK)
 def test_a_log_is_read_as_it_was_written_but_for_a_damaged_line(tmp_path_factory, data, number, junk):
     """In any order of its lines. Without its texts, a sample keeps the rest."""
     pairs = [data.draw(logged(place)) for place in range(number)]
