@@ -184,7 +184,7 @@ def results_of(answer, number):
         return [await asyncio.gather(client.complete(prompt), return_exceptions=True) for prompt in prompts]
 
     def say(request):
-        return "." if answer(request["prompt"]) else refusal(400, f"No {len(server.requests)}.")
+        return "." if answer(request["prompt"]) else refusal(400, f"No 0{len(server.requests):x}.")
 
     with LocalServer(say) as server:
         found = sent_to(server.chat, work)
@@ -198,9 +198,10 @@ def test_of_many_prompts_refused_in_the_same_words_only_a_few_are_sent_again(tim
     assert caplog.text.count("it refused 10 prompts in these words") == 1
 
 
-def test_a_server_that_refuses_each_prompt_once_is_always_asked_again(time):
-    answers = cycle([False, True, True])  # to the prompt, the test prompt and the prompt again
-    assert results_of(lambda prompt: next(answers), 50) == ({"Completion": 50}, 150, 50)
+def test_a_server_that_refuses_prompts_once_and_twice_in_turn_is_always_asked_again(time):
+    answers = cycle([False, True, True, False, True, False])  # to the prompt, the test prompt and the prompt again
+    kinds = {"Completion": 25, "PromptRefused": 25}
+    assert results_of(lambda prompt: next(answers), 50) == (kinds, 150, 50)
 
 
 def test_a_server_that_begins_to_refuse_all_prompts_in_the_same_words_is_noticed(time):
