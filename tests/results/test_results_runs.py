@@ -41,12 +41,11 @@ def results(saved, tmp_path):
 test_a_function_of_saved_runs_returns_what_its_row_says = as_its_row_says("functions_of_results")
 
 
-def test_questions_of_equal_number_in_a_joined_log_stay_apart(saved, tmp_path):
-    log = sample_file(saved, "medhallu")
-    text = log.read_text()
-    joined = tmp_path / log.name
-    joined.write_text(text + text.replace('"doc_hash": "', '"doc_hash": "of another data set '))
-    assert len(read_samples(joined).samples) == 2 * len(read_samples(log).samples)
+@each_row("odd_logs")
+def test_a_log_of_odd_lines_is_read_as_its_row_says(name, encoding, text, numbers, problems, tmp_path):
+    (path := tmp_path / "samples_t.jsonl").write_text(text, encoding)
+    log = read_samples(path)
+    assert ([sample.doc_id for sample in log.samples], log.problems) == (numbers, problems)
 
 
 def test_a_run_of_all_benchmarks_is_read_once(saved):
