@@ -20,9 +20,10 @@ import pytest
 from given import each_row, table
 from hypothesis import example, given
 from hypothesis import strategies as st
+from places import as_its_row_says
 
 from medtasks_utils.errors import MedtasksError
-from medtasks_utils.sandbox import ExecutionResult, Sandbox, layout, workers
+from medtasks_utils.sandbox import ExecutionResult, Sandbox, workers
 from medtasks_utils.sandbox.execution_result import readable
 from medtasks_utils.sandbox.inside import confine, kernel_filters, root
 from medtasks_utils.sandbox.sandbox import most_alive
@@ -43,6 +44,9 @@ def until(condition):
     """Wait for it, however long that takes."""
     while not condition():
         time.sleep(0.05)
+
+
+test_a_function_of_the_sandbox_returns_what_its_row_says = as_its_row_says("functions_of_sandbox")
 
 
 # ---- state
@@ -219,10 +223,6 @@ def test_a_sandbox_that_cannot_start_says_why(monkeypatch):
     monkeypatch.setattr("medtasks_utils.sandbox.layout.PACKAGES", ("six",))
     with pytest.raises(MedtasksError, match=r"cannot start: .*No module named 'numpy'"):
         Sandbox().run([("a", "1")])
-
-
-def test_code_may_import_what_the_documentation_names():
-    assert {"numpy", "scipy", "pandas", "dateutil", "sympy"} <= {*layout.PACKAGES}
 
 
 def test_a_sandbox_without_room_for_its_folder_says_so(monkeypatch):
