@@ -25,7 +25,7 @@ from places import as_its_row_says
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.sandbox import ExecutionResult, Sandbox, workers
 from medtasks_utils.sandbox.execution_result import readable
-from medtasks_utils.sandbox.inside import confine, kernel_filters, root
+from medtasks_utils.sandbox.inside import kernel_filters, root
 from medtasks_utils.sandbox.sandbox import most_alive
 
 
@@ -119,9 +119,6 @@ def test_sessions_use_half_of_the_open_files(limits, wanted, raised, most, monke
     monkeypatch.setattr("resource.getrlimit", lambda kind: limits)
     monkeypatch.setattr("resource.setrlimit", set_limit)
     assert most_alive(wanted) == most
-    box = Sandbox()
-    assert (box._alive, box._max_output, box._settings["memory_mb"]) == (2_000, 10_000, 1024)
-    assert Sandbox(processes=9, alive=3)._alive == 9
     set_limit.assert_called_once_with(resource.RLIMIT_NOFILE, (raised, limits[1]))
 
 
@@ -144,11 +141,6 @@ def test_a_root_has_the_given_folders_alone_and_they_are_read_only(tmp_path, mon
     root.enter_root(str(tmp_path), [("/lib", "/usr")])
     calls = [[name, *map(str, args)] for name, args, _ in made.mock_calls]
     assert calls == [[text.replace("FOLDER", str(tmp_path)) for text in row] for row in table("root_calls")]
-
-
-def test_a_layer_whose_trial_is_killed_is_off():
-    killed = confine._reason_off([lambda: os.kill(os.getpid(), signal.SIGKILL)], [])
-    assert killed == "the process that tested it ended"
 
 
 # ---- processes

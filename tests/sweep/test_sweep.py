@@ -146,13 +146,14 @@ def test_a_job_runs_again_if_versions_or_contents_of_files_change(plan, tmp_path
     monkeypatch.setenv("HOME", str(tmp_path))
     options = {"medhallu": {"template": "~/x.jinja"}}
     run = {**A_RUN, "flags": {"include_path": str(tmp_path / "tasks")}, "options": options}
-    path = plan(runs=[run], data=f"{tmp_path}/rows")
+    model = {"name": "m0", "serve": f"s {{port}} {tmp_path}/y.jinja"}
+    path = plan(runs=[run], data=f"{tmp_path}/rows", models=[model])
     fingerprints = [only_job(path).fingerprint]
 
     def note():
         fingerprints.append(only_job(path).fingerprint)
 
-    for file in ("tasks/mine.yaml", "rows/medhallu/a.jsonl", "x.jinja", "tasks/__pycache__/mine.pyc"):
+    for file in ("tasks/mine.yaml", "rows/medhallu/a.jsonl", "x.jinja", "y.jinja", "tasks/__pycache__/mine.pyc"):
         write_whole(tmp_path / file, "a: 1")
         note()
     assert fingerprints.pop() == fingerprints[-1], "what Python caches is no content"
@@ -161,7 +162,7 @@ def test_a_job_runs_again_if_versions_or_contents_of_files_change(plan, tmp_path
         note()
         monkeypatch.setattr("medtasks_utils.sweep.job._version", versions.get)
     note()
-    assert len({*fingerprints}) == 8
+    assert len({*fingerprints}) == 9
 
 
 @each_row("shared_out")

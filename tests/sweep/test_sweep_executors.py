@@ -94,7 +94,8 @@ def test_what_slurm_refuses_or_never_starts_is_told_and_the_rest_is_submitted_as
 
 def test_ray_gets_a_task_per_allocation(tmp_path, monkeypatch):
     ray = Mock(__spec__=Mock())
-    ray.nodes.return_value = [{"Alive": True, "Resources": {"CPU": 8.0, "GPU": 4.0}}]
+    nodes = {True: {"CPU": 8.0, "GPU": 4.0}, False: {"CPU": 8.0, "GPU": 9.0}}
+    ray.nodes.return_value = [{"Alive": is_up, "Resources": has} for is_up, has in nodes.items()]
     monkeypatch.setitem(sys.modules, "ray", ray)
     monkeypatch.setenv("KEY", "k")
     (tmp_path / "keys.env").write_text("KEY=k")
