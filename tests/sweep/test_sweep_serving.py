@@ -209,7 +209,10 @@ def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_p
         assert (small.read_text(), large.read_text()) == ("small former ", "own former small former "), "once"
         for job in jobs:
             job.note(None, "again")
-    assert all((job.folder / "log.txt").read_text().count("'--extend'") == 2 for job in jobs), "the log goes on"
+    jobs[0].note(0, "done")
+    run(content)
+    logs = [(job.folder / "log.txt").read_text() for job in jobs]
+    assert [log.count("'--extend'") for log in logs] == [2, 3], "the log goes on"
 
 
 def asked(folder):
