@@ -23,13 +23,7 @@ def test_a_call_is_read_and_taken_out_and_all_else_stays(reply, calls, rest):
 test_a_function_of_the_tools_returns_what_its_row_says = as_its_row_says("functions_of_tools")
 
 
-TOO_LARGE = [
-    ["<tool_call>" + "[" * 100_000 + "</tool_call>", "not valid JSON"],
-    ["<tool_call>{'name': 'calculator', 'arguments': {'expression': 0x" + "f" * 9_000 + "}}</tool_call>", "a string"],
-]
-
-
-@each_row("tool_calls_malformed", *TOO_LARGE)
+@each_row("tool_calls_malformed", ["<tool_call>" + "[" * 100_000 + "</tool_call>", "not valid JSON"])
 def test_a_malformed_call_is_a_call_with_a_problem(reply, problem):
     (call,), rest = read_calls(reply, BOTH)
     assert (call.argument, rest) == ("", "")

@@ -24,12 +24,6 @@ def test_a_result_is_printed_and_an_error_is_exit_code_1(given, words, code, out
     assert tool(given, *words) == (code, out, errors)
 
 
-@each_row("tool_usage")
-def test_wrong_usage_is_exit_code_2(name, words, said, tool):
-    code, _, errors = tool("", *words)
-    assert code == 2 and said in errors
-
-
 def test_the_layers_of_the_sandbox_are_named(tool):
     code, out, _ = tool("", "python", "--layers", "--json")
     shown = json.loads(out)

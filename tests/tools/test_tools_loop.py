@@ -12,7 +12,7 @@ from running import Scripted, evaluate, samples
 from tool_caller import tagged, turn
 
 from medtasks_utils.tools import TOOLS
-from medtasks_utils.tools.loop import LAST_TURN, Dialogue
+from medtasks_utils.tools.loop import LAST_TURN, Conversation, Dialogue
 from medtasks_utils.tools.tool import CallResult
 
 
@@ -106,6 +106,13 @@ def test_the_python_tool_forgets_a_session_with_its_sandbox():
     tool._sandbox = Mock()
     tool.forget("a")
     tool._sandbox.forget.assert_called_once_with("a")
+
+
+def test_calls_without_ids_are_numbered_through_a_conversation():
+    conversation = Conversation("a", [])
+    for _ in range(2):
+        Dialogue({"calculator": TOOLS["calculator"]()}, bool, 5, 1).go_on([conversation], [tagged("calculator", "1")])
+    assert [message["tool_call_id"] for message in conversation.transcript[1::2]] == ["call00001", "call00002"]
 
 
 # ---- the ways in which the harness is run
