@@ -71,10 +71,8 @@ def _cost(run: Run) -> str:
     """Return the GPU time of a run in a sweep, in total and per right answer, if known; else an empty string."""
     seconds = run.spent("cost")["gpu_seconds"]
     right = sum(task.metric_scores(STRICT, "acc").numerators.sum() for task in run.tasks.values())
-    parts = {
-        f"{seconds / 3600:.2f} h": seconds,
-        f"{seconds / (right or 1):.2g} s per right answer": seconds * right,
-    }
+    per_right = float(f"{seconds / (right or 1):.2g}")  # two digits, and no exponent, as 450
+    parts = {f"{seconds / 3600:.2f} h": seconds, f"{per_right:g} s per right answer": seconds * right}
     return " · ".join(text for text, is_known in parts.items() if is_known)
 
 
