@@ -92,10 +92,10 @@ def compare_runs(
     if missing or not differences:
         sides = chain.from_iterable((pair.a, pair.b) for pair in pairs.values())
         known = dict.fromkeys(metric for metric, _ in chain.from_iterable(task.metrics for task in sides))
-        reason = f"no common example has a value of {' or of '.join(sorted(missing)) or 'any metric'}"
+        reason = f"no common example of the runs has a value of {' or of '.join(sorted(missing)) or 'any metric'}"
         if unknown := missing.difference(known):
-            reason = f"no metric {', '.join(sorted(unknown))}"
-        raise NothingToCompare(f"the runs have {reason}; their metrics are {', '.join(known)}")
+            reason = f"the runs have no metric {', '.join(sorted(unknown))}"
+        raise NothingToCompare(f"{reason}; their metrics are {', '.join(known)}")
     warnings = [f"{', '.join(dict.fromkeys(names))}: {note}" for note, names in notes.items()]
     return Comparison(a, b, corrected(a, b, differences, pairs, filter_name), pairs, warnings)
 
