@@ -91,7 +91,7 @@ def test_tool_format_auto_is_decided_by_a_trial_request(name, with_tools, withou
     assert ("<tool_call>" in body["messages"][0]["content"]) == (resolved == "text")
 
 
-@pytest.mark.parametrize("fault", [Fault(500), Fault(503), refusal(401, "no")], ids=lambda fault: str(fault.status))
+@pytest.mark.parametrize("fault", [Fault(500), Fault(503), refusal(401, "no")])
 def test_a_server_that_does_not_say_whether_it_takes_tools_ends_the_run(fault):
     """Calls by text would be another measurement, unless they are asked for."""
     with LocalServer(lambda body: ANSWER, probed=lambda body: fault) as server:
