@@ -18,7 +18,7 @@ from unittest.mock import Mock
 import psutil
 import pytest
 from given import each_row, table
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 from places import as_its_row_says
 
@@ -282,7 +282,6 @@ def test_a_weak_sandbox_runs_code_but_what_could_reach_out(calls, weak):
 
 
 @given(st.binary(max_size=600), st.integers(100, 300), st.sampled_from(["", "Error: x"]))
-@example(b"x" * 100, 100, "Error: x")
 def test_any_bytes_are_text_within_the_limit(data, limit, error):
     assert len(readable(data, limit, ["/home/someone/python", "/home"], error).encode().decode()) <= limit
 

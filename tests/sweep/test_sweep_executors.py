@@ -103,7 +103,7 @@ def test_ray_gets_a_task_per_allocation(tmp_path, monkeypatch):
         content = served(tmp_path, resources={"gpus": gpus, "cpus": 3}, replicas=2)
         plan = Plan(**content, env=("HOME",), env_file=tmp_path / "keys.env")
         executor, allocation = RayExecutor("auto"), tuple(jobs_of(plan))
-        assert executor.submit(allocation)
+        assert executor.submit(allocation) and allocation[0].current["since"]
         assert ends(tmp_path) == [(None, said)] * 2
         task = call.remote(run_on_node).options(name="m", num_cpus=3, num_gpus=2 * gpus, max_retries=0)
         asked = task.remote(allocation, {"HOME": os.environ["HOME"], "KEY": "k"}).future()
