@@ -131,7 +131,7 @@ def test_jobs_find_their_server_and_know_it_by_more_than_its_address(tmp_path, q
         log = path.read_text()
         for word in ("/templates/a.jinja'", "--log_samples", "127.0.0.1:"):
             assert word in log
-        assert "sk-1" not in log.partition("environ(")[0] and "sk-1" in log, "no argument, which all may read"
+        assert "sk-1" not in log.partition("environ(")[0] and "sk-1" in log  # all may read arguments
 
 
 def test_a_server_that_leaves_its_group_ends_with_its_jobs_or_with_the_next_sweep(tmp_path, quick):
@@ -212,7 +212,7 @@ def test_a_larger_budget_gets_the_replies_of_the_smaller_and_keeps_its_own(tmp_p
     jobs[0].note(0, "done")
     run(content)
     logs = [(job.folder / "log.txt").read_text() for job in jobs]
-    assert [log.count("'--extend'") for log in logs] == [2, 3], "the log goes on"
+    assert [log.count("'--extend'") for log in logs] == [2, 3]  # the log goes on
 
 
 def asked(folder):
