@@ -231,7 +231,9 @@ def confidence_interval(
         return Interval(value - reach if lowest is None else max(lowest, value - reach), value + reach)
     share, share_stderr = aggregation.to_share(value / highest, error / highest)
     is_of_counts = metric.is_of_explanations or (metric.unit == "share" and not aggregation.averages_parts)
-    size = effective_sample_size(share, share_stderr, clusters, examples, freedom, is_of_counts)
+    size = float(clusters)  # of independent examples, if the error is unknown
+    if stderr is not None:
+        size = effective_sample_size(share, share_stderr, clusters, examples, freedom, is_of_counts)
     return Interval(*(highest * aggregation.from_share(end) for end in share_interval(share, size)))
 
 
