@@ -30,7 +30,6 @@ __all__ = ["no_keys_and_no_waits"]
 
 
 test_a_function_of_the_audit_returns_what_its_row_says = as_its_row_says("functions_of_audit")
-"""Ends of intervals are within 0.006 of Wilson's."""
 
 
 def share(found, read, responses):
