@@ -117,11 +117,13 @@ def test_each_response_has_its_row_its_line_and_its_count(tmp_path, server, resc
         return "Prose." if score is None else json.dumps({"final_score": score, "by": model})
 
     server.answer = answer
-    assert rescore(tmp_path / "run", "geval", "--model", "a,b", "--verbose") == 0
+    name = f"org/model {results.stem.removeprefix('results_')}"
+    for words in ([], ["--verbose"]):
+        assert rescore(tmp_path / "run", "geval", "--model", "a,b", *words) == 0
+        printed = capsys.readouterr()
+        said = [line.replace(name, "RUN") for line in printed.err.split("\n") if line[:6] in ("judged", "failed")]
+        assert said == [line for line in errors if words or line[0] == "f"]
     found, docs = table(tmp_path), documents_of(TASK)
-    name, printed = found[0]["run"], capsys.readouterr()
-    assert name == f"org/model {results.stem.removeprefix('results_')}"
-    assert [line.replace(name, "RUN") for line in printed.err.split("\n") if line[:6] in ("judged", "failed")] == errors
     shown = printed.out.replace(name, "RUN").replace(str(tmp_path), "FOLDER")
     assert [" ".join(line.split()) for line in shown.split("\n") if line] == out
     judge = f"{make_judge('g-eval').signature}|model:a+b"
