@@ -211,8 +211,8 @@ def test_seed_none_sends_no_seed(given):
     assert [key for body in (*served.probes, *served.requests) for key in body if key == "seed"] == []
 
 
-@pytest.mark.parametrize(("number", "way_out"), [(errno.EDQUOT, "space"), (errno.EROFS, "another folder")])
-def test_a_folder_that_cannot_be_written_has_its_way_out(number, way_out, tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "TemporaryFile", Mock(side_effect=OSError(number, "no")))
+@each_row("folders_not_written")
+def test_a_folder_that_cannot_be_written_has_its_way_out(cause, way_out, tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "TemporaryFile", Mock(side_effect=OSError(getattr(errno, cause), "no")))
     with pytest.raises(MedtasksError, match=way_out):
         try_folder(tmp_path, "--output_path")
