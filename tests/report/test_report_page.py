@@ -81,7 +81,7 @@ def test_the_policy_allows_the_page_s_own_code_and_nothing_else(built):
     page = Page(built)
     assert page.text[0] == "first against second – medtasks report"
     (policy,) = (a["content"] for _, a in page.elements if a.get("http-equiv") == "Content-Security-Policy")
-    assert policy and policy.startswith("default-src 'none'; ")
+    assert policy.startswith("default-src 'none'; ") and "is one file" in page.source
     assert "unsafe" not in policy and "*" not in policy and "http" not in policy
     for directive, pattern in (("script-src", r"<script>(.*?)</script>"), ("style-src", r"<style>(.*?)</style>")):
         texts = re.findall(pattern, page.source, re.DOTALL)
