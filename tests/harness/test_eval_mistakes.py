@@ -169,7 +169,7 @@ def test_a_server_that_rejects_one_token_or_is_busy_at_the_probe_is_run(status, 
     with LocalServer(lambda body: ".", probed=lambda body: refusal(status, says)) as served:
         assert run({}, served) == code
         monkeypatch.setattr("medtasks_utils.harness.server_model.run_with", Mock(side_effect=NoResponse("")))
-        assert run({}, served) == 0, "a slow one too"
+        assert run({}, served) == 0  # a slow one too
     assert (len(served.probes), len(served.requests)) == (1, 2 if code else 4)
     assert f"{served.chat} did not respond within 30 s; the run starts anyway" in capsys.readouterr().err
 
