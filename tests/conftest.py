@@ -38,6 +38,7 @@ LONGEST = [
     "test_report_browser",
     "test_sandbox_sessions",
     "test_sweep_serving",
+    "test_report_small",
     "test_extending",
     "test_package",
     "test_secrets",

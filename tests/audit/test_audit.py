@@ -122,7 +122,7 @@ def test_an_audit_estimates_the_share_of_wrong_readings_from_those_that_are_draw
     assert [run.model for run in read_runs([tmp_path / "run"])] == ["org/model"], "the audit's file is no run"
     found = json.loads(audit_file(path).read_text())
     drawn = [row["doc_id"] for row in found["readings"]]
-    assert len({*drawn}) == 10 and max(drawn) > 15, "not the first"
+    assert len({*drawn}) == 10 and max(drawn) > 15  # not the first
     differ = [row for row in found["readings"] if row["differs"]]
     assert 0 < len(differ) == sum(map(is_misread, server.requests))
     for rates in found["filters"].values():

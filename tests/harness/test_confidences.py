@@ -36,7 +36,7 @@ def test_confidences_in_samples_aggregate_to_the_metrics_of_the_run(tmp_path):
     for name, words in (("ece", "ECE"), ("auroc", "AUROC"), ("acc@80", "acc of the surest 80 %")):
         assert f"{words} {100 * task.metrics[name, 'strict-match'].value:.1f}" in " ".join(lines.split())
     del task.samples[0].details["strict-match"]["confidence"]
-    assert calibrations([run])[0].origin == "stated", "the first sample does not speak for all"
+    assert calibrations([run])[0].origin == "stated"  # the first sample does not speak for all
 
 
 def test_a_metric_of_confidence_without_any_is_an_error_with_the_way_out(tmp_path, capsys):

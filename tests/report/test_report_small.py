@@ -92,6 +92,11 @@ def renamed(run, name):
     return replace(run, name=name, model=name)
 
 
+def of_one(runs):
+    """The runs of a single benchmark."""
+    return [replace(run, tasks={MCQA: run.tasks[MCQA]}) for run in runs]
+
+
 @pytest.fixture(scope="module")
 def larger(tmp_path_factory):
     """What stands at a place in what is made of the larger runs: of all, the one called first, and first and second."""
@@ -113,7 +118,7 @@ def larger(tmp_path_factory):
             (folder / name / path.name).write_text(text)
     runs = read_runs([folder / name for name, *_ in table("larger_runs")])
     topics, shown = topics_of(runs), views(runs)
-    many = [renamed(run, f"{run.name}_{part}") for part in ("low", "high", "top", "zero") for run in runs]
+    many = [renamed(run, f"{run.name}_{part}") for part in "wxyz" for run in runs]
     three = [*runs[1:3], renamed(runs[1], "again")]
     view = shown[STRICT]
     made = {
@@ -124,9 +129,9 @@ def larger(tmp_path_factory):
             "one": sections_of(runs[1:2]),
             "two": sections_of([replace(runs[1], growth="longer"), runs[2]]),
             "all": sections_of(runs),
-            "many": sections_of(many),
+            "many": sections_of(of_one(many)),
             "mean": sections_of(three),
-            "medmcqa": sections_of([replace(run, tasks={MCQA: run.tasks[MCQA]}) for run in three], "first"),
+            "medmcqa": sections_of(of_one(three), "first"),
         },
         "by_number_right": {column.label: by_number_right(column, [*view.runs]) for column in view.board.columns},
         "win_rates": win_rates_of(runs),

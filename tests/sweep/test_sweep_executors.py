@@ -42,7 +42,7 @@ def test_slurm_gets_a_job_per_model_and_a_later_sweep_finds_it(tmp_path, submiti
         program(tmp_path, "squeue", "exit 1")
         executor.watch()
         executor.watch()
-        assert not future.done(), "a Slurm that does not respond has not ended a job"
+        assert not future.done()  # a Slurm that does not respond has not ended a job
         assert capsys.readouterr().err == "squeue fails: nothing is submitted until Slurm responds\n"
         other = SlurmExecutor()
         other.submit(allocation)
