@@ -147,7 +147,7 @@ def test_a_job_runs_again_if_versions_or_contents_of_files_change(plan, tmp_path
     monkeypatch.setenv("HOME", str(tmp_path))
     options = {"medhallu": {"template": "~/x.jinja"}}
     run = {**A_RUN, "flags": {"include_path": str(tmp_path / "tasks")}, "options": options}
-    model = {"name": "m0", "serve": f"s {{port}} {tmp_path}/y.jinja"}
+    model = {"name": "m0", "serve": f"s {{port}} '{tmp_path}/y.jinja'"}
     path = plan(runs=[run], data=f"{tmp_path}/rows", models=[model])
     fingerprints = [only_job(path).fingerprint]
 
