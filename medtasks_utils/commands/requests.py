@@ -23,8 +23,8 @@ class Requests(HarnessCommand):
     """
 
     usage = "medtasks requests --tasks TASK,... -o FILE [--model_name NAME] [flags]"
-    model_name: str = "model"
-    """the model's name in the requests and in the results"""
+    model_name: str | None = None
+    """the model's name in the requests and in the results; default: that of --model_args model=NAME, or else model"""
     form: Literal["chat", "openai", "completions"] = "chat"
     """chat: messages; openai: the same for OpenAI's own models, as --model openai-chat-completions sends them;
     completions: prompts, which --apply_chat_template renders with the tokenizer of --model_args
@@ -46,7 +46,7 @@ class Requests(HarnessCommand):
         if self.form != "completions":
             flags["apply_chat_template"] = True
         config = self.configured()
-        config.model_args["model"] = self.model_name
+        config.model_args["model"] = self.model_name or config.model_args.get("model", "model")
         files = write_requests(config, self.set, Path(file), form=self.form, max_requests=self.max_requests)
         paths = list(map(str, files))
         return CommandResult(paths, {"files": paths})

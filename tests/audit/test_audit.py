@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy
 from commanding import exit_code, one_line
 from given import GENERATION_TASKS, each_row, table
 from judge_server import faulty
@@ -16,7 +17,6 @@ from judging_cases import no_keys_and_no_waits
 from local_server import HANG_UP, Fault, LocalServer
 from places import as_its_row_says, at
 from saved_runs import edit_lines, right_in, sample_file, save_run
-from scipy.stats import hypergeom
 from scripts import draw, whole
 
 from medtasks_utils.audit.auditor import Auditor, Item
@@ -43,7 +43,7 @@ def test_the_interval_of_an_audit_covers_the_true_share_if_most_responses_are_re
     low, high = (294 * np.array([each[end] for each in shares]) for end in ("low", "high"))
     for of_all in range(295):
         covered = (low - 1e-6 <= of_all) & (of_all <= high + 1e-6)
-        assert hypergeom(294, of_all, 200).pmf(np.arange(201))[covered].sum() >= 0.93
+        assert scipy.stats.hypergeom(294, of_all, 200).pmf(np.arange(201))[covered].sum() >= 0.93
 
 
 # ---- the line

@@ -73,8 +73,11 @@ def test_the_arguments_of_a_command_reach_the_function_that_does_the_work(words,
     called = Mock(side_effect=UsageError)
     monkeypatch.setattr(f"medtasks_utils.{function}", called)
     assert exit_code(words) == 2
-    found = json.dumps([*called.call_args], default=lambda value: getattr(value, "model", str(value)))
-    assert json.loads(found) == given
+    arguments = json.dumps(
+        [*called.call_args],
+        default=lambda value: getattr(value, "model_args", 0) or getattr(value, "model", str(value)),
+    )
+    assert json.loads(arguments) == given
 
 
 @pytest.mark.usefixtures("_small")
@@ -85,7 +88,7 @@ def test_a_command_prints_what_the_function_that_does_the_work_returns(
     for function, value in returned.items():
         monkeypatch.setattr(f"medtasks_utils.{function}", Mock(return_value=alive(value)))
     assert exit_code(words) == code
-    printed = " ".join(capsys.readouterr().out.split())
+    printed = " ".join("".join(capsys.readouterr()).split())
     assert [text for text in says if text not in printed] == []
 
 
@@ -111,10 +114,9 @@ def test_medtasks_lists_its_commands_and_says_its_version(capsys):
 
 
 def test_help_works_in_a_python_without_docstrings(tmp_path, capsys):
-    commands = [[name, "--help"] for name in ("report", "rescore")]
-    for words, told in zip(commands, medtasks(*commands, cwd=tmp_path, PYTHONOPTIMIZE="2"), strict=True):
-        succeed(*words)
-        assert told == (0, capsys.readouterr().out, "")
+    (told,) = medtasks(["rescore", "-h"], cwd=tmp_path, PYTHONOPTIMIZE="2")
+    succeed("rescore", "-h")
+    assert told == (0, capsys.readouterr().out, "")
 
 
 def test_characters_that_a_terminal_lacks_are_replaced_and_a_closed_output_is_no_error(monkeypatch):

@@ -10,6 +10,7 @@ from typing import Any
 from unittest.mock import Mock
 
 import pytest
+import scipy
 from given import GENERATION_TASKS, each_row, table
 from local_server import LocalServer
 from places import at
@@ -26,7 +27,6 @@ from running import (
     shown,
 )
 from saved_runs import save_run
-from scipy.stats import sem
 from scripts import as_answer
 
 from medtasks_utils.benchmarks import benchmarks
@@ -75,7 +75,7 @@ def test_every_metric_and_everything_about_each_example_is_saved(task, names, tm
         assert metric(result, task, "acc", filter_name) == pytest.approx(fmean(scores))
         if task == "medhallu":  # two examples of each row
             scores = [fmean(pair) for pair in zip(scores[::2], scores[1::2], strict=True)]
-        assert metric(result, task, "acc_stderr", filter_name) == pytest.approx(sem(scores))
+        assert metric(result, task, "acc_stderr", filter_name) == pytest.approx(scipy.stats.sem(scores))
         for place, (sample, doc) in enumerate(zip(chosen, docs, strict=True)):
             assert shown(sample["doc"]) == doc and {*sample["metrics"]} == reported <= sample.keys()
             target = doc.get("answer_letter", doc.get("ground_truth", sample["target"]))

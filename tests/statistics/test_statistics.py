@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 from given import each_row, table
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from places import as_its_row_says
-from scipy import stats
 
 from medtasks_utils.compare.contrast import contrast
 from medtasks_utils.statistics.aggregation import BY_STRATUM, F1, MACRO, MEAN
@@ -110,13 +110,13 @@ def test_informative_clusters_are_those_that_differ():
 def test_intervals_are_wilson_s_but_for_the_outer_end_of_three_or_fewer():
     """Scipy's; of a Poisson count of up to three, the 5 % quantile of the mean replaces an end that is less far out."""
     for hits, n in table("hits"):
-        low, high = stats.binomtest(hits, n).proportion_ci(method="wilson")
+        low, high = scipy.stats.binomtest(hits, n).proportion_ci(method="wilson")
         assert share_interval(hits / n, n) == approx((low, high))
         assert share_interval(1 - hits / n, n) == approx((1 - high, 1 - low))
     for hits in (1, 2, 3):
         low, high = share_interval(hits / 100, 100)
-        assert low == approx(stats.chi2.ppf(0.05, 2 * hits) / 2 / 100)
-        assert high == approx(stats.binomtest(hits, 100).proportion_ci(method="wilson").high)
+        assert low == approx(scipy.stats.chi2.ppf(0.05, 2 * hits) / 2 / 100)
+        assert high == approx(scipy.stats.binomtest(hits, 100).proportion_ci(method="wilson").high)
     assert share_interval(0.0, 20).low == 0.0 and share_interval(1.0, 20).high == 1.0
 
 
@@ -139,7 +139,7 @@ def test_no_interval_leaves_its_range_or_is_without_width(n, millionths, metric)
 def test_numbers_have_the_interval_of_their_mean_unless_all_are_shares():
     values, rewards = [1.0, 2.0, 3.0, 4.0] * 5, [0.0, 1.0, 1.0, 0.5] * 5
     number, count, share = (Metric("m", unit=unit) for unit in ("number", "count", "share"))
-    expected = stats.t.interval(0.95, 19, 2.5, stats.sem(values))
+    expected = scipy.stats.t.interval(0.95, 19, 2.5, scipy.stats.sem(values))
     assert estimate(scores(values), number).interval == approx(expected)
     assert estimate(scores(values), count).interval == approx(expected)
     of_shares = estimate(scores(rewards), share)
@@ -181,7 +181,7 @@ def test_interval_and_p_value_never_disagree(seed):
 def test_the_t_test_is_the_paired_one_of_the_textbook():
     a, b = np.random.default_rng(5).uniform(0, 100, (2, 40))
     found: Any = contrast(scores(a), scores(b), POINTS)
-    expected = stats.ttest_rel(b, a)
+    expected = scipy.stats.ttest_rel(b, a)
     assert (found.p, *found.interval) == approx((expected.pvalue, *expected.confidence_interval()))
 
 
@@ -191,9 +191,9 @@ def test_accuracy_has_mcnemar_s_test_and_bonett_and_price_s_interval(name, lost,
     a, b = scores("1 " * lost + "0 " * gained + "1 " * 20), scores("0 " * lost + "1 " * (gained + 20))
     found: Any = contrast(a, b, ACC)
     assert found.test == "mcnemar"
-    assert found.p == approx(stats.binomtest(lost, lost + gained).pvalue if lost + gained else 1)
+    assert found.p == approx(scipy.stats.binomtest(lost, lost + gained).pvalue if lost + gained else 1)
     up, down = ((changed + 1) / (n + 2) for changed in (gained, lost))
-    reach = stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / (n + 2))
+    reach = scipy.stats.norm.ppf(0.975) * math.sqrt((up + down - (up - down) ** 2) / (n + 2))
     assert found.interval == approx((up - down - reach, up - down + reach))
     assert (found.b - found.a, found.difference) == approx([(gained - lost) / n] * 2)
 
@@ -236,7 +236,7 @@ def test_the_set_of_the_best_is_of_means_over_benchmarks_as_sure_as_the_least_in
 @pytest.mark.parametrize("freedom", [3, 10**6])
 def test_of_two_runs_the_set_of_the_best_is_a_one_sided_test_at_5_per_cent(freedom):
     """With a standard error of 1; one example more adds to it."""
-    limit, influence = stats.t.ppf(0.95, freedom), np.eye(2) / 2**0.5
+    limit, influence = scipy.stats.t.ppf(0.95, freedom), np.eye(2) / 2**0.5
     for difference, one_more, stays in ((0.93, 0, True), (1.07, 0, False), (1.07, 0.125, True), (1.2, 0.125, False)):
         values = np.array([0, limit * difference])
         assert may_be_best(values, influence, np.full(2, one_more), freedom) == [stays, True]
@@ -277,9 +277,9 @@ def test_a_plan_needs_as_many_examples_as_published_ones():
 def test_the_example_that_the_test_adds_counts_in_a_plan():
     """With n examples it adds 1 / n to the error, beside a deviation of 0.5; degrees of freedom grow with n."""
     found = Sensitivity(40, 0.5 / math.sqrt(40), math.hypot(0.5 / math.sqrt(40), 1 / 40), 36)
-    t_test, power = stats.t.ppf([0.975, 0.8], 36)
+    t_test, power = scipy.stats.t.ppf([0.975, 0.8], 36)
     assert found.detectable == approx(t_test * found.error + power * found.stderr, rel=1e-12)
-    t_test, power = stats.t.ppf([0.975, 0.8], 36 * 90 / 40)
+    t_test, power = scipy.stats.t.ppf([0.975, 0.8], 36 * 90 / 40)
     at_90 = t_test * math.hypot(0.5 / math.sqrt(90), 1 / 90) + power * 0.5 / math.sqrt(90)
     assert [*map(found.examples_needed, (at_90, at_90 * 0.9999, 99))] == [90, 91, 1]
     for n in range(2, 60):
