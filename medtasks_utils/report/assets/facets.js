@@ -27,11 +27,15 @@ class Facets {
     this.rights = null; // by run and task, the share of questions that are right, found on first use
   }
 
-  /** What a rule made of a sample; without a rule, the one that counts, or the first that its task has. */
+  /** The rule that reads a sample: the one that counts, or the first that its task has. */
+  rule(sample) {
+    const hasRule = (filter) => this.index.samples.read[filter].acc[sample] !== null;
+    return hasRule(this.filter) ? this.filter : this.index.filters.find(hasRule);
+  }
+
+  /** What a rule made of a sample; without a rule, the one that reads it. */
   read(name, sample, filter) {
-    const { read } = this.index.samples;
-    const own = read[this.filter].acc[sample] === null ? this.index.filters.find((each) => read[each].acc[sample] !== null) : this.filter;
-    return read[filter ?? own]?.[name][sample] ?? null;
+    return this.index.samples.read[filter ?? this.rule(sample)]?.[name][sample] ?? null;
   }
 
   /** The answer that is shown of a sample: where the rule reads none, what the lenient one reads. */

@@ -186,6 +186,7 @@ class SampleBrowser {
     const tool = (text, key, attributes = {}) => button([text, " ", el("kbd", {}, key)], () => this.act(key), { class: "btn", ...attributes });
     const pressed = (is) => ({ "aria-pressed": String(is) });
     const views = [["A and B", "s", chosen.length > 1], ["Only A", "a", chosen.length === 1 && chosen[0] === this.runs.a], ["Only B", "b", chosen.length === 1 && chosen[0] === this.runs.b]];
+    const place = this.shown.indexOf(document_);
     return el(
       "div",
       { class: "tools", role: "group", "aria-label": "Views" },
@@ -196,7 +197,7 @@ class SampleBrowser {
       tool("Prompt", "p", pressed(this.toggles.prompt)),
       tool("Raw", "r", pressed(this.toggles.raw)),
       isDifferent && tool("Differences", "d", pressed(this.toggles.diff)),
-      el("span", { class: "where" }, `${grouped(this.shown.indexOf(document_) + 1)} of ${grouped(this.shown.length)} · ${this.index.tasks[this.index.documents.task[document_]].label} ${this.index.documents.id[document_]}`),
+      el("span", { class: "where" }, `${place < 0 ? "not in the list" : `${grouped(place + 1)} of ${grouped(this.shown.length)}`} · ${this.index.tasks[this.index.documents.task[document_]].label} ${this.index.documents.id[document_]}`),
     );
   }
 
@@ -243,7 +244,7 @@ class SampleBrowser {
     const document_ = samples.document[sample];
     const of = (name) => this.facets.read(name, sample);
     return {
-      task: tasks[documents.task[document_]].name, id: documents.id[document_], run: runs[samples.run[sample]], filter: this.facets.filter,
+      task: tasks[documents.task[document_]].name, id: documents.id[document_], run: runs[samples.run[sample]], filter: this.facets.rule(sample),
       right: of("acc"), outcome: of("outcome"), answer: of("answer"), target: documents.target[document_], found_by: of("found_by"),
       marked: samples.signs[sample].join("; "), ...documents.groups[document_],
       length: samples.length[sample], certainty: samples.certainty[sample], question: documents.snippet[document_],
