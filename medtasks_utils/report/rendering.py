@@ -9,6 +9,7 @@ import base64
 import hashlib
 import re
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ _LIBRARIES = ("temml.min.js", "markdown-it.umd.min.js", "diff.min.js")
 _STYLES = ("page.css", "board.css", "samples.css", "response.css", "narrow.css", "print.css")
 
 
+@cache
 def environment() -> Environment:
     """Create a Jinja environment that escapes all values in templates for HTML and SVG."""
     made = Environment(
