@@ -11,6 +11,7 @@ from given import csv_rows, each_row, write_rows
 from given import table as rows_of
 from judge_server import JudgeServer, sound
 from local_server import Fault
+from places import as_its_row_says
 from running import documents_of, right_answer, saved_samples
 from saved_runs import edit_files, edit_lines, in_order, sample_file, save_run
 from scripts import whole
@@ -19,6 +20,8 @@ from medtasks_utils.judging import make_judge
 from medtasks_utils.rescore import find_responses
 
 TASK = "medexqa_clinical_psychology"
+
+test_a_function_of_rescore_returns_what_its_row_says = as_its_row_says("functions_of_rescore")
 
 
 def explained(doc):
@@ -180,13 +183,6 @@ def test_bad_input_is_one_clear_line_before_anything_is_judged(name, edits, flag
     assert says in (said.out or one_line(said.err)) and server.judging == []
     rows = table(run)
     assert Counter(row["status"] for row in rows) == statuses and all("no reference" in row["error"] for row in rows)
-
-
-def test_samples_without_explanations_are_named(tmp_path, rescore, capsys):
-    save_run(tmp_path / "other", lambda doc: "A", "medmcqa_openmed")
-    assert rescore(tmp_path) == 1
-    error = one_line(capsys.readouterr().err)
-    assert "(tasks: medmcqa_openmed)" in error and error.count(str(tmp_path)) == 1
 
 
 def test_wrong_answers_and_none_to_judge_in_two_runs_of_a_model_are_no_failure(tmp_path, rescore, capsys):
