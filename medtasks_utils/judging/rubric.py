@@ -40,7 +40,8 @@ class Rubric:
 
     async def judge(self, case: Case, ask: Ask) -> Judgement:
         """Judge one case; the output contains the points of each question."""
-        messages = templates.load("rubric").messages(**case._asdict())
+        both = (*case.references, "")  # as in Medmarks, where a missing reference is blank
+        messages = templates.load("rubric").messages(**case._replace(references=both)._asdict())
         points = await ask(messages, read_points)
         return Judgement(100 * sum(points.values()) / len(points), output=points)
 
