@@ -48,6 +48,6 @@ def test_records_that_cannot_be_scored_are_one_error(tmp_path):
     for record in ({"benchmark": "medmcqa"}, published("medmcqa", "no such id", "A", 1), ["A"]):
         said = error_line(DataError, scored, write_source(tmp_path / "bad", [record]))
         assert "paper.jsonl.gz: not published responses to the rows of sample" in said
-    for content in (b"{}", gzip.compress(b"{}")[:-4]):
+    for content in (b"{}", gzip.compress(b"{}")[:-4], gzip.compress(b"")):
         (tmp_path / "bad" / "paper.jsonl.gz").write_bytes(content)
         assert "paper.jsonl.gz" in error_line(DataError, scored, tmp_path / "bad")
