@@ -77,9 +77,9 @@ def _seed_and_greediness(instance: Instance, model: LM) -> tuple[int | None, boo
     body = request_body(model, prompt, settings)
     if body is None:  # a model in this process samples unless do_sample is false
         return seed_of(model, settings), settings.get("do_sample") is False or not settings.get("temperature")
-    # An API model sends the temperature, and no do_sample.
+    # An API model sends the temperature, and no do_sample; without a temperature, its server may sample.
     seed = body.get("seed")
-    return seed if isinstance(seed, int) else None, not body.get("temperature", settings.get("temperature"))
+    return seed if isinstance(seed, int) else None, body.get("temperature") == 0
 
 
 # ---- scores
