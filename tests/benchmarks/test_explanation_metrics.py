@@ -182,7 +182,6 @@ def test_bertscore_is_the_library_s_and_0_without_a_token(tmp_path):
         (theirs,) = bert_score.score([candidate], [list(texts)], model_type=model, num_layers=2, device="cpu")[2]
         assert score == pytest.approx(100 * float(theirs), abs=1e-3)
     assert scores[-1] == 0 and max(scores) - min(scores[:-1]) > 20
-    assert bertscore.BertScore(model).signature == f"bertscore|{model}|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
 
 
 def test_of_a_model_that_bert_score_does_not_know_two_thirds_of_the_layers_are_used(monkeypatch, tmp_path):
@@ -205,13 +204,15 @@ def test_bertscore_uses_the_device_that_is_named_or_the_best_and_else_the_cpu(na
         if chosen.partition(":")[0] not in (*there, "cpu"):
             raise RuntimeError("no such device")
 
-    scorer = Mock(**{"_model.to": to})
+    scorer = Mock(**{"_model.to": to, "num_layers": 2})
     torch = Mock(**{"cuda.is_available": lambda: "cuda" in there, "backends.mps.is_available": lambda: "mps" in there})
     monkeypatch.setitem(sys.modules, "torch", torch)
     monkeypatch.setattr(bertscore, "find_spec", bool)
     monkeypatch.setattr(bertscore, "_load", lambda model: scorer)
-    assert bertscore.BertScore(device=device).score([" "], [["a"]]) == [0.0]
+    metric = bertscore.BertScore("m", device)
+    assert metric.score([" "], [["a"]]) == [0.0]
     assert scorer.device == used
+    assert metric.signature == "bertscore|m|layer:2|measure:f1|no-idf|no-rescaling|refs:best"
 
 
 @pytest.mark.parametrize(
