@@ -119,7 +119,8 @@ def test_against_a_run_that_cannot_be_compared_is_an_error(data, tmp_path, capsy
         _, errors = new(*against, "--system_instruction", "Be brief.", code=1)
         assert "not comparable with the saved run" in errors
         assert len(served.requests) == before + 10 + 12 + 24, "only the first batch was asked"
-        assert "are selected" not in new(*against, "--limit", "50")[1], "the saved run has no more"
+        for all_in_it in (["--limit", "50"], ["--samples", json.dumps({TASK: [15]})]):
+            assert "are selected" not in new(*against, *all_in_it)[1], "the saved run has no more, or all of them"
 
 
 def test_a_group_is_decided_as_a_whole_and_its_tasks_say_so(tmp_path, capsys):

@@ -1,7 +1,6 @@
 """Runs of the real harness compared: what is paired, what is refused, what is found, and what is printed."""
 
 import json
-import math
 import re
 import shutil
 from itertools import cycle
@@ -17,7 +16,6 @@ from medtasks_utils.compare.difference_plan import lines_of, plan
 from medtasks_utils.errors import MedtasksError
 from medtasks_utils.filters import STRICT
 from medtasks_utils.report import pair
-from medtasks_utils.statistics.sequential import expected_clusters
 from medtasks_utils.writing import WIDTH
 
 
@@ -67,20 +65,6 @@ def test_repeated_generations_are_compared(tmp_path):
     assert printed(compared(tmp_path), 20) == table("comparison_of_repeats")
     fewer = compared(tmp_path, "more")
     assert {line.metric.name for line in fewer.differences} == {"f1", "acc"}, "of 3 and of 2 they are other things"
-
-
-def test_a_plan_for_part_of_a_benchmark_says_how_many_examples_exist(tmp_path):
-    save_two(tmp_path, tasks="medmcqa_openmed", limit=12)
-    one, other = one_run(tmp_path / "a"), one_run(tmp_path / "b")
-    one.tasks["medmcqa_openmed"].available = 4000
-    found = compare_runs(one, other, metrics=["acc"])
-    (need,) = plan(found, 10)
-    assert (need["n"], need["of"]) == (12, 4000)
-    deviation = (found.differences[0].contrast.stderr or 0) * math.sqrt(12)
-    assert need["until_decided"] == round(expected_clusters(0.1, deviation, 4000, 0.02)) < 4000
-    one.tasks["medmcqa_openmed"].asked = 0
-    (need,) = plan(compare_runs(one, other, metrics=["acc"]), 10)
-    assert need["of"] is need["until_decided"] is None
 
 
 # ---- what is paired, what is refused, and what is warned of

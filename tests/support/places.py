@@ -6,6 +6,7 @@ A place is a list of steps from the package, or from what a test made: a functio
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from functools import reduce
 from itertools import repeat
 from pkgutil import resolve_name
 from types import SimpleNamespace
@@ -29,13 +30,12 @@ def at(place: list[Any], expected: Any, made: Any = None) -> Any:
     """Return what stands at a place, as JSON with six decimals, or the type and message of an error.
 
     A step is a key, an attribute, a number, a record's fields or what a function is given: a list, or arguments by
-    name, beside which those without are at ``*``. Of the package, the first is a name, or an object as in
-    :func:`alive`. Where an object is expected, an instance is reduced to these attributes, a text to whether it has
-    them, and a mapping to these keys if "…" is one.
+    name, beside which those without are at ``*``. Steps at ``do`` are taken, and the place stays. Of the package, the
+    first is a name, or an object as in :func:`alive`. Where an object is expected, an instance is reduced to these
+    attributes, a text to whether it has them, and a mapping to these keys if "…" is one.
     """
     try:
-        for step in place:
-            made = after(made, step)
+        made = reduce(after, place, made)
         made = [*made] if isinstance(made, Iterator) else made
     except Exception as error:
         made = f"{type(error).__name__}: {error}"
@@ -47,6 +47,9 @@ def after(made: Any, step: Any) -> Any:
         return in_package(step) if isinstance(step, str) else alive(step)
     if isinstance(step, list):
         return made(*alive(step))
+    if isinstance(step, dict) and "do" in step:
+        reduce(after, step["do"], made)
+        return made
     if isinstance(step, dict) and callable(made):
         given = alive(step)
         return made(*given.pop("*", ()), **given)
