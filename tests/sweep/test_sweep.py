@@ -241,9 +241,11 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(changed, words, plac
     job.note(len(words) - 2, "failed in an earlier sweep, or its results are gone")
     executor = Mock(return_value=scripted(1, 1, 1))
     monkeypatch.setattr(scheduler, place, executor)
-    assert sweep(path, *words) == 1
+    assert sweep(path, *words, "--json") == 1
     assert [*executor.call_args.args[-1:]] == given
-    assert f"m0/a: failed with exit code 1: ; its log: {job.folder}/log.txt\n" in capsys.readouterr().err
+    out, errors = capsys.readouterr()
+    assert f"m0/a: failed with exit code 1: ; its log: {job.folder}/log.txt\n" in errors
+    assert '"failed with exit code 1: "' in out
     with FileLock(job.plan.lock):
         assert sweep(path, *words) == 1
     assert "another sweep is running" in capsys.readouterr().err
