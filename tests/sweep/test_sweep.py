@@ -118,12 +118,6 @@ def test_the_records_in_its_folder_say_how_far_a_job_is(
     assert ("/job.json is damaged" in errors) == ("job.json" in files)
 
 
-def test_a_dry_run_shows_the_script_that_slurm_would_get(plan, capsys):
-    pytest.importorskip("submitit", reason="needs submitit")
-    assert sweep(plan(slurm={"partition": "gpu"}), "--dry_run") == 0
-    assert "#SBATCH --partition=gpu\n" in capsys.readouterr().out
-
-
 @each_row("sweep_mistakes")
 def test_a_wrong_plan_is_one_line_before_anything_runs(changed, named, code, server, plan, capsys):
     path = plan(**changed)
@@ -245,7 +239,7 @@ def test_a_failed_job_is_named_with_its_log_and_is_not_done(changed, words, plac
     assert [*executor.call_args.args[-1:]] == given
     out, errors = capsys.readouterr()
     assert f"m0/a: failed with exit code 1: ; its log: {job.folder}/log.txt\n" in errors
-    assert '"failed with exit code 1: "' in out
+    assert '"failed with exit code 1: "' in out, "not the state before"
     with FileLock(job.plan.lock):
         assert sweep(path, *words) == 1
     assert "another sweep is running" in capsys.readouterr().err

@@ -82,6 +82,7 @@ def test_a_server_that_does_not_get_ready_is_one_line_with_the_end_of_its_log(mo
 
 def test_replicas_have_gpus_of_their_own_and_share_the_requests_of_a_run(tmp_path, monkeypatch):
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
     content = served(tmp_path, 0.05, replicas=3, resources={"gpus": 2})
     content["models"][0]["serve"] = re.sub(r"(\S+/requests)", r"\1{port}", content["models"][0]["serve"])
     content["runs"] = RUNS[1:]
