@@ -182,7 +182,7 @@ sys.exit(3)
 def test_jobs_that_run_at_once_share_the_cost_and_those_that_wait_that_of_the_servers_start(tmp_path, monkeypatch):
     now = iter([100.0, 110.0, 119.0, 124.0])
     monkeypatch.setattr(allocation_module, "time", SimpleNamespace(monotonic=lambda: next(now)))
-    jobs = jobs_of(Plan(**served(tmp_path, resources={"gpus": 2})))
+    jobs = jobs_of(Plan(**served(tmp_path, resources={"gpus": 1}, replicas=2)))
     attempt = allocation_module._Attempt(jobs, {})
     for running in ([], jobs[:1], jobs):
         attempt.running = dict.fromkeys(running, Mock())
