@@ -267,7 +267,7 @@ def test_files_of_one_name_are_runs_of_their_own_and_a_file_imported_again_is_on
     for _ in range(2):
         succeed("import", *paths, *KEYED, "--response", "said", "-o", tmp_path, "--model", "m", "--json")
         found = json.loads(capsys.readouterr().out)
-        (one, other) = (task for run in read_runs(tmp_path / "m") for task in run.tasks.values())
+        one, other = (task for run in read_runs(tmp_path / "m") for task in run.tasks.values())
         assert len(one.samples) == len(other.samples) == 8 and one.available == 16
         assert found[1]["written"].endswith(".000001.json")
     assert found[0]["rows"] == {"with_response": 8, "of": 16, "missing": [*range(1, 16, 2)]}
