@@ -13,15 +13,22 @@ from types import SimpleNamespace
 from typing import Any
 from unittest.mock import Mock
 
-from given import each_row
+import pytest
+from given import table
 
 
-def as_its_row_says(table: str) -> Any:
-    """Return a test of each row of a table: at the row's place stands what the row expects."""
+def as_its_row_says(name: str) -> Any:
+    """Return a test of each function with rows in a table: at a row's place stands what the row expects."""
+    functions: dict[str, dict[str, tuple[list[Any], Any]]] = {}
+    for row, place, expected in table(name):
+        rows = functions.setdefault(place[0]["is"] if isinstance(place[0], dict) else place[0], {})
+        assert row not in rows, f"{name} has two rows of this name: {row}"
+        rows[row] = place, expected
 
-    @each_row(table)
-    def test(name, place, expected):
-        assert at(place, expected) == expected
+    @pytest.mark.parametrize("rows", functions.values(), ids=functions)
+    def test(rows):
+        stands = {row: at(place, expected) for row, (place, expected) in rows.items()}
+        assert stands == {row: expected for row, (_, expected) in rows.items()}
 
     return test
 
