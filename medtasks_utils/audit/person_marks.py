@@ -22,7 +22,7 @@ def read_marks(path: Path) -> Marks:
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = list(map(itemgetter(*_COLUMNS), csv.DictReader(file)))
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, csv.Error) as error:
         raise UsageError(
             f"--marks {path} is not a CSV file of marks saved by the report's page ({reason_of(error)})"
         ) from None

@@ -7,6 +7,8 @@ from pathlib import Path
 from pydantic import PositiveInt
 from pydantic.dataclasses import dataclass
 
+from medtasks_utils.errors import UsageError
+
 from .flags import CommandResult, JudgeCommand
 
 
@@ -39,15 +41,21 @@ class Audit(JudgeCommand):
         """Audit the runs, write the audit files, and return a summary.
 
         The command fails if none of the LLM's replies was readable.
+
+        Raises:
+            UsageError: if ``--model`` names several models.
         """
         from medtasks_utils.audit.auditing import audit, summary_lines
         from medtasks_utils.audit.auditor import DOUBTFUL, OTHERS
         from medtasks_utils.audit.person_marks import read_marks
         from medtasks_utils.results import read_runs
 
+        settings = self.settings()
+        if "," in settings.model:
+            raise UsageError(f"an audit has one model, not {settings.model}: audit once for each")
         marks = {} if self.marks is None else read_marks(self.marks)
         limits = {DOUBTFUL: self.doubtful, OTHERS: self.sample}
-        audits = audit(read_runs(self.runs), self.settings(), limits, self.task, marks)
+        audits = audit(read_runs(self.runs), settings, limits, self.task, marks)
         strata = chain.from_iterable(audited["strata"].values() for audited in audits)
         has_failed = not any(stratum["read"] for stratum in strata)
         return CommandResult(summary_lines(audits), audits, failed=has_failed)
