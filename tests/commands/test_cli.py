@@ -60,6 +60,12 @@ def test_wrong_usage_is_one_line_with_the_way_out(words, code, message, monkeypa
     assert capsys.readouterr() == ("", f"medtasks: error: {message}\n")
 
 
+def test_a_key_of_the_environment_is_in_no_error(monkeypatch, capsys):
+    monkeypatch.setenv("JUDGE_API_KEY", "k-0123456789")
+    assert exit_code(["report", "k-0123456789"])
+    assert "0123" not in capsys.readouterr().err
+
+
 @pytest.fixture
 def _small(tmp_path, monkeypatch):
     """Work in a folder with the small runs."""
