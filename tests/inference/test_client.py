@@ -85,14 +85,14 @@ def test_a_server_that_is_busy_or_slow_is_waited_for_and_not_tried_with_another_
     asked = []
 
     async def send(client, body):
-        asked.append(body["p"])
-        if body["p"] == "slow":
+        asked.append(body["prompt"])
+        if body["prompt"] == "slow":
             raise kind("late")
         return Completion([], {})
 
     async def work(client):
-        await client.complete({"p": "good"})
-        await client.complete({"p": "slow"})
+        await client.complete({"prompt": "good"})
+        await client.complete({"prompt": "slow"})
 
     monkeypatch.setattr(Client, "_send", send)
     with pytest.raises(kind):
