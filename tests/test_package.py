@@ -60,9 +60,8 @@ print((sys.excepthook, evaluator_utils.stderr_for_metric) == before)
 def test_importing_loads_nothing_heavy_and_changes_nothing():
     done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, cwd=ROOT, check=False)
     assert done.returncode == 0 and not done.stderr.strip(), "help loads nothing heavy"
-    expected = [[*benchmarks()], [], [], ["datasets.arrow_dataset"], ["True"]]
     lines = [line.split() for line in done.stdout.splitlines()]
-    assert [lines[0], *lines[-4:]] == expected
+    assert [lines[0], *lines[-4:]] == [[*benchmarks()], [], [], ["datasets.arrow_dataset"], ["True"]]
 
 
 @pytest.mark.parametrize("name", WITH_EXAMPLES)
@@ -73,8 +72,8 @@ def test_examples_in_docstrings_hold(name):
 
 def test_the_harness_can_find_the_tasks_as_a_package():
     """Its coming discovery takes the folder of what an entry point names; a checkout must have it as a wheel does."""
-    (entry,) = (entry for entry in entry_points(group="lm_eval.tasks") if entry.name == "medtasks")
+    (entry,) = entry_points(group="lm_eval.tasks", name="medtasks")
     spec = importlib.util.find_spec(entry.value)
-    assert spec is not None and spec.submodule_search_locations is not None
+    assert spec and spec.submodule_search_locations
     folders = {Path(place).resolve() for place in spec.submodule_search_locations}
     assert folders == {tasks_path()}
