@@ -45,6 +45,8 @@ def at(place: list[Any], expected: Any, made: Any = None) -> Any:
         made = reduce(after, place, made)
         made = [*made] if isinstance(made, Iterator) else made
     except Exception as error:
+        if isinstance(expected, dict) and not any(expected.values()):
+            raise  # an error has none of the texts that must not be there
         made = f"{type(error).__name__}: {error}"
     return as_json(part(made, expected))
 
